@@ -1,0 +1,29 @@
+# Language, warnings and sanitizers of every target of ours.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(reseq_compiler INTERFACE)
+target_compile_options(reseq_compiler INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Werror
+  -fstack-protector-strong -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_include_directories(reseq_compiler INTERFACE
+  ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/resequencer)
+target_link_options(reseq_compiler INTERFACE -Wl,-z,relro,-z,now)
+
+if(RESEQ_SANITIZE)
+  string(REPLACE "+" "," sanitizers ${RESEQ_SANITIZE})
+  target_compile_options(reseq_compiler INTERFACE
+    -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(reseq_compiler INTERFACE -fsanitize=${sanitizers})
+else()
+  target_compile_definitions(reseq_compiler INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=2>)
+endif()
