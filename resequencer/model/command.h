@@ -1,0 +1,88 @@
+// Command: one decoded input record, or why it could not be one. Views point into the consumed record, which outlives
+// the batch that decides it.
+// Thread rule: plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "model/header.h"
+#include "model/ids.h"
+#include "model/order.h"
+#include "model/reason.h"
+#include "model/target.h"
+
+namespace reseq {
+
+inline constexpr std::size_t kMaxIdBytes = 4096;
+
+// The document id: any bytes, 1 .. kMaxIdBytes.
+using DocumentId = std::string_view;
+
+enum class Op : std::uint8_t { kUpsert, kDelete };
+
+// What REGISTER says, whether it came as a request or as a command.
+struct Registration {
+  DocumentId id;
+  std::optional<Epoch> epoch;  // absent: request = the partition's default, command = 0
+  Sequence sequence;
+  Revision revision;  // 0 on requests: only the resequencer raises it
+  Op op = Op::kUpsert;
+  std::optional<TargetSet> targets;  // explicit list; absent: routes decide
+  std::span<const Header> headers;   // for routes
+};
+
+// A record of `requests` (DESIGN 5, REGISTER with `requested`).
+struct Request {
+  Registration what;
+  bool reprocess = false;
+  PayloadHash hash;              // over op, null-ness and payload
+  std::uint64_t work_bytes = 0;  // upper bound of the record that would be forwarded to `work`
+};
+
+// `reseq-command: register` on `commands`.
+struct Register {
+  Registration what;
+};
+
+// `reseq-command: unregister`.
+struct Unregister {
+  DocumentId id;
+  std::optional<Epoch> epoch;
+  Sequence sequence;
+  Revision revision;
+  TargetSet targets;        // empty when everything is set
+  bool everything = false;  // `reseq-target: *`: all targets pending at the order
+  bool from_list = false;   // named in `reseq-targets`, which a pipeline may have copied from `work` by accident
+};
+
+// `reseq-command: sequence`: the result of a document for one target.
+struct SequenceResult {
+  DocumentId id;
+  std::optional<Epoch> epoch;
+  Sequence sequence;
+  Revision revision;
+  TargetNumber target;
+  Op op = Op::kUpsert;
+  std::optional<Version> observed;  // `reseq-observed-version`
+  std::uint64_t output_bytes = 0;   // upper bound of the record that would be released
+};
+
+// `reseq-control: reset` on `requests`: the absolute new default epoch of the partition.
+struct Reset {
+  Epoch default_epoch;
+};
+
+// A record that is none of the above. It is an ordinary input with an ordinary outcome.
+struct Refused {
+  Reason reason = Reason::kNone;
+  bool sequence_without_id_or_seq = false;  // the case for which policy on_missing exists
+  DocumentId id;                            // as far as known, may be empty
+};
+
+using Command = std::variant<Request, Register, Unregister, SequenceResult, Reset, Refused>;
+
+}  // namespace reseq

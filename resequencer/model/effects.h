@@ -1,0 +1,127 @@
+// Effects: what a decision says should happen. The engine returns them, the runtime makes them happen.
+// Thread rule: plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "model/command.h"
+#include "model/ids.h"
+#include "model/reason.h"
+#include "model/row.h"
+
+namespace reseq {
+
+// Every input has exactly one of these.
+enum class Outcome : std::uint8_t {
+  kForwarded,     // request registered and sent to `work`
+  kRegistered,    // registered, nothing to send
+  kReleased,      // result sent to its target
+  kRemoved,       // UNREGISTER took effect
+  kApplied,       // control record took effect
+  kDropped,       // stopped, with a reason
+  kDeadLettered,  // stopped and kept, with a reason
+  kRedirected,    // policy on_missing: sent to the topic configured for it, with a reason
+  kStopped,       // policy on_missing = stop: not consumed; the partition is parked
+  kCount,
+};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
+    "forwarded", "registered", "released", "removed", "applied", "dropped", "dead_lettered", "redirected", "stopped"};
+[[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
+
+// The row of the decision tables of DESIGN 5 that an input met.
+enum class TableRow : std::uint8_t {
+  kNone,  // refused before any table
+  kR0,
+  kR1,
+  kR2,
+  kR3,
+  kR4,
+  kR5,
+  kR6,
+  kU1,
+  kU2,
+  kU3,
+  kU4,
+  kU5,
+  kS0,
+  kS1,
+  kS2,
+  kS3,
+  kS4,
+  kS5,
+  kS6,
+  kControl,
+  kCount,
+};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(TableRow::kCount)> kTableRowNames = {
+    "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "U1", "U2",     "U3",
+    "U4", "U5", "S0", "S1", "S2", "S3", "S4", "S5", "S6", "control"};
+[[nodiscard]] constexpr std::string_view name_of(TableRow row) {
+  return kTableRowNames[static_cast<std::size_t>(row)];
+}
+
+struct Decision {
+  Outcome outcome = Outcome::kDropped;
+  Reason reason = Reason::kNone;
+  TableRow table_row = TableRow::kNone;
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+// Index of an input within its batch.
+using InputIndex = Strong<struct InputIndexTag, std::uint32_t>;
+inline constexpr InputIndex kNoInput{UINT32_MAX};  // of an emission that a timer caused
+
+struct Forward {  // to `work`
+  Order order;
+  Op op = Op::kUpsert;
+  TargetSet targets;
+};
+
+struct Release {  // to the output of `target`
+  TargetNumber target;
+  Order order;
+  Op op = Op::kUpsert;
+  Version version;
+};
+
+struct DeadLetter {
+  Reason reason = Reason::kNone;
+  std::optional<Order> expected;  // the newest order known, where there is one
+};
+
+struct Redirect {  // policy on_missing = a topic
+  Reason reason = Reason::kNone;
+};
+
+enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset };
+
+struct Event {  // ledger entry of one outcome, or of a timer
+  EventKind kind = EventKind::kOutcome;
+  DocumentId id;
+  Decision decision;
+  std::optional<Order> order;
+  std::optional<Order> expected;
+  std::optional<TargetNumber> target;
+  std::optional<Version> version;
+};
+
+// One record to produce. Payload and headers come from the input named, never copied by the engine.
+struct Emission {
+  InputIndex input;
+  std::variant<Forward, Release, DeadLetter, Redirect, Event> what;
+};
+
+// One document's whole row after the batch.
+struct RowChange {
+  std::string_view id;     // lives as long as the batch
+  std::optional<Row> row;  // empty = gone
+};
+
+}  // namespace reseq

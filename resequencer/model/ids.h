@@ -1,0 +1,59 @@
+// Strong types for every number that has a meaning: places in Kafka's logs, times, versions, hashes.
+// Thread rule: plain values.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+
+#include "base/strong.h"
+
+namespace reseq {
+
+using Partition = Strong<struct PartitionTag, std::int32_t>;
+
+// Offset of a record, or the next one to read. Control records (transaction markers) occupy offsets too.
+using Offset = Strong<struct OffsetTag, std::int64_t>;
+inline constexpr Offset kNoOffset{-1};
+
+// Milliseconds since 1970, wall clock. 0 = none.
+using UnixMs = Strong<struct UnixMsTag, std::int64_t>;
+
+// A duration in milliseconds.
+using Milliseconds = Strong<struct MillisecondsTag, std::int64_t>;
+
+// The stamp of a release (matcher time): 0 < v < 2^63, strictly rising per partition; 0 = none (DESIGN 6).
+using Version = Strong<struct VersionTag, std::uint64_t>;
+inline constexpr std::uint64_t kVersionLimit = std::uint64_t{1} << 63;
+
+// 64 bits over op, null-ness and payload of a request: tells two edits under one sequence apart (DESIGN 5, R5).
+using PayloadHash = Strong<struct PayloadHashTag, std::uint64_t>;
+
+// Sum mod 2^128 of the keyed hashes of all rows but the meta row (DESIGN 7).
+struct Digest {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend constexpr auto operator<=>(const Digest&, const Digest&) = default;
+};
+
+// The random key of the hash of ids and rows, drawn once when a partition is born, pinned in its identity.
+struct HashKey {
+  std::array<std::uint8_t, 16> bytes{};
+  friend constexpr auto operator<=>(const HashKey&, const HashKey&) = default;
+};
+
+// What a topic is to this application (DESIGN 3). Numbers are written into the state: never renumber.
+enum class Role : std::uint8_t {
+  kRequests = 0,
+  kCommands = 1,
+  kControl = 2,
+  kWork = 3,
+  kOutput = 4,
+  kDeadLetter = 5,
+  kEvents = 6,
+  kChangelog = 7,
+  kAdminRequests = 8,
+  kAdminReplies = 9,
+};
+
+}  // namespace reseq

@@ -1,0 +1,64 @@
+// Order: what decides newer, same, older between two requests of one document (DESIGN 2).
+// Thread rule: plain values.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/assert.h"
+#include "base/strong.h"
+
+namespace reseq {
+
+// Raised by a producer whose counter starts again; stands in front of the sequence.
+using Epoch = Strong<struct EpochTag, std::uint32_t>;
+
+// Raised by a reprocess of the same sequence; stands behind the sequence.
+using Revision = Strong<struct RevisionTag, std::uint64_t>;
+
+// How a sequence is written on the wire; part of the pinned identity. Numbers are written into the state.
+enum class SequenceKind : std::uint8_t { kU64 = 0, kTimestamp = 1, kLsn = 2, kText = 3 };
+
+// A producer's order of the requests of one document, as bytes that compare like the sequence does.
+// Invariant: at most kMaxBytes bytes; a byte behind size_ is 0.
+class Sequence {
+ public:
+  static constexpr std::size_t kMaxBytes = 32;
+
+  constexpr Sequence() = default;
+
+  // REQUIRES: bytes.size() <= kMaxBytes
+  explicit Sequence(std::string_view bytes) : size_(static_cast<std::uint8_t>(bytes.size())) {
+    RESEQ_ASSERT(bytes.size() <= kMaxBytes, "a sequence longer than its limit");
+    if (!bytes.empty()) std::memcpy(bytes_.data(), bytes.data(), bytes.size());
+  }
+
+  [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
+
+  friend std::strong_ordering operator<=>(const Sequence& a, const Sequence& b) { return a.bytes() <=> b.bytes(); }
+  friend bool operator==(const Sequence& a, const Sequence& b) { return a.bytes() == b.bytes(); }
+
+ private:
+  std::uint8_t size_ = 0;
+  std::array<char, kMaxBytes> bytes_{};
+};
+
+// Compared left to right.
+struct Order {
+  Epoch epoch;
+  Sequence sequence;
+  Revision revision;
+
+  friend std::strong_ordering operator<=>(const Order&, const Order&) = default;
+  friend bool operator==(const Order&, const Order&) = default;
+};
+
+// The same request, whatever its revision.
+[[nodiscard]] inline bool same_request(const Order& a, const Order& b) {
+  return a.epoch == b.epoch && a.sequence == b.sequence;
+}
+
+}  // namespace reseq

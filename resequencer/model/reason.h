@@ -1,0 +1,89 @@
+// Reason: why an input had no release of its own. The names are on the wire (`reseq-reason`, events) and listed in
+// schemas/reasons.md: never rename, only add.
+// Thread rule: plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace reseq {
+
+enum class Reason : std::uint8_t {
+  kNone,
+  // order
+  kSuperseded,
+  kEpochBehind,
+  kStale,
+  kDuplicate,
+  kUnregistered,
+  kUnregisteredTarget,
+  kSequenceReused,
+  kEpochMissing,
+  // what the record says
+  kMissingId,
+  kEmptyId,
+  kIdTooLong,
+  kIdKeyMismatch,
+  kIdCollision,
+  kMissingSequence,
+  kMalformedSequence,
+  kMalformedHeader,
+  kUnsupportedHeader,
+  kUnknownCommand,
+  kUnknownTarget,
+  kMissingTarget,
+  kNoTarget,
+  kAmbiguousTargets,
+  kOpPayloadConflict,
+  kMisrouted,
+  kTooLarge,
+  // modes and control
+  kReprocessNeedsInline,
+  kResetNeedsEpochs,
+  kUnknownControl,
+  // versions
+  kObservedVersionTooHigh,
+  kVersionExhausted,
+  kCount,
+};
+
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kReasonNames = {
+    "none",
+    "superseded",
+    "epoch_behind",
+    "stale",
+    "duplicate",
+    "unregistered",
+    "unregistered_target",
+    "sequence_reused",
+    "epoch_missing",
+    "missing_id",
+    "empty_id",
+    "id_too_long",
+    "id_key_mismatch",
+    "id_collision",
+    "missing_sequence",
+    "malformed_sequence",
+    "malformed_header",
+    "unsupported_header",
+    "unknown_command",
+    "unknown_target",
+    "missing_target",
+    "no_target",
+    "ambiguous_targets",
+    "op_payload_conflict",
+    "misrouted",
+    "too_large",
+    "reprocess_needs_inline",
+    "reset_needs_epochs",
+    "unknown_control",
+    "observed_version_too_high",
+    "version_exhausted",
+};
+
+[[nodiscard]] constexpr std::string_view name_of(Reason reason) {
+  return kReasonNames[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace reseq
