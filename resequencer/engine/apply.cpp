@@ -1,0 +1,133 @@
+#include "engine/apply.h"
+
+#include <algorithm>
+
+namespace reseq::engine {
+namespace {
+
+// A target is in at most two groups: its newest, and the one of its last release.
+constexpr std::size_t kMaxGroups = 2 * kMaxTargets;
+
+UnixMs after(UnixMs now, Milliseconds duration) {
+  return duration == Milliseconds{} ? UnixMs{} : UnixMs(now.value() + duration.value());
+}
+
+// The group of that order, made if it is missing.
+Group& group_at(Row& row, const Order& order) {
+  const auto place =
+      std::find_if(row.groups.begin(), row.groups.end(), [&](const Group& g) { return g.order <= order; });
+  if (place != row.groups.end() && place->order == order) return *place;
+  Group group;
+  group.order = order;
+  return *row.groups.insert(place, group);
+}
+
+void drop_empty_groups(Row& row) {
+  const auto kept =
+      std::remove_if(row.groups.begin(), row.groups.end(), [](const Group& g) { return g.known().empty(); });
+  row.groups.erase(kept, row.groups.end());
+}
+
+// What a target still had to get, or no longer gets, at older orders is void. Its last release stays known.
+void leave_older(Row& row, const Order& order, TargetSet targets) {
+  for (Group& group : row.groups) {
+    if (group.order >= order) continue;
+    group.pending = group.pending.without(targets);
+    group.removed = group.removed.without(targets);
+  }
+}
+
+void stop_waiting(Row& row, TargetSet targets) {
+  for (Since& since : row.since) since.targets = since.targets.without(targets);
+  const auto kept =
+      std::remove_if(row.since.begin(), row.since.end(), [](const Since& s) { return s.targets.empty(); });
+  row.since.erase(kept, row.since.end());
+}
+
+void start_waiting(Row& row, TargetSet targets, UnixMs now) {
+  Since* same_time = nullptr;
+  for (Since& since : row.since) {
+    targets = targets.without(since.targets);
+    if (since.first_registered == now) same_time = &since;
+  }
+  if (targets.empty()) return;
+  if (same_time != nullptr)
+    same_time->targets |= targets;
+  else
+    row.since.push_back({targets, now});
+}
+
+void move_to(Row& row, const Order& order, TargetSet targets, UnixMs now) {
+  leave_older(row, order, targets);
+  group_at(row, order).pending |= targets;
+  start_waiting(row, targets, now);
+}
+
+void remove_at(Row& row, const Order& order, TargetSet targets) {
+  leave_older(row, order, targets);
+  Group& group = group_at(row, order);
+  group.pending = group.pending.without(targets);
+  group.removed |= targets;
+  stop_waiting(row, targets);
+}
+
+// Of a monotonic release t stays pending at its newer order, and goes on waiting for it.
+void serve_at(Row& row, const Order& order, TargetNumber t, Version version) {
+  const TargetSet target = TargetSet::of(t);
+  for (Group& group : row.groups) group.served = group.served.without(target);
+  Group& group = group_at(row, order);
+  if (group.pending.contains(t)) stop_waiting(row, target);
+  group.pending = group.pending.without(target);
+  group.served |= target;
+  row.last_version = version;
+}
+
+void note_request(Row& row, const Requested& requested) {
+  group_at(row, requested.order).requested = true;
+  if (!row.requested || requested.order >= row.requested->order) row.requested = requested;
+}
+
+}  // namespace
+
+void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row) {
+  if (!row) row.emplace();
+  if (edit.raises_barrier) row->barrier = edit.order;
+  if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
+  if (edit.requested) note_request(*row, *edit.requested);
+  if (!edit.removed.empty()) remove_at(*row, edit.order, edit.removed);
+  if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
+  drop_empty_groups(*row);
+
+  const bool completed = row->completed();
+  if (completed || !edit.moved.empty()) {
+    row->deadline = after(context.now, completed ? context.watermark_retention : context.registration_timeout);
+    row->overdue = false;
+  }
+  check_invariants(*row);
+}
+
+void check_invariants(const Row& row) {
+  RESEQ_ASSERT(row.groups.size() <= kMaxGroups, "more groups than targets can be in");
+  TargetSet newer;
+  TargetSet served;
+  const Order* previous = nullptr;
+  for (const Group& group : row.groups) {
+    RESEQ_ASSERT(previous == nullptr || group.order < *previous, "groups out of order");
+    RESEQ_ASSERT(!group.known().empty(), "a group without a target");
+    RESEQ_ASSERT((group.pending & (group.served | group.removed)).empty() && (group.served & group.removed).empty(),
+                 "a target in two states at one order");
+    RESEQ_ASSERT(((group.pending | group.removed) & newer).empty(), "a target left behind at an older order");
+    RESEQ_ASSERT((group.served & served).empty(), "two last releases of one target");
+    RESEQ_ASSERT(group.pending.empty() || !row.barrier || group.order >= *row.barrier, "pending below the barrier");
+    newer |= group.known();
+    served |= group.served;
+    previous = &group.order;
+  }
+  TargetSet waiting;
+  for (const Since& since : row.since) {
+    RESEQ_ASSERT(!since.targets.empty() && (since.targets & waiting).empty(), "a target waits twice");
+    waiting |= since.targets;
+  }
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,21 @@
+// Apply: the only place that changes a row. It never decides and never refuses.
+// Thread rule: pure functions.
+#pragma once
+
+#include <optional>
+
+#include "engine/context.h"
+#include "engine/ruling.h"
+
+namespace reseq::engine {
+
+// Makes the change, creating the row if there is none, and sets its deadline:
+// - something became pending: now + registration_timeout, no longer overdue;
+// - nothing is pending (any more): now + watermark_retention, not overdue;
+// a duration of 0 gives deadline 0 = none. REQUIRES: !edit.nothing()
+void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row);
+
+// Asserts what model/row.h promises about a row, and that nothing is pending below the barrier.
+void check_invariants(const Row& row);
+
+}  // namespace reseq::engine

@@ -1,0 +1,63 @@
+// Batch: decides the inputs of one partition that will share one transaction (DESIGN 5, "Consolidation in the batch").
+// Inputs come in the fixed order: requests, control, commands, then timers. Nothing leaves before the batch is closed,
+// so a request that a later one of the same batch supersedes never reaches `work`.
+//
+// Invariants: every input decided has exactly one Decision; decide() that answers kRequestsFirst changed nothing; same
+// inputs, state and context give the same effects in the same order, on any machine.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/context.h"
+#include "engine/state_view.h"
+#include "model/effects.h"
+#include "model/partition_state.h"
+
+namespace reseq::engine {
+
+enum class Verdict : std::uint8_t {
+  kDecided,
+  kRequestsFirst,  // a command met no registration: read `requests` to its end first, then decide again
+  kStop,           // policy on_missing = stop: leave this input unread, park the partition
+};
+
+enum class EventPolicy : std::uint8_t { kNone, kDrops, kAll };
+
+class Batch {
+ public:
+  // REQUIRES: view and context outlive the batch.
+  Batch(const StateView& view, const PartitionState& state, const Context& context);
+  ~Batch();
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Decides the next input. `position` is its offset. `requests_read` says that `requests` was read up to an end asked
+  // after this command had been fetched: then a miss is final. Inputs are numbered in the order they were decided;
+  // one that answered kRequestsFirst or kStop got no number.
+  // REQUIRES: the views in `command` live until the batch is destroyed; not closed.
+  [[nodiscard]] Verdict decide(const Command& command, Offset position, bool requests_read);
+
+  // Timer: marks a live row whose deadline has passed as overdue, with an event (whatever the event policy). Rows that
+  // are gone, completed, not due or marked already stay as they are. REQUIRES: all inputs of the batch are decided.
+  void fire_overdue(DocumentId id);
+
+  // Settles withdrawn and narrowed forwards and adds the events. After it nothing can be decided.
+  void close(EventPolicy events);
+
+  // One per input decided, by InputIndex. Final after close().
+  [[nodiscard]] std::span<const Decision> decisions() const;
+  // REQUIRES for the following: closed.
+  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order, events last
+  [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
+  [[nodiscard]] const PartitionState& state() const;          // after the batch
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace reseq::engine

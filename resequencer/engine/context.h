@@ -1,0 +1,57 @@
+// Context: everything beside command and state that a decision depends on, as values: time, configuration, limits.
+// Thread rule: read-only while a batch runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/command.h"
+#include "model/ids.h"
+#include "model/target.h"
+
+namespace reseq::engine {
+
+// `[[route]]`: which targets a request without an explicit list has. All conditions that are set must hold; the first
+// rule that matches wins.
+struct Route {
+  std::string id_prefix;             // empty = any
+  std::string id_glob;               // shell glob over the whole id (* ? [set]), empty = any
+  std::string header, header_value;  // header empty = any; of a doubled header the last counts
+  TargetSet targets;
+};
+
+enum class Intake : std::uint8_t { kInline, kTap };
+enum class OnUnregistered : std::uint8_t { kDeadLetter, kDrop };
+enum class OnMissing : std::uint8_t { kDeadLetter, kRedirect, kStop };
+
+struct Policies {
+  OnUnregistered on_unregistered = OnUnregistered::kDeadLetter;
+  OnUnregistered on_unregistered_target = OnUnregistered::kDeadLetter;
+  OnMissing on_missing = OnMissing::kDeadLetter;
+};
+
+struct Context {
+  UnixMs now;  // of the batch
+  Intake intake = Intake::kInline;
+  bool requests_carry_epochs = false;  // tap: RESET is refused unless they do
+  Policies policies;
+
+  TargetSet all_targets;      // configured
+  TargetSet default_targets;  // when no route matches; empty = no_target
+  std::vector<Route> routes;
+  TargetSet monotonic;  // targets configured `monotonic`
+
+  Milliseconds starvation_after;      // 0 = off
+  Milliseconds registration_timeout;  // 0 = off
+  Milliseconds watermark_retention{std::int64_t{7} * 24 * 3600 * 1000};
+  Milliseconds max_clock_drift{std::int64_t{60} * 1000};
+
+  std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
+  std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
+  Context() { output_bytes_max.fill(UINT64_MAX); }
+};
+
+}  // namespace reseq::engine

@@ -1,0 +1,182 @@
+// o = order of the registration, T = its targets.
+//
+// R6  reprocess of the newest (epoch, seq): o is a new revision -> forward to all of its targets that are not removed
+// R0  o < barrier, or a command and o < the row's newest order  -> drop superseded | epoch_behind
+// R5  request, o newest requested, other payload hash           -> dead-letter sequence_reused (two edits, one
+// sequence) R1  no row                                                    -> register T R2  some of T have newest(t) <
+// o or none, or a request finds
+//     pending at o what only commands registered                -> those move to o; a request forwards both
+// R3  all have newest(t) = o                                    -> drop duplicate
+// R4  none moves, some have newest(t) > o                       -> drop superseded | epoch_behind
+//
+// R0 compares with the barrier or the row, R4 with the newest order of T: `epoch_behind` is said when only the epoch of
+// o is older than that.
+// R6 stands first because it makes the order that R0 would compare; that order is above everything the row knows.
+// A delete without a list of its own is meant for all targets: it raises the barrier to o in R1, R2, R3, R4 and R6.
+#include "engine/decide_register.h"
+
+#include "engine/orders.h"
+#include "engine/routes.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+// What a registration asks for, once row, routes and defaults are known.
+struct Wanted {
+  Order order;
+  TargetSet targets;
+  bool for_all = false;
+  bool reprocesses = false;
+};
+
+bool is_for_all(const Registration& what) {
+  return what.op == Op::kDelete && !what.targets;
+}
+
+TargetSet targets_of(const Registration& what, const Row* row, const Context& context) {
+  if (what.targets) return *what.targets;
+  if (!is_for_all(what)) return routed(what, context);
+  return row == nullptr ? context.all_targets : routed(what, context) | row->known();
+}
+
+// Targets that the newest (epoch, seq) of the row has, in whatever revision, and that are not removed there. A delete
+// meant for all also takes those that stayed at older orders: below the new barrier nothing could reach them any more.
+TargetSet targets_to_reprocess(const Row& row, const Order& newest, bool for_all) {
+  TargetSet newer;
+  TargetSet targets;
+  for (const Group& group : row.groups) {
+    if (same_request(group.order, newest))
+      targets |= (group.pending | group.served).without(newer);
+    else if (for_all)
+      targets |= group.known().without(newer);
+    newer |= group.known();
+  }
+  return targets;
+}
+
+Wanted wanted_by(const Request& request, const Row* row, const PartitionState& state, const Context& context) {
+  Wanted wanted;
+  wanted.order = request_order(request.what, state.default_epoch);
+  wanted.for_all = is_for_all(request.what);
+  const std::optional<Order> newest = newest_order(row);
+  if (request.reprocess && newest && same_request(wanted.order, *newest)) {
+    wanted.targets = targets_to_reprocess(*row, *newest, wanted.for_all);
+    if (!wanted.targets.empty()) {
+      wanted.reprocesses = true;
+      wanted.order.revision = Revision(newest->revision.value() + 1);
+      return wanted;
+    }
+  }
+  wanted.targets = targets_of(request.what, row, context);
+  return wanted;
+}
+
+RegisterFacts facts_of(const Wanted& wanted, const Row* row, const Standing& at) {
+  RegisterFacts facts;
+  facts.reprocesses = wanted.reprocesses;
+  facts.behind = below_barrier(row, wanted.order);
+  facts.known = row != nullptr;
+  facts.moved = wanted.targets.without(at.newer | at.here());
+  facts.newer = wanted.targets & at.newer;
+  return facts;
+}
+
+// What the rows do that are the same for requests and commands; R1, R2 and R6 are the caller's to finish.
+Ruling rule(TableRow table_row, const Wanted& wanted, const Row* row) {
+  Ruling ruling;
+  switch (table_row) {
+    case TableRow::kR0:
+      return drop(table_row,
+                  why_behind(wanted.order, below_barrier(row, wanted.order) ? *row->barrier : *newest_order(row)));
+    case TableRow::kR5:
+      return dead_letter(table_row, Reason::kSequenceReused);
+    case TableRow::kR3:
+      ruling = drop(table_row, Reason::kDuplicate);
+      break;
+    case TableRow::kR4:
+      ruling = drop(table_row, why_behind(wanted.order, newest_order_of(*row, wanted.targets)));
+      break;
+    default:
+      ruling.decision = {Outcome::kRegistered, Reason::kNone, table_row};
+  }
+  ruling.edit.order = wanted.order;
+  ruling.edit.raises_barrier = wanted.for_all && (row == nullptr || !row->barrier || *row->barrier < wanted.order);
+  return ruling;
+}
+
+bool registers(TableRow row) {
+  return row == TableRow::kR1 || row == TableRow::kR2 || row == TableRow::kR6;
+}
+bool ends_before_targets(TableRow row) {
+  return row == TableRow::kR0 || row == TableRow::kR5;
+}
+
+}  // namespace
+
+TableRow classify(const RegisterFacts& facts) {
+  if (facts.reprocesses) return TableRow::kR6;
+  if (facts.behind) return TableRow::kR0;
+  if (facts.reused) return TableRow::kR5;
+  if (!facts.known) return TableRow::kR1;
+  if (!(facts.moved | facts.late).empty()) return TableRow::kR2;
+  if (facts.newer.empty()) return TableRow::kR3;
+  return TableRow::kR4;
+}
+
+Ruling decide_request(const Request& request, Offset position, const Row* row, const PartitionState& state,
+                      const Context& context) {
+  if (request.reprocess && context.intake == Intake::kTap) {
+    Ruling refused = refuse(Reason::kReprocessNeedsInline);
+    refused.order = request_order(request.what, state.default_epoch);
+    return refused;
+  }
+  const Wanted wanted = wanted_by(request, row, state, context);
+  const Standing at = standing_at(row, wanted.order);
+  RegisterFacts facts = facts_of(wanted, row, at);
+  facts.reused =
+      row != nullptr && row->requested && row->requested->order == wanted.order && row->requested->hash != request.hash;
+  if (at.group != nullptr && !at.group->requested) facts.late = at.pending;
+
+  const TableRow table_row = classify(facts);
+  Ruling ruling;
+  if (wanted.targets.empty() && !ends_before_targets(table_row)) {
+    ruling = refuse(Reason::kNoTarget);
+  } else if (registers(table_row) && context.intake == Intake::kInline && request.work_bytes > context.work_bytes_max) {
+    ruling = refuse(Reason::kTooLarge);
+  } else {
+    ruling = rule(table_row, wanted, row);
+    if (registers(table_row)) {
+      const TargetSet forwards = context.intake == Intake::kInline ? facts.moved | facts.late : TargetSet{};
+      ruling.edit.moved = facts.moved;
+      ruling.edit.requested = Requested{wanted.order, position, request.hash, forwards};
+      if (!forwards.empty()) {
+        ruling.decision.outcome = Outcome::kForwarded;
+        ruling.sends = Forward{wanted.order, request.what.op, forwards};
+      }
+    }
+  }
+  ruling.order = wanted.order;
+  return ruling;
+}
+
+Ruling decide_register(const Register& command, const Row* row, const PartitionState& state, const Context& context) {
+  const std::optional<Order> order = command_order(command.what, row, state.default_epoch);
+  if (!order) return refuse(Reason::kEpochMissing);
+  const Wanted wanted{*order, targets_of(command.what, row, context), is_for_all(command.what), false};
+  RegisterFacts facts = facts_of(wanted, row, standing_at(row, *order));
+  const std::optional<Order> newest = newest_order(row);
+  facts.behind = facts.behind || (newest && *order < *newest);
+
+  const TableRow table_row = classify(facts);
+  const bool no_target = wanted.targets.empty() && !ends_before_targets(table_row);
+  Ruling ruling = no_target ? refuse(Reason::kNoTarget) : rule(table_row, wanted, row);
+  if (!no_target && registers(table_row)) {
+    ruling.miss = true;
+    ruling.edit.moved = facts.moved;
+  }
+  ruling.order = order;
+  return ruling;
+}
+
+}  // namespace reseq::engine

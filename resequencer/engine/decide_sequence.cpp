@@ -1,0 +1,119 @@
+// o = order of the result, t = its target.
+//
+// S0  S1 or a monotonic S4, but too large for the output of t   -> dead-letter too_large; in S1 t counts as removed at
+// o S1  newest(t) = o, pending                                    -> release S2  newest(t) = o, served -> drop
+// duplicate (a redelivery lands here: idempotent) S3  newest(t) = o, removed; or o is the order of a group and
+//     t was never registered                                    -> policy on_unregistered_target
+// S4  newest(t) > o or o < barrier, something is pending        -> drop superseded; monotonic t: release, if o rises
+// S6  the same, nothing is pending                              -> drop stale
+// S5  everything else: no row; newest(t) < o; t never
+//     registered and no group has the order o                   -> policy on_unregistered
+#include "engine/decide_sequence.h"
+
+#include "engine/orders.h"
+#include "engine/stamp.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+bool is_starving(const Row& row, TargetNumber t, const Context& context) {
+  if (context.starvation_after <= Milliseconds{}) return false;
+  const std::optional<UnixMs> since = waiting_since(row, t);
+  return since && context.now.value() - since->value() >= context.starvation_after.value();
+}
+
+// A result that is not the newest may still go out, when the target takes rising orders and waits for a newer one.
+bool is_monotonic_release(const Row& row, TargetNumber t, const Order& order, const Context& context) {
+  if (below_barrier(&row, order) || !row.pending().contains(t)) return false;
+  const Order* last = last_release(row, t);
+  if (last != nullptr && order <= *last) return false;
+  return context.monotonic.contains(t) || is_starving(row, t, context);
+}
+
+SequenceFacts facts_of(const SequenceResult& command, const Order& order, const Row* row, const Context& context) {
+  const TargetNumber t = command.target;
+  const Standing at = standing_at(row, order);
+  SequenceFacts facts;
+  facts.behind = at.newer.contains(t) || below_barrier(row, order);
+  facts.completed = row != nullptr && row->completed();
+  facts.monotonic = facts.behind && is_monotonic_release(*row, t, order, context);
+  facts.pending = at.pending.contains(t);
+  facts.served = at.served.contains(t);
+  facts.removed = at.removed.contains(t);
+  facts.never_here = at.group != nullptr && !(at.newer | at.here() | at.older).contains(t);
+  facts.too_large = command.output_bytes > context.output_bytes_max[t.value()];
+  return facts;
+}
+
+Ruling by_policy(OnUnregistered policy, TableRow table_row, Reason reason, bool miss) {
+  Ruling ruling = policy == OnUnregistered::kDrop ? drop(table_row, reason) : dead_letter(table_row, reason);
+  ruling.miss = miss;
+  return ruling;
+}
+
+// S1 and a monotonic S4. A version that cannot be given leaves everything as it is: t stays pending.
+Ruling release(TableRow table_row, const SequenceResult& command, const Order& order, const PartitionState& state,
+               const Context& context) {
+  const auto stamp = next_stamp(state, command.target, command.observed, context.now, context.max_clock_drift);
+  if (const Reason* reason = std::get_if<Reason>(&stamp)) return refuse(*reason);
+  Ruling ruling;
+  ruling.decision = {Outcome::kReleased, Reason::kNone, table_row};
+  ruling.edit.order = order;
+  ruling.edit.served = command.target;
+  ruling.edit.version = *std::get_if<Version>(&stamp);
+  ruling.sends = Release{command.target, order, command.op, ruling.edit.version};
+  return ruling;
+}
+
+Ruling too_large(const SequenceFacts& facts, const SequenceResult& command, const Order& order) {
+  Ruling ruling = dead_letter(TableRow::kS0, Reason::kTooLarge);
+  ruling.edit.order = order;
+  if (facts.pending) ruling.edit.removed = TargetSet::of(command.target);
+  return ruling;
+}
+
+Ruling rule(const SequenceFacts& facts, const SequenceResult& command, const Order& order, const PartitionState& state,
+            const Context& context) {
+  const TableRow table_row = classify(facts);
+  switch (table_row) {
+    case TableRow::kS0:
+      return too_large(facts, command, order);
+    case TableRow::kS1:
+      return release(table_row, command, order, state, context);
+    case TableRow::kS2:
+      return drop(table_row, Reason::kDuplicate);
+    case TableRow::kS3:
+      return by_policy(context.policies.on_unregistered_target, table_row, Reason::kUnregisteredTarget,
+                       facts.never_here);
+    case TableRow::kS4:
+      if (facts.monotonic) return release(table_row, command, order, state, context);
+      return drop(table_row, Reason::kSuperseded);
+    case TableRow::kS6:
+      return drop(table_row, Reason::kStale);
+    default:
+      return by_policy(context.policies.on_unregistered, table_row, Reason::kUnregistered, true);
+  }
+}
+
+}  // namespace
+
+TableRow classify(const SequenceFacts& facts) {
+  if (facts.behind && facts.completed) return TableRow::kS6;
+  if (facts.behind) return facts.monotonic && facts.too_large ? TableRow::kS0 : TableRow::kS4;
+  if (facts.pending) return facts.too_large ? TableRow::kS0 : TableRow::kS1;
+  if (facts.served) return TableRow::kS2;
+  if (facts.removed || facts.never_here) return TableRow::kS3;
+  return TableRow::kS5;
+}
+
+Ruling decide_sequence(const SequenceResult& command, const Row* row, const PartitionState& state,
+                       const Context& context) {
+  const std::optional<Order> order = command_order(command, row, state.default_epoch);
+  if (!order) return refuse(Reason::kEpochMissing);
+  Ruling ruling = rule(facts_of(command, *order, row, context), command, *order, state, context);
+  ruling.order = order;
+  return ruling;
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,104 @@
+// o = order of the command. Each target meets one row; the outcome is the first of these that some target meets, and
+// all targets of U1 and U3 are removed.
+//
+// U1  pending at o                                              -> removed
+// U3  o is the order of a group and newest(t) < o or none       -> removed at o (sticks: a replayed REGISTER must not
+//                                                                  re-add what nobody will deliver)
+// U2  served or removed at o                                    -> drop duplicate
+// U4  newest(t) > o, or o < barrier                             -> drop superseded
+// U5  everything else: no row, or no group has the order o      -> policy on_unregistered
+//
+// `*` asks for all that is pending at o: U1; if nothing is, U2 when o is the order of a group, U4 when o < barrier or
+// the row's newest order, else U5.
+#include "engine/decide_unregister.h"
+
+#include "engine/orders.h"
+
+namespace reseq::engine {
+namespace {
+
+// A list that a pipeline copied from `work` names everything it was asked for, which is hardly what it gives up.
+bool looks_copied(const Unregister& command, const Order& order, const Row& row, const Standing& at) {
+  if (!command.from_list) return false;
+  if (row.requested && row.requested->order == order && row.requested->forwarded == command.targets) return true;
+  return at.group != nullptr && command.targets.covers(at.group->known());
+}
+
+Ruling unregistered(TableRow table_row, const Context& context) {
+  const bool drops = context.policies.on_unregistered == OnUnregistered::kDrop;
+  Ruling ruling = drops ? drop(table_row, Reason::kUnregistered) : dead_letter(table_row, Reason::kUnregistered);
+  ruling.miss = true;
+  return ruling;
+}
+
+Ruling rule(TableRow table_row, const Context& context) {
+  switch (table_row) {
+    case TableRow::kU2:
+      return drop(table_row, Reason::kDuplicate);
+    case TableRow::kU4:
+      return drop(table_row, Reason::kSuperseded);
+    case TableRow::kU5:
+      return unregistered(table_row, context);
+    default: {
+      Ruling ruling;
+      ruling.decision = {Outcome::kRemoved, Reason::kNone, table_row};
+      return ruling;
+    }
+  }
+}
+
+}  // namespace
+
+UnregisterSets split(TargetSet targets, const Standing& at, bool below_barrier) {
+  UnregisterSets sets;
+  sets.superseded = below_barrier ? targets : targets & at.newer;
+  const TargetSet rest = targets.without(sets.superseded);
+  sets.pending = rest & at.pending;
+  sets.duplicate = rest & (at.served | at.removed);
+  const TargetSet elsewhere = rest.without(at.here());
+  (at.group != nullptr ? sets.never_here : sets.unregistered) = elsewhere;
+  return sets;
+}
+
+TableRow classify(const UnregisterSets& sets) {
+  if (!sets.pending.empty()) return TableRow::kU1;
+  if (!sets.never_here.empty()) return TableRow::kU3;
+  if (!sets.duplicate.empty()) return TableRow::kU2;
+  if (!sets.superseded.empty()) return TableRow::kU4;
+  return TableRow::kU5;
+}
+
+TableRow classify_everything(const Standing& at, bool behind) {
+  if (!at.pending.empty()) return TableRow::kU1;
+  if (at.group != nullptr) return TableRow::kU2;
+  return behind ? TableRow::kU4 : TableRow::kU5;
+}
+
+Ruling decide_unregister(const Unregister& command, const Row* row, const PartitionState& state,
+                         const Context& context) {
+  const std::optional<Order> order = command_order(command, row, state.default_epoch);
+  if (!order) return refuse(Reason::kEpochMissing);
+  const Standing at = standing_at(row, *order);
+  const bool below = below_barrier(row, *order);
+  const std::optional<Order> newest = newest_order(row);
+
+  const UnregisterSets sets = split(command.everything ? at.pending : command.targets, at, below);
+  const TableRow table_row =
+      command.everything ? classify_everything(at, below || (newest && *order < *newest)) : classify(sets);
+  const TargetSet removed = sets.pending | sets.never_here;
+  Ruling ruling;
+  if (!command.everything && command.targets.empty()) {
+    ruling = refuse(Reason::kMissingTarget);
+  } else if (!removed.empty() && looks_copied(command, *order, *row, at)) {
+    ruling = refuse(Reason::kAmbiguousTargets);
+  } else {
+    ruling = rule(table_row, context);
+    ruling.edit.order = *order;
+    ruling.edit.removed = removed;
+  }
+  ruling.miss = ruling.miss || !sets.never_here.empty() || !sets.unregistered.empty();
+  ruling.order = order;
+  return ruling;
+}
+
+}  // namespace reseq::engine

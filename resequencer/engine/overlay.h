@@ -1,0 +1,58 @@
+// Overlay: the rows that a running batch has looked at, as they stand after the decisions made so far, above the
+// committed state.
+// Invariants: a row is read from the state at most once; a document keeps its address; output order is the order of
+// first change, never the order of the hash table. Thread rule: one thread.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <memory_resource>
+#include <unordered_map>
+#include <vector>
+
+#include "base/arena.h"
+#include "engine/context.h"
+#include "engine/ruling.h"
+#include "engine/state_view.h"
+
+namespace reseq::engine {
+
+struct Document {
+  DocumentId id;
+  std::optional<Row> row;
+  bool collision = false;                                 // another id owns its place in the state
+  bool changed = false;                                   // differs from the committed row
+  boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
+
+  [[nodiscard]] const Row* known() const { return row ? &*row : nullptr; }
+};
+
+class Overlay {
+ public:
+  // REQUIRES: view outlives the overlay.
+  explicit Overlay(const StateView& view) : view_(view) {}
+
+  // REQUIRES: the bytes of `id` outlive the overlay.
+  [[nodiscard]] Document& find(DocumentId id);
+  // The same for an id whose bytes may go away: they are copied when the document is new here.
+  [[nodiscard]] Document& find_copied(DocumentId id);
+
+  // REQUIRES: !edit.nothing()
+  void change(Document& document, const RowEdit& edit, const Context& context);
+  // Marks a live row whose deadline has passed. False = there is nothing to mark.
+  [[nodiscard]] bool mark_overdue(Document& document, UnixMs now);
+
+  // Moves the changed rows out. REQUIRES: nothing is looked up or changed after it.
+  [[nodiscard]] std::vector<RowChange> take_changes();
+
+ private:
+  void note_change(Document& document);
+
+  const StateView& view_;
+  Arena ids_;
+  std::pmr::monotonic_buffer_resource memory_;
+  std::pmr::unordered_map<DocumentId, Document> documents_{&memory_};
+  std::vector<Document*> changed_;
+};
+
+}  // namespace reseq::engine

@@ -1,0 +1,178 @@
+#include "notation.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+namespace reseq::scenarios {
+namespace {
+
+std::string bytes_of(std::uint64_t number) {
+  std::string bytes(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) bytes[7 - i] = static_cast<char>(number >> (8 * i) & 0xFF);
+  return bytes;
+}
+
+std::uint64_t number_in(const Sequence& sequence) {
+  std::uint64_t number = 0;
+  for (const char c : sequence.bytes()) number = number << 8 | static_cast<unsigned char>(c);
+  return number;
+}
+
+engine::Route route_of(const std::string& text) {
+  const auto [prefix, behind_prefix] = split(text, ';');
+  const auto [glob, behind_glob] = split(behind_prefix, ';');
+  const auto [header, targets] = split(behind_glob, ';');
+  engine::Route route;
+  if (prefix != "-") route.id_prefix = prefix;
+  if (glob != "-") route.id_glob = glob;
+  if (header != "-") std::tie(route.header, route.header_value) = split(header, ':');
+  if (targets != "-") route.targets = targets_of(targets);
+  return route;
+}
+
+bool configure_policy(engine::Context& context, const std::string& key, const std::string& value) {
+  const auto drops = [&] {
+    return value == "drop" ? engine::OnUnregistered::kDrop : engine::OnUnregistered::kDeadLetter;
+  };
+  if (key == "on_unregistered")
+    context.policies.on_unregistered = drops();
+  else if (key == "on_unregistered_target")
+    context.policies.on_unregistered_target = drops();
+  else if (key == "on_missing")
+    context.policies.on_missing = value == "stop" ? engine::OnMissing::kStop : engine::OnMissing::kRedirect;
+  else if (key == "intake")
+    context.intake = value == "tap" ? engine::Intake::kTap : engine::Intake::kInline;
+  else if (key == "carry_epochs")
+    context.requests_carry_epochs = value == "yes";
+  else
+    return false;
+  return true;
+}
+
+bool configure_time(engine::Context& context, const std::string& key, const std::string& value) {
+  const auto milliseconds = [&] { return Milliseconds(static_cast<std::int64_t>(number_of(value))); };
+  if (key == "starvation_ms")
+    context.starvation_after = milliseconds();
+  else if (key == "timeout_ms")
+    context.registration_timeout = milliseconds();
+  else if (key == "retention_ms")
+    context.watermark_retention = milliseconds();
+  else if (key == "drift_ms")
+    context.max_clock_drift = milliseconds();
+  else
+    return false;
+  return true;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> split(const std::string& word, char at) {
+  const std::size_t place = word.find(at);
+  if (place == std::string::npos) return {word, ""};
+  return {word.substr(0, place), word.substr(place + 1)};
+}
+
+std::uint64_t number_of(const std::string& text) {
+  std::size_t used = 0;
+  const std::uint64_t number = std::stoull(text, &used);
+  if (used != text.size()) throw std::invalid_argument("not a number: " + text);
+  return number;
+}
+
+WrittenOrder order_of(const std::string& text) {
+  WrittenOrder order;
+  std::string rest = text;
+  if (rest.find(':') != std::string::npos) {
+    const auto [epoch, behind] = split(rest, ':');
+    order.epoch = Epoch(static_cast<std::uint32_t>(number_of(epoch)));
+    rest = behind;
+  }
+  const auto [sequence, revision] = split(rest, '.');
+  order.sequence = Sequence(bytes_of(number_of(sequence)));
+  if (!revision.empty()) order.revision = Revision(number_of(revision));
+  return order;
+}
+
+TargetNumber target_of(const std::string& text) {
+  const auto place = std::find(kTargets.begin(), kTargets.end(), text);
+  if (place == kTargets.end()) throw std::invalid_argument("not a target: " + text);
+  return TargetNumber(static_cast<std::uint8_t>(place - kTargets.begin()));
+}
+
+TargetSet targets_of(const std::string& text) {
+  TargetSet targets;
+  for (std::string rest = text; !rest.empty();) {
+    const auto [first, behind] = split(rest, ',');
+    targets |= TargetSet::of(target_of(first));
+    rest = behind;
+  }
+  return targets;
+}
+
+Reason reason_of(const std::string& text) {
+  const auto place = std::find(kReasonNames.begin(), kReasonNames.end(), text);
+  if (place == kReasonNames.end()) throw std::invalid_argument("not a reason: " + text);
+  return static_cast<Reason>(place - kReasonNames.begin());
+}
+
+bool configure(engine::Context& context, const std::string& key, const std::string& value) {
+  if (configure_policy(context, key, value) || configure_time(context, key, value)) return true;
+  if (key == "all") {
+    context.all_targets = targets_of(value);
+  } else if (key == "default") {
+    context.default_targets = value == "-" ? TargetSet{} : targets_of(value);
+  } else if (key == "monotonic") {
+    context.monotonic = targets_of(value);
+  } else if (key == "route") {
+    context.routes.push_back(route_of(value));
+  } else if (key == "work_bytes") {
+    context.work_bytes_max = number_of(value);
+  } else if (key == "output_bytes") {
+    const auto [target, bytes] = split(value, ':');
+    context.output_bytes_max[target_of(target).value()] = number_of(bytes);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string text_of(const Order& order) {
+  std::string text;
+  if (order.epoch != Epoch{}) text += std::to_string(order.epoch.value()) + ":";
+  text += std::to_string(number_in(order.sequence));
+  if (order.revision != Revision{}) text += "." + std::to_string(order.revision.value());
+  return text;
+}
+
+std::string text_of(TargetSet targets) {
+  std::string text;
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first())))
+    text += (text.empty() ? "" : ",") + std::string(kTargets[targets.first().value()]);
+  return text;
+}
+
+std::string text_of(const Decision& decision, const Forward* forward) {
+  std::string text = std::string(name_of(decision.outcome)) + " " + std::string(name_of(decision.table_row));
+  if (decision.reason != Reason::kNone) text += " " + std::string(name_of(decision.reason));
+  if (forward == nullptr) return text;
+  text += " " + text_of(forward->targets);
+  const bool plain = forward->order.epoch == Epoch{} && forward->order.revision == Revision{};
+  return plain ? text : text + " as " + text_of(forward->order);
+}
+
+std::string text_of(const Row& row) {
+  std::string text;
+  for (const Group& group : row.groups) {
+    text += (text.empty() ? "" : " | ") + text_of(group.order) + (group.requested ? "*" : "");
+    if (!group.pending.empty()) text += " pending:" + text_of(group.pending);
+    if (!group.served.empty()) text += " served:" + text_of(group.served);
+    if (!group.removed.empty()) text += " removed:" + text_of(group.removed);
+  }
+  if (row.barrier) text += " | barrier " + text_of(*row.barrier);
+  if (row.overdue) text += " | overdue";
+  if (row.deadline != UnixMs{}) text += " | until " + std::to_string(row.deadline.value());
+  return text;
+}
+
+}  // namespace reseq::scenarios

@@ -1,0 +1,199 @@
+#include "player.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "notation.h"
+
+namespace reseq::scenarios {
+namespace {
+
+bool says(const Line& line, const std::string& word) {
+  return std::find(line.words.begin(), line.words.end(), word) != line.words.end();
+}
+
+std::optional<std::string> value_of(const Line& line, const std::string& key) {
+  for (const std::string& word : line.words)
+    if (const auto [name, value] = split(word); name == key && word.size() > key.size()) return value;
+  return std::nullopt;
+}
+
+// The word behind id and order, if it is a list of targets.
+std::optional<TargetSet> list_of(const Line& line) {
+  if (line.words.size() < 3) return std::nullopt;
+  const std::string first = split(line.words[2], ',').first;
+  const bool is_list = std::find(kTargets.begin(), kTargets.end(), first) != kTargets.end();
+  return is_list ? std::optional(targets_of(line.words[2])) : std::nullopt;
+}
+
+Unregister unregister_of(const Line& line, const WrittenOrder& order) {
+  Unregister command{line.words[0], order.epoch, order.sequence, order.revision, {}, false, says(line, "list")};
+  command.everything = line.words[2] == "*";
+  command.targets = list_of(line).value_or(TargetSet{});
+  return command;
+}
+
+SequenceResult result_of(const Line& line, const WrittenOrder& order) {
+  SequenceResult command;
+  command.id = line.words[0];
+  command.epoch = order.epoch;
+  command.sequence = order.sequence;
+  command.revision = order.revision;
+  command.target = target_of(line.words.at(2));
+  if (says(line, "delete")) command.op = Op::kDelete;
+  if (const auto bytes = value_of(line, "bytes")) command.output_bytes = number_of(*bytes);
+  if (const auto observed = value_of(line, "observed")) command.observed = Version(number_of(*observed));
+  return command;
+}
+
+}  // namespace
+
+Player::Player(const Case& played) : case_(played) {
+  context_.now = UnixMs(1000);
+  context_.all_targets = context_.default_targets = targets_of("search,catalogue,lake");
+  context_.watermark_retention = Milliseconds{};
+}
+
+std::vector<std::string> Player::play() {
+  for (const Line& line : case_.lines) try {
+      play(line);
+    } catch (const std::exception& error) {
+      failures_.push_back(case_.file + ":" + std::to_string(line.number) + ": cannot be read: " + error.what());
+    }
+  return failures_;
+}
+
+void Player::play(const Line& line) {
+  if (line.verb == "set") return configure(line);
+  if (line.verb == "at") {
+    context_.now = UnixMs(static_cast<std::int64_t>(number_of(line.words.at(0))));
+  } else if (line.verb == "collide") {
+    state_.collisions.insert(line.words.at(0));
+  } else if (line.verb == "row") {
+    const auto row = state_.rows.find(line.words.at(0));
+    compare(line, row == state_.rows.end() ? "none" : text_of(row->second));
+  } else if (line.verb == "{") {
+    open_batch();
+    grouped_ = true;
+  } else if (line.verb == "}") {
+    grouped_ = false;
+    close_batch();
+  } else if (line.verb == "timer") {
+    fire(line);
+  } else {
+    decide(line);
+  }
+}
+
+void Player::configure(const Line& line) {
+  for (const std::string& word : line.words) {
+    const auto [key, value] = split(word);
+    if (key == "floor")
+      state_.partition.floors.global = Version(number_of(value));
+    else if (key == "last")
+      state_.partition.last = Version(number_of(value));
+    else if (!scenarios::configure(context_, key, value))
+      throw std::invalid_argument("not a setting: " + word);
+  }
+}
+
+void Player::open_batch() {
+  batch_ = std::make_unique<engine::Batch>(state_, state_.partition, context_);
+}
+
+void Player::decide(const Line& line) {
+  if (!grouped_) open_batch();
+  const engine::Verdict verdict = batch_->decide(command_of(line), next_, !says(line, "unread"));
+  if (verdict == engine::Verdict::kDecided) {
+    inputs_.push_back(&line);
+    next_ = Offset(next_.value() + 1);
+  } else {
+    compare(line, verdict == engine::Verdict::kStop ? "stop" : "requests-first");
+  }
+  if (!grouped_) close_batch();
+}
+
+void Player::fire(const Line& line) {
+  open_batch();
+  batch_->fire_overdue(line.words.at(0));
+  batch_->close(engine::EventPolicy::kNone);
+  state_.commit(*batch_);
+  compare(line, batch_->emissions().empty() ? "-" : "overdue");
+}
+
+void Player::close_batch() {
+  batch_->close(engine::EventPolicy::kNone);
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
+  if (batch_->decisions().size() != inputs_.size())
+    failures_.push_back(case_.file + ": a batch without one decision for every input");
+  state_.commit(*batch_);
+  inputs_.clear();
+}
+
+// What the decision and the records sent for it say together. They have to agree.
+std::string Player::outcome_of_input(InputIndex input) {
+  const Decision& decision = batch_->decisions()[input.value()];
+  const Forward* forward = nullptr;
+  std::string sent;
+  for (const Emission& emission : batch_->emissions()) {
+    if (emission.input != input) continue;
+    if (!sent.empty()) return "more than one record";
+    sent = "something else";
+    if (const Forward* found = std::get_if<Forward>(&emission.what)) {
+      forward = found;
+      sent = "forwarded";
+    } else if (const Release* release = std::get_if<Release>(&emission.what)) {
+      sent = release->version > last_release_ ? "released" : "released with a version that does not rise";
+      last_release_ = release->version;
+    } else if (const DeadLetter* letter = std::get_if<DeadLetter>(&emission.what)) {
+      sent = letter->reason == decision.reason ? "dead_lettered" : "dead-lettered with another reason";
+    } else if (std::holds_alternative<Redirect>(emission.what)) {
+      sent = "redirected";
+    }
+  }
+  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied, Outcome::kDropped};
+  const bool silent = std::find(kSilent.begin(), kSilent.end(), decision.outcome) != kSilent.end();
+  if (sent != (silent ? "" : name_of(decision.outcome))) return "sent: " + sent + ", " + text_of(decision, forward);
+  return text_of(decision, forward);
+}
+
+Registration Player::registration_of(const Line& line) {
+  const WrittenOrder order = order_of(line.words.at(1));
+  Registration what;
+  what.id = line.words[0];
+  what.epoch = order.epoch;
+  what.sequence = order.sequence;
+  what.revision = order.revision;
+  what.targets = list_of(line);
+  if (says(line, "delete")) what.op = Op::kDelete;
+  if (const auto header = value_of(line, "header")) {
+    texts_.push_back(split(*header, ':'));
+    headers_.push_back({Header{texts_.back().first, texts_.back().second}});
+    what.headers = headers_.back();
+  }
+  return what;
+}
+
+Command Player::command_of(const Line& line) {
+  if (line.verb == "request") {
+    Request request{registration_of(line), says(line, "reprocess"), PayloadHash{}, 0};
+    if (const auto payload = value_of(line, "payload")) request.hash = PayloadHash(number_of(*payload));
+    if (const auto bytes = value_of(line, "bytes")) request.work_bytes = number_of(*bytes);
+    return request;
+  }
+  if (line.verb == "register") return Register{registration_of(line)};
+  if (line.verb == "unregister") return unregister_of(line, order_of(line.words.at(1)));
+  if (line.verb == "sequence") return result_of(line, order_of(line.words.at(1)));
+  if (line.verb == "reset") return Reset{Epoch(static_cast<std::uint32_t>(number_of(line.words.at(0))))};
+  if (line.verb == "refused") return Refused{reason_of(line.words.at(0)), says(line, "missing"), ""};
+  throw std::invalid_argument("not a verb: " + line.verb);
+}
+
+void Player::compare(const Line& line, const std::string& got) {
+  if (got == line.expected) return;
+  failures_.push_back(case_.file + ":" + std::to_string(line.number) + ": expected \"" + line.expected + "\", got \"" +
+                      got + "\"");
+}
+
+}  // namespace reseq::scenarios

@@ -1,0 +1,49 @@
+// Player: plays one case of a scenario file against the real engine, over a state in a map.
+// Thread rule: one thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/batch.h"
+#include "scenario.h"
+#include "tests/unit/engine/map_state.h"
+
+namespace reseq::scenarios {
+
+class Player {
+ public:
+  // REQUIRES: the case outlives the player.
+  explicit Player(const Case& played);
+
+  // One text per line that went otherwise than written: "file:line: expected …, got …".
+  [[nodiscard]] std::vector<std::string> play();
+
+ private:
+  void play(const Line& line);
+  void configure(const Line& line);
+  void decide(const Line& line);
+  void fire(const Line& line);
+  void open_batch();
+  void close_batch();
+  [[nodiscard]] Command command_of(const Line& line);
+  [[nodiscard]] Registration registration_of(const Line& line);
+  [[nodiscard]] std::string outcome_of_input(InputIndex input);
+  void compare(const Line& line, const std::string& got);
+
+  const Case& case_;
+  engine::Context context_;
+  engine::MapState state_;
+  std::deque<std::vector<Header>> headers_;
+  std::deque<std::pair<std::string, std::string>> texts_;  // of headers
+  std::unique_ptr<engine::Batch> batch_;
+  std::vector<const Line*> inputs_;  // by InputIndex of the open batch
+  bool grouped_ = false;             // between { and }
+  Offset next_{0};
+  Version last_release_;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace reseq::scenarios

@@ -1,0 +1,117 @@
+// Apply: invariants of rows, and the edges that the tables do not show.
+#include "engine/apply.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/standing.h"
+#include "map_state.h"
+
+namespace reseq::engine {
+namespace {
+
+RowEdit moves(std::uint64_t number, TargetSet to) {
+  RowEdit edit;
+  edit.order = order_of(number);
+  edit.moved = to;
+  return edit;
+}
+
+RowEdit serves(std::uint64_t number, TargetNumber t, std::uint64_t version) {
+  RowEdit edit;
+  edit.order = order_of(number);
+  edit.served = t;
+  edit.version = Version(version);
+  return edit;
+}
+
+TEST(Apply, ATargetThatMovesOnLeavesOnlyItsLastReleaseBehind) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(1, targets({kSearch, kCatalogue})), context, row);
+  apply(serves(1, kSearch, 10), context, row);
+  apply(moves(2, targets({kSearch, kCatalogue})), context, row);
+  ASSERT_EQ(row->groups.size(), 2U);
+  EXPECT_EQ(row->groups[1].known(), targets({kSearch}));
+  EXPECT_EQ(*last_release(*row, kSearch), order_of(1));
+  EXPECT_EQ(last_release(*row, kCatalogue), nullptr);
+  apply(serves(2, kSearch, 11), context, row);
+  EXPECT_EQ(row->groups.size(), 1U);
+  EXPECT_EQ(row->last_version, Version(11));
+}
+
+TEST(Apply, WaitingTargetsKeepTheTimeOfTheirFirstRegistrationUntilTheirRelease) {
+  Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(1, targets({kSearch})), context, row);
+  context.now = UnixMs(2000);
+  apply(moves(2, targets({kSearch, kCatalogue})), context, row);
+  context.now = UnixMs(3000);
+  apply(moves(3, targets({kSearch, kCatalogue})), context, row);
+  EXPECT_EQ(waiting_since(*row, kSearch), UnixMs(1000));
+  EXPECT_EQ(waiting_since(*row, kCatalogue), UnixMs(2000));
+  apply(serves(3, kSearch, 1), context, row);
+  EXPECT_EQ(waiting_since(*row, kSearch), std::nullopt);
+  EXPECT_EQ(row->since.size(), 1U);
+  RowEdit removal;
+  removal.order = order_of(3);
+  removal.removed = targets({kCatalogue});
+  apply(removal, context, row);
+  EXPECT_TRUE(row->since.empty());
+}
+
+TEST(Apply, ANoteOfAnOlderRequestKeepsTheNewest) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  RowEdit edit = moves(5, targets({kSearch}));
+  edit.requested = Requested{order_of(5), Offset(1), PayloadHash(1), targets({kSearch})};
+  apply(edit, context, row);
+  edit = moves(4, targets({kCatalogue}));
+  edit.requested = Requested{order_of(4), Offset(2), PayloadHash(2), targets({kCatalogue})};
+  apply(edit, context, row);
+  EXPECT_EQ(row->requested->order, order_of(5));
+  EXPECT_TRUE(row->groups[0].requested);
+  EXPECT_TRUE(row->groups[1].requested);
+}
+
+// Every target alone at its own order, each with an older last release: as many groups as a row can have.
+TEST(Apply, ARowTakesTwoGroupsForEachOf64Targets) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  for (std::uint8_t i = 0; i < kMaxTargets; ++i) {
+    apply(moves(100 + i, TargetSet::of(TargetNumber(i))), context, row);
+    apply(serves(100 + i, TargetNumber(i), i + 1), context, row);
+  }
+  for (std::uint8_t i = 0; i < kMaxTargets; ++i) apply(moves(200 + i, TargetSet::of(TargetNumber(i))), context, row);
+  EXPECT_EQ(row->groups.size(), 2 * kMaxTargets);
+  EXPECT_EQ(row->known().size(), 64);
+}
+
+using InvariantsDeathTest = testing::Test;
+
+Group group(std::uint64_t number, TargetSet pending, TargetSet served = {}) {
+  Group group;
+  group.order = order_of(number);
+  group.pending = pending;
+  group.served = served;
+  return group;
+}
+
+TEST(InvariantsDeathTest, OfABrokenRowEndTheProcess) {
+  Row row;
+  row.groups = {group(1, targets({kSearch})), group(2, targets({kCatalogue}))};
+  EXPECT_DEATH(check_invariants(row), "groups out of order");
+  row.groups = {group(2, {})};
+  EXPECT_DEATH(check_invariants(row), "a group without a target");
+  row.groups = {group(2, targets({kSearch}), targets({kSearch}))};
+  EXPECT_DEATH(check_invariants(row), "two states");
+  row.groups = {group(2, targets({kSearch})), group(1, targets({kSearch}))};
+  EXPECT_DEATH(check_invariants(row), "left behind");
+  row.groups = {group(2, {}, targets({kSearch})), group(1, {}, targets({kSearch}))};
+  EXPECT_DEATH(check_invariants(row), "two last releases");
+  row.groups = {group(2, targets({kSearch}))};
+  row.barrier = order_of(3);
+  EXPECT_DEATH(check_invariants(row), "below the barrier");
+}
+
+}  // namespace
+}  // namespace reseq::engine

@@ -1,0 +1,255 @@
+// Batch: what leaves it, in which order, and what it promises beside the decisions themselves.
+#include "engine/batch.h"
+
+#include <gtest/gtest.h>
+
+#include "map_state.h"
+
+namespace reseq::engine {
+namespace {
+
+template <typename What>
+std::vector<std::pair<InputIndex, What>> emitted(const Batch& batch) {
+  std::vector<std::pair<InputIndex, What>> found;
+  for (const Emission& emission : batch.emissions())
+    if (const What* what = std::get_if<What>(&emission.what)) found.emplace_back(emission.input, *what);
+  return found;
+}
+
+Verdict decide(Batch& batch, const Command& command, bool requests_read = true) {
+  return batch.decide(command, Offset(0), requests_read);
+}
+
+Refused refused(Reason reason, bool for_policy = false) {
+  return {reason, for_policy, "bad"};
+}
+
+TEST(Batch, ThatDecidedNothingChangesOnlyTheClock) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  batch.close(EventPolicy::kAll);
+  EXPECT_TRUE(batch.decisions().empty());
+  EXPECT_TRUE(batch.emissions().empty());
+  EXPECT_TRUE(batch.changes().empty());
+  PartitionState expected;
+  expected.clock = Version(std::uint64_t{1000} << 16);
+  EXPECT_EQ(batch.state(), expected);
+}
+
+TEST(Batch, ReportsADocumentOnceAndInTheOrderOfFirstChange) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, result("untouched", 1, kSearch)), Verdict::kDecided);
+  for (const char* id : {"z", "a", "z", "m"}) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("z", 1, kSearch)), Verdict::kDecided);
+  batch.close(EventPolicy::kNone);
+  ASSERT_EQ(batch.changes().size(), 3U);
+  EXPECT_EQ(batch.changes()[0].id, "z");
+  EXPECT_EQ(batch.changes()[1].id, "a");
+  EXPECT_EQ(batch.changes()[2].id, "m");
+  EXPECT_EQ(batch.changes()[0].row->groups[0].served, targets({kSearch}));
+}
+
+TEST(Batch, AMissThatHasToWaitChangesNothingAndGetsNoNumber) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch), false), Verdict::kRequestsFirst);
+  EXPECT_EQ(decide(batch, registration("b", 1), false), Verdict::kRequestsFirst);
+  EXPECT_EQ(decide(batch, unregister("c", 1, targets({kSearch})), false), Verdict::kRequestsFirst);
+  batch.close(EventPolicy::kAll);
+  EXPECT_TRUE(batch.decisions().empty());
+  EXPECT_TRUE(batch.emissions().empty());
+  EXPECT_TRUE(batch.changes().empty());
+}
+
+TEST(Batch, PolicyStopLeavesTheInputUnread) {
+  MapState state;
+  Context context = two_targets();
+  context.policies.on_missing = OnMissing::kStop;
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kStop);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, false)), Verdict::kDecided);
+  batch.close(EventPolicy::kNone);
+  ASSERT_EQ(batch.decisions().size(), 1U);
+  EXPECT_EQ(emitted<DeadLetter>(batch).size(), 1U);
+}
+
+TEST(Batch, EmissionsComeInInputOrderAndEventsLast) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, request("a", 1)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
+  batch.close(EventPolicy::kAll);
+  const auto emissions = batch.emissions();
+  ASSERT_EQ(emissions.size(), 6U);
+  EXPECT_TRUE(std::holds_alternative<Forward>(emissions[0].what));
+  EXPECT_TRUE(std::holds_alternative<DeadLetter>(emissions[1].what));
+  EXPECT_TRUE(std::holds_alternative<Release>(emissions[2].what));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(emissions[i].input, InputIndex(i));
+    EXPECT_EQ(emissions[3 + i].input, InputIndex(i));
+    EXPECT_TRUE(std::holds_alternative<Event>(emissions[3 + i].what));
+  }
+}
+
+TEST(Batch, TheEventOfAReleaseSaysOrderTargetAndVersion) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 5, kCatalogue)), Verdict::kDecided);
+  batch.close(EventPolicy::kAll);
+  const Event event = emitted<Event>(batch)[1].second;
+  EXPECT_EQ(event.kind, EventKind::kOutcome);
+  EXPECT_EQ(event.id, "a");
+  EXPECT_EQ(event.decision, (Decision{Outcome::kReleased, Reason::kNone, TableRow::kS1}));
+  EXPECT_EQ(event.order, order_of(5));
+  EXPECT_EQ(event.expected, order_of(5));
+  EXPECT_EQ(event.target, kCatalogue);
+  EXPECT_EQ(event.version, emitted<Release>(batch)[0].second.version);
+}
+
+TEST(Batch, EventsOfDropsLeaveOutWhatWentWell) {
+  MapState state;
+  Context context = two_targets();
+  context.policies.on_missing = OnMissing::kRedirect;
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 5, kSearch)), Verdict::kDecided);
+  batch.close(EventPolicy::kDrops);
+  const auto events = emitted<Event>(batch);
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(events[0].second.decision.reason, Reason::kDuplicate);
+  EXPECT_EQ(events[1].second.id, "bad");
+  EXPECT_EQ(events[2].second.decision.outcome, Outcome::kRedirected);
+  EXPECT_EQ(events[3].second.kind, EventKind::kReset);
+  EXPECT_EQ(events[3].first, InputIndex(4));
+}
+
+TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
+  MapState state;
+  Context context = two_targets();
+  context.registration_timeout = Milliseconds(10);
+  {
+    Batch batch(state, state.partition, context);
+    EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Verdict::kDecided);
+    batch.close(EventPolicy::kNone);
+    EXPECT_TRUE(emitted<Event>(batch).empty());
+    state.commit(batch);
+  }
+  context.now = UnixMs(1010);
+  Batch batch(state, state.partition, context);
+  {
+    const std::string gone_after_the_call = "a";
+    batch.fire_overdue(gone_after_the_call);
+    batch.fire_overdue(gone_after_the_call);
+  }
+  batch.close(EventPolicy::kNone);
+  const auto events = emitted<Event>(batch);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].first, kNoInput);
+  EXPECT_EQ(events[0].second.kind, EventKind::kOverdue);
+  EXPECT_EQ(events[0].second.id, "a");
+  EXPECT_EQ(events[0].second.order, order_of(5));
+  ASSERT_EQ(batch.changes().size(), 1U);
+  EXPECT_EQ(batch.changes()[0].id, "a");
+}
+
+TEST(Batch, ADeadLetterSaysTheOrderThatWasExpected) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 9, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("b", 9, kSearch)), Verdict::kDecided);
+  batch.close(EventPolicy::kNone);
+  const auto letters = emitted<DeadLetter>(batch);
+  ASSERT_EQ(letters.size(), 2U);
+  EXPECT_EQ(letters[0].second.expected, order_of(5));
+  EXPECT_EQ(letters[1].second.expected, std::nullopt);
+}
+
+TEST(Batch, AWithdrawnForwardIsADropWithItsNewerOrderExpected) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 6)), Verdict::kDecided);
+  batch.close(EventPolicy::kDrops);
+  EXPECT_EQ(batch.decisions()[0], (Decision{Outcome::kDropped, Reason::kSuperseded, TableRow::kR1}));
+  EXPECT_EQ(emitted<Forward>(batch).size(), 1U);
+  const auto events = emitted<Event>(batch);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].second.decision, batch.decisions()[0]);
+  EXPECT_EQ(events[0].second.expected, order_of(6));
+}
+
+TEST(Batch, ARequestIsNotedWithPositionHashAndWhatWasForwarded) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  Request command = request("a", 5);
+  command.hash = PayloadHash(77);
+  EXPECT_EQ(batch.decide(command, Offset(123), true), Verdict::kDecided);
+  batch.close(EventPolicy::kNone);
+  const Requested expected{order_of(5), Offset(123), PayloadHash(77), targets({kSearch, kCatalogue})};
+  EXPECT_EQ(batch.changes()[0].row->requested, expected);
+}
+
+TEST(Batch, KeepsExtensionsOfARowThatItChanges) {
+  MapState state;
+  const Context context = two_targets();
+  Row row;
+  row.extensions = "kept";
+  Group group;
+  group.order = order_of(1);
+  group.pending = targets({kSearch});
+  row.groups.push_back(group);
+  state.rows.emplace("a", row);
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
+  batch.close(EventPolicy::kNone);
+  EXPECT_EQ(batch.changes()[0].row->extensions, "kept");
+}
+
+TEST(Batch, GivesTheSameEffectsForTheSameInputs) {
+  const auto run = [] {
+    MapState state;
+    const Context context = two_targets();
+    Batch batch(state, state.partition, context);
+    std::vector<std::string> ids;
+    for (int i = 0; i < 1000; ++i) ids.push_back("document " + std::to_string(i * 7919 % 1000));
+    for (const std::string& id : ids) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
+    for (const std::string& id : ids) EXPECT_EQ(decide(batch, result(id, 1, kSearch)), Verdict::kDecided);
+    batch.close(EventPolicy::kAll);
+    std::string order;
+    for (const RowChange& change : batch.changes()) order += std::string(change.id) + ";";
+    for (const auto& [input, release] : emitted<Release>(batch))
+      order += std::to_string(input.value()) + "=" + std::to_string(release.version.value()) + ";";
+    return order;
+  };
+  EXPECT_EQ(run(), run());
+}
+
+using BatchDeathTest = testing::Test;
+
+TEST(BatchDeathTest, AnInputAfterCloseIsABugOfTheCaller) {
+  MapState state;
+  const Context context = two_targets();
+  Batch batch(state, state.partition, context);
+  batch.close(EventPolicy::kNone);
+  EXPECT_DEATH(static_cast<void>(decide(batch, request("a", 1))), "closed batch");
+}
+
+}  // namespace
+}  // namespace reseq::engine
