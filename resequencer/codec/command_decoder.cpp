@@ -1,0 +1,286 @@
+#include "codec/command_decoder.h"
+
+#include "base/assert.h"
+#include "codec/decimal.h"
+#include "codec/hash.h"
+#include "codec/header_names.h"
+#include "codec/record_size.h"
+#include "codec/sequence_text.h"
+#include "codec/target_names.h"
+
+namespace reseq::codec {
+namespace {
+
+// Reads one record. The first refusal stays; what is read after it is not used.
+class Decoder {
+ public:
+  Decoder(const InputRecord& record, const DecodeContext& context)
+      : record_(record), context_(context), found_(record.headers) {
+    if (record.key && record.key->size() <= kMaxIdBytes) id_ = *record.key;
+  }
+
+  Command request();
+  Command command();
+  Command refused(Reason reason) {
+    refuse(reason);
+    return refused();
+  }
+
+ private:
+  Command reset();
+  Command register_command();
+  Command unregister();
+  Command sequence_result();
+  Command refused() const { return Refused{reason_, lacking_, id_}; }
+
+  void refuse(Reason reason) {
+    if (!failed()) reason_ = reason;
+  }
+  [[nodiscard]] bool failed() const { return reason_ != Reason::kNone; }
+
+  void refuse_reserved() {
+    if (found_.has(HeaderKind::kReserved)) refuse(Reason::kUnsupportedHeader);
+  }
+
+  // Empty when the header is absent or, with malformed_header, null.
+  std::optional<std::string_view> text(HeaderKind kind) {
+    const Header* header = found_.find(kind);
+    if (header == nullptr) return std::nullopt;
+    if (!header->value) refuse(Reason::kMalformedHeader);
+    return header->value;
+  }
+
+  template <typename Number>
+  std::optional<Number> number(HeaderKind kind) {
+    const auto digits = text(kind);
+    if (!digits) return std::nullopt;
+    const auto value = parse_decimal<Number>(*digits);
+    if (!value) refuse(Reason::kMalformedHeader);
+    return value;
+  }
+
+  void read_id();
+  void check_partition();
+  Sequence sequence();
+  std::optional<Epoch> epoch() {
+    const auto value = number<std::uint32_t>(HeaderKind::kEpoch);
+    return value ? std::optional(Epoch(*value)) : std::nullopt;
+  }
+  Revision revision() { return Revision(number<std::uint64_t>(HeaderKind::kRevision).value_or(0)); }
+  std::optional<TargetSet> targets();
+  std::optional<TargetNumber> target(std::string_view name);
+  // `payload_says`: without a header a null payload means delete, and with `upsert` it is a conflict.
+  Op op(bool payload_says);
+  bool reprocess();
+
+  [[nodiscard]] std::uint64_t bytes_max() const {
+    return record_bytes_max(id_.size(), record_.payload ? record_.payload->size() : 0, record_.headers) +
+           added_bytes_max(*context_.targets);
+  }
+
+  const InputRecord& record_;
+  const DecodeContext& context_;
+  FoundHeaders found_;
+  Reason reason_ = Reason::kNone;
+  bool is_sequence_ = false;
+  bool lacking_ = false;
+  DocumentId id_;
+};
+
+void Decoder::read_id() {
+  const Header* header = found_.find(HeaderKind::kId);
+  if (!record_.key) {
+    if (header != nullptr && header->value && header->value->size() <= kMaxIdBytes) id_ = *header->value;
+    if (header == nullptr) lacking_ = is_sequence_ && !failed();
+    return refuse(header == nullptr ? Reason::kMissingId : Reason::kIdKeyMismatch);
+  }
+  if (record_.key->empty()) {
+    lacking_ = is_sequence_ && !failed();
+    return refuse(Reason::kEmptyId);
+  }
+  if (record_.key->size() > kMaxIdBytes) return refuse(Reason::kIdTooLong);
+  if (header == nullptr) return;
+  if (!header->value) return refuse(Reason::kMalformedHeader);
+  if (*header->value != *record_.key) refuse(Reason::kIdKeyMismatch);
+}
+
+void Decoder::check_partition() {
+  if (failed() || context_.partitioner == Partitioner::kUnchecked) return;
+  if (partition_of(id_, context_.partitioner, context_.partitions) != record_.partition) refuse(Reason::kMisrouted);
+}
+
+Sequence Decoder::sequence() {
+  const Header* header = found_.find(HeaderKind::kSeq);
+  if (header == nullptr) {
+    lacking_ = lacking_ || (is_sequence_ && !failed());
+    refuse(Reason::kMissingSequence);
+    return {};
+  }
+  const auto parsed = header->value ? parse_sequence(context_.sequence_kind, *header->value) : std::nullopt;
+  if (!parsed) refuse(Reason::kMalformedSequence);
+  return parsed.value_or(Sequence());
+}
+
+std::optional<TargetSet> Decoder::targets() {
+  const auto list = text(HeaderKind::kTargets);
+  if (!list) return std::nullopt;
+  const auto parsed = parse_targets(*list, *context_.targets);
+  if (const auto* reason = std::get_if<Reason>(&parsed)) {
+    refuse(*reason);
+    return std::nullopt;
+  }
+  return std::get<TargetSet>(parsed);
+}
+
+std::optional<TargetNumber> Decoder::target(std::string_view name) {
+  const auto parsed = parse_target(name, *context_.targets);
+  if (const auto* reason = std::get_if<Reason>(&parsed)) {
+    refuse(*reason);
+    return std::nullopt;
+  }
+  return std::get<TargetNumber>(parsed);
+}
+
+Op Decoder::op(bool payload_says) {
+  const bool says_delete = payload_says && !record_.payload;
+  const auto name = text(HeaderKind::kOp);
+  if (!name) return says_delete ? Op::kDelete : Op::kUpsert;
+  if (*name == "delete") return Op::kDelete;
+  if (*name != "upsert")
+    refuse(Reason::kMalformedHeader);
+  else if (says_delete)
+    refuse(Reason::kOpPayloadConflict);
+  return Op::kUpsert;
+}
+
+bool Decoder::reprocess() {
+  const auto value = text(HeaderKind::kReprocess);
+  if (!value || *value == "false") return false;
+  if (*value != "true") refuse(Reason::kMalformedHeader);
+  return true;
+}
+
+Command Decoder::request() {
+  if (found_.has(HeaderKind::kControl) || found_.has(HeaderKind::kControlId) ||
+      found_.has(HeaderKind::kControlPartition))
+    return reset();
+  // Only the resequencer raises a revision.
+  refuse_reserved();
+  if (found_.has(HeaderKind::kRevision)) refuse(Reason::kUnsupportedHeader);
+  const Header* name = found_.find(HeaderKind::kCommand);
+  if (name != nullptr && name->value != "register") refuse(Reason::kUnknownCommand);
+  read_id();
+  check_partition();
+
+  Request request;
+  request.what = {id_, {}, sequence(), Revision(), Op::kUpsert, {}, record_.headers};
+  request.what.epoch = epoch();
+  request.what.targets = targets();
+  request.what.op = op(!context_.tap);
+  request.reprocess = reprocess();
+  if (failed()) return refused();
+  request.hash = payload_hash(request.what.op, record_.payload);
+  request.work_bytes = bytes_max();
+  return request;
+}
+
+Command Decoder::reset() {
+  const Header* name = found_.find(HeaderKind::kControl);
+  if (name == nullptr || name->value != "reset") return refused(Reason::kUnknownControl);
+  refuse_reserved();
+  const auto default_epoch = epoch();
+  const auto id = text(HeaderKind::kControlId);
+  const auto partition = number<std::uint32_t>(HeaderKind::kControlPartition);
+  if (!default_epoch || !id || id->empty() || !partition) refuse(Reason::kMalformedHeader);
+  if (partition && static_cast<std::int64_t>(*partition) != record_.partition.value()) refuse(Reason::kMisrouted);
+  if (failed()) return refused();
+  return Reset{*default_epoch};
+}
+
+Command Decoder::command() {
+  if (found_.has(HeaderKind::kControl) || found_.has(HeaderKind::kControlId) ||
+      found_.has(HeaderKind::kControlPartition))
+    refuse(Reason::kUnsupportedHeader);
+  refuse_reserved();
+  const Header* header = found_.find(HeaderKind::kCommand);
+  const std::string_view name = header != nullptr && header->value ? *header->value : std::string_view();
+  if (name == "sequence") return sequence_result();
+  if (name == "register") return register_command();
+  if (name == "unregister") return unregister();
+  return refused(Reason::kUnknownCommand);
+}
+
+Command Decoder::register_command() {
+  read_id();
+  check_partition();
+  Registration what{id_, {}, sequence(), Revision(), Op::kUpsert, {}, record_.headers};
+  what.epoch = epoch();
+  what.revision = revision();
+  what.targets = targets();
+  what.op = op(false);
+  if (failed()) return refused();
+  return Register{what};
+}
+
+Command Decoder::unregister() {
+  read_id();
+  check_partition();
+  Unregister command;
+  command.id = id_;
+  command.sequence = sequence();
+  command.epoch = epoch();
+  command.revision = revision();
+  if (const auto name = text(HeaderKind::kTarget)) {
+    command.everything = *name == "*";
+    if (!command.everything)
+      if (const auto number = target(*name)) command.targets = TargetSet::of(*number);
+  } else if (const auto list = targets()) {
+    command.targets = *list;
+    command.from_list = true;
+  } else {
+    refuse(Reason::kMissingTarget);
+  }
+  if (failed()) return refused();
+  return command;
+}
+
+Command Decoder::sequence_result() {
+  is_sequence_ = true;
+  read_id();
+  check_partition();
+  SequenceResult result;
+  result.id = id_;
+  result.sequence = sequence();
+  result.epoch = epoch();
+  result.revision = revision();
+  if (const auto name = text(HeaderKind::kTarget))
+    result.target = target(*name).value_or(TargetNumber());
+  else if (context_.targets->names().size() != 1)
+    refuse(Reason::kMissingTarget);
+  result.op = op(true);
+  if (const auto observed = number<std::uint64_t>(HeaderKind::kObservedVersion)) result.observed = Version(*observed);
+  if (failed()) return refused();
+  result.output_bytes = bytes_max();
+  return result;
+}
+
+}  // namespace
+
+Command decode(const InputRecord& record, const DecodeContext& context) {
+  RESEQ_ASSERT(context.targets != nullptr, "a decoder without a target table");
+  Decoder decoder(record, context);
+  switch (record.role) {
+    case Role::kRequests:
+      return decoder.request();
+    case Role::kCommands:
+      return decoder.command();
+    case Role::kControl:
+      return decoder.refused(Reason::kUnknownControl);
+    default:
+      break;
+  }
+  RESEQ_ASSERT(false, "a record of a topic that is no input");
+  return Refused{};
+}
+
+}  // namespace reseq::codec

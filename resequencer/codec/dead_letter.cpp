@@ -1,0 +1,110 @@
+#include "codec/dead_letter.h"
+
+#include "codec/decimal.h"
+#include "codec/header_names.h"
+#include "codec/record_size.h"
+#include "codec/sequence_text.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::string_view kOrigin = "resequencer";  // where Java would name the class of an exception
+
+// Kafka Streams writes all of these as text (ExceptionHandlerUtils).
+namespace streams {
+constexpr std::string_view kException = "__streams.errors.exception";
+constexpr std::string_view kMessage = "__streams.errors.message";
+constexpr std::string_view kStackTrace = "__streams.errors.stacktrace";
+constexpr std::string_view kTopic = "__streams.errors.topic";
+constexpr std::string_view kPartition = "__streams.errors.partition";
+constexpr std::string_view kOffset = "__streams.errors.offset";
+}  // namespace streams
+
+// Spring writes numbers as Java's ByteBuffer does: int 4 bytes, long 8 bytes, highest first (KafkaHeaders.DLT_*).
+namespace spring {
+constexpr std::string_view kTopic = "kafka_dlt-original-topic";
+constexpr std::string_view kPartition = "kafka_dlt-original-partition";
+constexpr std::string_view kOffset = "kafka_dlt-original-offset";
+constexpr std::string_view kTimestamp = "kafka_dlt-original-timestamp";
+constexpr std::string_view kException = "kafka_dlt-exception-fqcn";
+constexpr std::string_view kMessage = "kafka_dlt-exception-message";
+constexpr std::string_view kStackTrace = "kafka_dlt-exception-stacktrace";
+}  // namespace spring
+
+std::string_view big_endian(std::uint64_t value, std::size_t bytes, Arena& arena) {
+  char* const place = arena.allocate(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) place[i] = static_cast<char>(value >> (8 * (bytes - 1 - i)));
+  return {place, bytes};
+}
+
+void add_streams(std::string_view reason, const InputRecord& input, const EncodeContext& context, Arena& arena,
+                 HeaderEdits& edits) {
+  edits.push_back({streams::kException, kOrigin});
+  edits.push_back({streams::kMessage, reason});
+  edits.push_back({streams::kStackTrace, ""});
+  edits.push_back({streams::kTopic, context.input_topic});
+  edits.push_back({streams::kPartition, decimal(input.partition.value(), arena)});
+  edits.push_back({streams::kOffset, decimal(input.offset.value(), arena)});
+}
+
+void add_spring(std::string_view reason, const InputRecord& input, const EncodeContext& context, Arena& arena,
+                HeaderEdits& edits) {
+  edits.push_back({spring::kTopic, context.input_topic});
+  edits.push_back({spring::kPartition, big_endian(static_cast<std::uint32_t>(input.partition.value()), 4, arena)});
+  edits.push_back({spring::kOffset, big_endian(static_cast<std::uint64_t>(input.offset.value()), 8, arena)});
+  edits.push_back({spring::kTimestamp, big_endian(static_cast<std::uint64_t>(input.timestamp.value()), 8, arena)});
+  edits.push_back({spring::kException, kOrigin});
+  edits.push_back({spring::kMessage, reason});
+  edits.push_back({spring::kStackTrace, ""});
+}
+
+bool too_large(const OutputRecord& record, const InputRecord& input, const EncodeContext& context) {
+  std::uint64_t bytes =
+      record_bytes_max(record.key ? record.key->size() : 0, record.payload ? record.payload->size() : 0,
+                       record.takes_input_headers ? input.headers : std::span<const Header>());
+  for (const HeaderEdit& edit : record.edits)
+    if (edit.value) bytes += header_bytes_max(edit.name.size(), edit.value->size());
+  return bytes > context.dead_letter_bytes_max;
+}
+
+void make_fit(OutputRecord& record, const InputRecord& input, const EncodeContext& context, Arena& arena) {
+  if (!too_large(record, input, context)) return;
+  if (record.payload) {
+    record.edits.push_back({header::kPayloadOmitted, decimal(record.payload->size(), arena)});
+    record.payload.reset();
+  }
+  if (!too_large(record, input, context)) return;
+  if (!input.headers.empty()) {
+    record.edits.push_back({header::kHeadersOmitted, decimal(input.headers.size(), arena)});
+    record.takes_input_headers = false;
+  }
+  if (!too_large(record, input, context) || !record.key) return;
+  record.edits.push_back({header::kKeyOmitted, decimal(record.key->size(), arena)});
+  record.key.reset();
+}
+
+}  // namespace
+
+OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
+                         const EncodeContext& context, Arena& arena) {
+  OutputRecord record;
+  record.role = Role::kDeadLetter;
+  record.key = input.key;
+  record.payload = input.payload;
+  record.takes_input_headers = true;
+  record.edits.push_back({header::kReason, name_of(reason)});
+  record.edits.push_back({header::kSourceTopic, context.input_topic});
+  record.edits.push_back({header::kSourcePartition, decimal(input.partition.value(), arena)});
+  record.edits.push_back({header::kSourceOffset, decimal(input.offset.value(), arena)});
+  if (expected && !expected->sequence.bytes().empty())
+    record.edits.push_back(
+        {header::kExpectedSeq, arena.copy(format_sequence(context.sequence_kind, expected->sequence))});
+  if (context.dead_letter_headers == DeadLetterHeaders::kStreams)
+    add_streams(name_of(reason), input, context, arena, record.edits);
+  if (context.dead_letter_headers == DeadLetterHeaders::kSpring)
+    add_spring(name_of(reason), input, context, arena, record.edits);
+  make_fit(record, input, context, arena);
+  return record;
+}
+
+}  // namespace reseq::codec

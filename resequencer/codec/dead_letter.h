@@ -1,0 +1,18 @@
+// Dead letters: the input as it came, with why and from where in its headers, and with the headers that the tools of
+// Kafka Streams (KIP-1034) or Spring read, if wanted. A dead letter always fits its topic: what is too large is left
+// out and its size told, first the payload, then the input's headers, then the key. Thread rule: any thread; the arena
+// is used by one.
+#pragma once
+
+#include <optional>
+
+#include "codec/output_encoder.h"
+#include "model/order.h"
+#include "model/reason.h"
+
+namespace reseq::codec {
+
+[[nodiscard]] OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
+                                       const EncodeContext& context, Arena& arena);
+
+}  // namespace reseq::codec

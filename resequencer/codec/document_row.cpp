@@ -1,0 +1,268 @@
+// The value of a document's row. Parts that are absent cost nothing; what a row usually repeats is said by a flag that
+// is not set.
+//
+//   body       := flags varint | [id] [barrier] count varint, group* | [since list] [version] [deadline] [requested]
+//   flags      := 1 a target is pending (the row is live; without it: a watermark)     2 id     4 barrier     8 since
+//                 16 last version     32 deadline     64 requested
+//                 128 overdue     256 requested has an order of its own     512 requested has targets of its own
+//   id         := bytes                      only under a hashed key
+//   barrier    := order
+//   group      := order | sets u8 | [pending] [served] [removed]              newest first, orders strictly falling
+//   sets       := 1 requested     2 pending     4 served     8 removed        a set is a varint of bits, never 0
+//   since list := count varint, (targets varint | time varint)*               sets disjoint, never 0
+//   version    := fixed64          deadline := time varint
+//   requested  := [order] position offset | payload hash fixed64 | [targets varint]
+//                 order: without its flag that of the newest group; targets: without it those known to that group
+//   order      := head u8 | [epoch varint] | sequence bytes | [revision varint]
+//   head       := 64 epoch is not 0     128 revision is not 0
+//                 + 0 .. 32: so many bytes of sequence, or
+//                 + 33 .. 40: a sequence of 8 bytes of which the first 1 .. 8 are 0 and not written
+#include <array>
+#include <cstring>
+
+#include "codec/byte_writer.h"
+#include "codec/keys.h"
+#include "codec/row_frame.h"
+#include "codec/rows.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::uint64_t kPending = 1;
+constexpr std::uint64_t kId = 2;
+constexpr std::uint64_t kBarrier = 4;
+constexpr std::uint64_t kSince = 8;
+constexpr std::uint64_t kVersion = 16;
+constexpr std::uint64_t kDeadline = 32;
+constexpr std::uint64_t kRequested = 64;
+constexpr std::uint64_t kOverdue = 128;
+constexpr std::uint64_t kRequestedOrder = 256;
+constexpr std::uint64_t kRequestedTargets = 512;
+constexpr std::uint64_t kAllFlags = 1023;
+
+constexpr std::uint8_t kSetRequested = 1;
+constexpr std::uint8_t kSetPending = 2;
+constexpr std::uint8_t kSetServed = 4;
+constexpr std::uint8_t kSetRemoved = 8;
+constexpr std::uint8_t kAllSetFlags = 15;
+
+constexpr std::uint8_t kHasEpoch = 64;
+constexpr std::uint8_t kHasRevision = 128;
+constexpr std::uint8_t kSizeMask = 63;
+constexpr std::size_t kNumberBytes = 8;  // sequences of this length lose their leading zeros
+
+std::size_t leading_zeros(std::string_view sequence) {
+  std::size_t zeros = 0;
+  while (zeros < sequence.size() && sequence[zeros] == '\0') ++zeros;
+  return zeros;
+}
+
+void write_order(const Order& order, ByteWriter& out) {
+  std::string_view sequence = order.sequence.bytes();
+  std::size_t size = sequence.size();
+  if (const std::size_t zeros = leading_zeros(sequence); size == kNumberBytes && zeros > 0) {
+    size = Sequence::kMaxBytes + zeros;
+    sequence.remove_prefix(zeros);
+  }
+  const bool epoch = order.epoch.value() != 0;
+  const bool revision = order.revision.value() != 0;
+  out.u8(static_cast<std::uint8_t>(size | (epoch ? kHasEpoch : 0U) | (revision ? kHasRevision : 0U)));
+  if (epoch) out.varint(order.epoch.value());
+  out.raw(sequence);
+  if (revision) out.varint(order.revision.value());
+}
+
+Sequence read_sequence(std::size_t size, ByteReader& in) {
+  in.require(size <= Sequence::kMaxBytes + kNumberBytes);
+  if (!in.ok()) return {};
+  if (size <= Sequence::kMaxBytes) {
+    const std::string_view bytes = in.raw(size);
+    in.require(size != kNumberBytes || leading_zeros(bytes) == 0);
+    return bytes.empty() ? Sequence() : Sequence(bytes);
+  }
+  const std::size_t zeros = size - Sequence::kMaxBytes;
+  const std::string_view rest = in.raw(kNumberBytes - zeros);
+  in.require(leading_zeros(rest) == 0 || rest.empty());
+  std::array<char, kNumberBytes> bytes{};
+  if (!rest.empty()) std::memcpy(bytes.data() + zeros, rest.data(), rest.size());
+  return Sequence({bytes.data(), bytes.size()});
+}
+
+Order read_order(ByteReader& in) {
+  const std::uint8_t head = in.u8();
+  Order order;
+  if ((head & kHasEpoch) != 0) {
+    order.epoch = Epoch(static_cast<std::uint32_t>(in.varint(UINT32_MAX)));
+    in.require(order.epoch.value() != 0);
+  }
+  order.sequence = read_sequence(head & kSizeMask, in);
+  if ((head & kHasRevision) != 0) {
+    order.revision = Revision(in.varint());
+    in.require(order.revision.value() != 0);
+  }
+  return order;
+}
+
+void write_group(const Group& group, ByteWriter& out) {
+  write_order(group.order, out);
+  unsigned sets = group.requested ? kSetRequested : 0U;
+  if (!group.pending.empty()) sets |= kSetPending;
+  if (!group.served.empty()) sets |= kSetServed;
+  if (!group.removed.empty()) sets |= kSetRemoved;
+  out.u8(static_cast<std::uint8_t>(sets));
+  for (const TargetSet set : {group.pending, group.served, group.removed})
+    if (!set.empty()) out.varint(set.bits());
+}
+
+TargetSet read_set(bool present, ByteReader& in) {
+  if (!present) return {};
+  const TargetSet set(in.varint());
+  in.require(!set.empty());
+  return set;
+}
+
+Group read_group(ByteReader& in) {
+  Group group;
+  group.order = read_order(in);
+  const std::uint8_t sets = in.u8();
+  in.require(sets <= kAllSetFlags);
+  group.requested = (sets & kSetRequested) != 0;
+  group.pending = read_set((sets & kSetPending) != 0, in);
+  group.served = read_set((sets & kSetServed) != 0, in);
+  group.removed = read_set((sets & kSetRemoved) != 0, in);
+  return group;
+}
+
+TargetSet known_to_newest(const Row& row) {
+  return row.groups.empty() ? TargetSet() : row.groups.front().known();
+}
+
+// The invariants of model/row.h that bytes can break.
+bool groups_hold(const Row& row) {
+  TargetSet newer;
+  const Group* before = nullptr;
+  for (const Group& group : row.groups) {
+    if (before != nullptr && !(before->order > group.order)) return false;
+    if (group.known().empty()) return false;
+    if (!(group.pending & group.served).empty() || !(group.pending & group.removed).empty() ||
+        !(group.served & group.removed).empty())
+      return false;
+    if (!((group.pending | group.removed) & newer).empty()) return false;
+    newer |= group.known();
+    before = &group;
+  }
+  return true;
+}
+
+bool holds(const Row& row) {
+  TargetSet waiting;
+  for (const Since& since : row.since) {
+    if (since.targets.empty() || !(since.targets & waiting).empty()) return false;
+    waiting |= since.targets;
+  }
+  return row.last_version.value() < kVersionLimit && groups_hold(row);
+}
+
+std::uint64_t flags_of(const Row& row, bool hashed) {
+  std::uint64_t flags = row.completed() ? 0 : kPending;
+  if (hashed) flags |= kId;
+  if (row.barrier) flags |= kBarrier;
+  if (!row.since.empty()) flags |= kSince;
+  if (row.last_version.value() != 0) flags |= kVersion;
+  if (row.deadline.value() != 0) flags |= kDeadline;
+  if (row.overdue) flags |= kOverdue;
+  if (!row.requested) return flags;
+  flags |= kRequested;
+  if (row.groups.empty() || row.requested->order != row.groups.front().order) flags |= kRequestedOrder;
+  if (row.requested->forwarded != known_to_newest(row)) flags |= kRequestedTargets;
+  return flags;
+}
+
+void write_requested(const Requested& requested, std::uint64_t flags, ByteWriter& out) {
+  if ((flags & kRequestedOrder) != 0) write_order(requested.order, out);
+  out.offset(requested.position);
+  out.fixed64(requested.hash.value());
+  if ((flags & kRequestedTargets) != 0) out.varint(requested.forwarded.bits());
+}
+
+Requested read_requested(const Row& row, std::uint64_t flags, ByteReader& in) {
+  Requested requested;
+  if ((flags & kRequestedOrder) != 0)
+    requested.order = read_order(in);
+  else if (!row.groups.empty())
+    requested.order = row.groups.front().order;
+  requested.position = in.offset();
+  requested.hash = PayloadHash(in.fixed64());
+  requested.forwarded = (flags & kRequestedTargets) != 0 ? TargetSet(in.varint()) : known_to_newest(row);
+  return requested;
+}
+
+void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
+  if ((flags & kBarrier) != 0) row.barrier = read_order(in);
+  for (std::size_t groups = in.count(); groups > 0 && in.ok(); --groups) row.groups.push_back(read_group(in));
+  if ((flags & kSince) != 0) {
+    for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+      const TargetSet targets(in.varint());
+      row.since.push_back({targets, in.time()});
+    }
+  }
+  if ((flags & kVersion) != 0) row.last_version = Version(in.fixed64());
+  if ((flags & kDeadline) != 0) row.deadline = in.time();
+  row.overdue = (flags & kOverdue) != 0;
+  if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
+}
+
+}  // namespace
+
+void encode_row(std::string_view key, DocumentId id, const Row& row, std::string& out) {
+  RESEQ_ASSERT(holds(row), "a row that breaks its invariants");
+  const std::size_t begin = out.size();
+  ByteWriter writer(out);
+  const std::uint64_t flags = flags_of(row, key_is_hashed(id));
+  writer.u8(kRowFormat);
+  writer.varint(flags);
+  if ((flags & kId) != 0) writer.bytes(id);
+  if (row.barrier) write_order(*row.barrier, writer);
+  writer.varint(row.groups.size());
+  for (const Group& group : row.groups) write_group(group, writer);
+  if (!row.since.empty()) {
+    writer.varint(row.since.size());
+    for (const Since& since : row.since) {
+      writer.varint(since.targets.bits());
+      writer.time(since.first_registered);
+    }
+  }
+  if ((flags & kVersion) != 0) writer.fixed64(row.last_version.value());
+  if ((flags & kDeadline) != 0) writer.time(row.deadline);
+  if (row.requested) write_requested(*row.requested, flags, writer);
+  seal(key, row.extensions, begin, out);
+}
+
+Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value) {
+  auto parsed = parse_key(key);
+  if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
+  ByteReader in = open_frame(key, value);
+  if (!in.ok()) return *in.error();
+
+  const std::uint64_t flags = in.varint();
+  if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
+  DocumentRow found{std::move(parsed->name), {}};
+  if ((flags & kId) != 0) {
+    const std::string_view id = in.bytes();
+    in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == found.id && key_is_hashed(id));
+    found.id = id;
+  }
+  read_body(flags, found.row, in);
+  found.row.extensions = read_extensions(in);
+  if (!in.ok()) return *in.error();
+  // What the flags say must be what an encoder would have said: one row, one encoding.
+  if (!holds(found.row) || flags != flags_of(found.row, parsed->hashed)) return RowError::kInvalid;
+  return found;
+}
+
+bool is_watermark(std::string_view value) {
+  RESEQ_ASSERT(value.size() > 2, "the kind of something that is no row");
+  return (static_cast<std::uint8_t>(value[1]) & kPending) == 0;
+}
+
+}  // namespace reseq::codec

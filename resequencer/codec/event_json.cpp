@@ -1,0 +1,66 @@
+#include "codec/event_json.h"
+
+#include "codec/json_writer.h"
+#include "codec/sequence_text.h"
+
+namespace reseq::codec {
+namespace {
+
+std::string_view kind_name(EventKind kind) {
+  switch (kind) {
+    case EventKind::kOutcome:
+      return "outcome";
+    case EventKind::kOverdue:
+      return "overdue";
+    case EventKind::kReset:
+      return "reset";
+  }
+  return "unknown";
+}
+
+// Bytes of a document's or a sequence's text: `name` when they are UTF-8, `base64_name` when they are not.
+void bytes_member(std::string_view name, std::string_view base64_name, std::string_view bytes, JsonWriter& json) {
+  if (is_utf8(bytes))
+    json.text(name, bytes);
+  else
+    json.base64(base64_name, bytes);
+}
+
+void order_member(std::string_view name, const Order& order, const EncodeContext& context, JsonWriter& json) {
+  json.begin_object(name);
+  json.number("epoch", order.epoch.value());
+  // A RESET has an epoch alone.
+  if (!order.sequence.bytes().empty())
+    bytes_member("seq", "seq_base64", format_sequence(context.sequence_kind, order.sequence), json);
+  json.number_as_text("revision", order.revision.value());
+  json.end_object();
+}
+
+void decision_members(const Decision& decision, JsonWriter& json) {
+  json.text("outcome", name_of(decision.outcome));
+  if (decision.reason != Reason::kNone) json.text("reason", name_of(decision.reason));
+  if (decision.table_row != TableRow::kNone) json.text("table_row", name_of(decision.table_row));
+}
+
+}  // namespace
+
+std::string_view event_json(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
+  JsonWriter json;
+  json.text("kind", kind_name(event.kind));
+  if (!event.id.empty()) bytes_member("id", "id_base64", event.id, json);
+  if (event.kind != EventKind::kOverdue) decision_members(event.decision, json);
+  if (event.order) order_member("order", *event.order, context, json);
+  if (event.expected) order_member("expected", *event.expected, context, json);
+  if (event.target) json.text("target", context.targets->name(*event.target));
+  if (event.version) json.number_as_text("version", event.version->value());
+  if (input != nullptr) {
+    json.begin_object("source");
+    json.text("topic", context.input_topic);
+    json.number("partition", input->partition.value());
+    json.number("offset", input->offset.value());
+    json.end_object();
+  }
+  return arena.copy(json.finish());
+}
+
+}  // namespace reseq::codec

@@ -1,0 +1,47 @@
+// Hashes: keyed 128-bit hashes of ids and rows, the payload hash, and the partitioners of Kafka's clients.
+// All are pure; their results are part of the state or of the wire, so they never change (golden tests).
+// Thread rule: any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/command.h"
+#include "model/ids.h"
+#include "model/partition_state.h"
+
+namespace reseq::codec {
+
+// 128 bits, keyed with a per-state random key, so that ids cannot be chosen to collide: XXH3_128bits with a secret of
+// 192 bytes (xxHash 0.8, whose output is stable). The secret is XXH3_128bits(key, i u8) for i = 0 .. 11, big-endian,
+// one behind the other.
+class KeyedHash {
+ public:
+  explicit KeyedHash(const HashKey& key);
+  [[nodiscard]] Digest operator()(std::string_view bytes) const;
+  // Of a changelog record: the hash of hash(key), hash(value) and both lengths (each number u64 little-endian, low half
+  // of a hash first), so that no two records share a reading.
+  [[nodiscard]] Digest of_record(std::string_view key, std::string_view value) const;
+
+ private:
+  unsigned char secret_[192];
+};
+
+// Digest arithmetic is mod 2^128.
+[[nodiscard]] Digest add(Digest a, Digest b);
+[[nodiscard]] Digest subtract(Digest a, Digest b);
+
+// Over op, null-ness and bytes of a request's payload: XXH3_64bits with seed (1 if delete) + (2 if not null).
+[[nodiscard]] PayloadHash payload_hash(Op op, std::optional<std::string_view> payload);
+
+// The hash of Java's default partitioner: murmur2 with seed 0x9747b28c (org.apache.kafka.common.utils.Utils), as it is,
+// before it is made positive.
+[[nodiscard]] std::uint32_t murmur2(std::string_view key);
+// CRC-32 of zlib: the hash of librdkafka's `consistent`.
+[[nodiscard]] std::uint32_t crc32(std::string_view key);
+// Partition of a key: kMurmur2 (murmur2 & 0x7fffffff) % partitions, kCrc32 crc32 % partitions.
+// REQUIRES: partitioner is not kUnchecked; partitions > 0.
+[[nodiscard]] Partition partition_of(std::string_view key, Partitioner partitioner, std::int32_t partitions);
+
+}  // namespace reseq::codec

@@ -1,0 +1,83 @@
+#include "codec/header_names.h"
+
+#include <cstring>
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::string_view kPrefix = "reseq-";
+constexpr std::string_view kControlPrefix = "reseq-control-";
+
+struct Known {
+  std::string_view name;
+  HeaderKind kind;
+};
+
+// Sorted by length, so that a length leads to at most six candidates.
+constexpr std::array kKnown = {
+    Known{header::kId, HeaderKind::kId},
+    Known{header::kOp, HeaderKind::kOp},
+    Known{header::kSeq, HeaderKind::kSeq},
+    Known{"reseq-root", HeaderKind::kReserved},
+    Known{"reseq-last", HeaderKind::kReserved},
+    Known{header::kEpoch, HeaderKind::kEpoch},
+    Known{"reseq-order", HeaderKind::kReserved},
+    Known{"reseq-group", HeaderKind::kReserved},
+    Known{header::kTarget, HeaderKind::kTarget},
+    Known{"reseq-parent", HeaderKind::kReserved},
+    Known{header::kTargets, HeaderKind::kTargets},
+    Known{header::kCommand, HeaderKind::kCommand},
+    Known{header::kVersion, HeaderKind::kVersion},
+    Known{header::kControl, HeaderKind::kControl},
+    Known{"reseq-attempt", HeaderKind::kReserved},
+    Known{header::kRevision, HeaderKind::kRevision},
+    Known{"reseq-priority", HeaderKind::kReserved},
+    Known{header::kReprocess, HeaderKind::kReprocess},
+    Known{header::kControlId, HeaderKind::kControlId},
+    Known{"reseq-process-at", HeaderKind::kReserved},
+    Known{"reseq-expires-at", HeaderKind::kReserved},
+    Known{"reseq-transaction", HeaderKind::kReserved},
+    Known{"reseq-previous-seq", HeaderKind::kReserved},
+    Known{header::kObservedVersion, HeaderKind::kObservedVersion},
+    Known{header::kControlPartition, HeaderKind::kControlPartition},
+};
+constexpr std::size_t kLengthMax = header::kControlPartition.size();
+
+// Entry n: the first known name of at least n bytes; names of n bytes are [n, n + 1).
+constexpr auto kByLength = [] {
+  std::array<std::uint8_t, kLengthMax + 2> first{};
+  for (std::size_t length = 0; length < first.size(); ++length) {
+    std::size_t i = 0;
+    while (i < kKnown.size() && kKnown[i].name.size() < length) ++i;
+    first[length] = static_cast<std::uint8_t>(i);
+  }
+  return first;
+}();
+
+constexpr bool sorted_by_length() {
+  for (std::size_t i = 1; i < kKnown.size(); ++i)
+    if (kKnown[i - 1].name.size() > kKnown[i].name.size()) return false;
+  return true;
+}
+static_assert(sorted_by_length());
+
+}  // namespace
+
+HeaderKind kind_of(std::string_view name) {
+  if (name.size() <= kPrefix.size() || std::memcmp(name.data(), kPrefix.data(), kPrefix.size()) != 0)
+    return HeaderKind::kOther;
+  if (name.size() <= kLengthMax) {
+    const std::size_t end = kByLength[name.size() + 1];
+    for (std::size_t i = kByLength[name.size()]; i < end; ++i) {
+      const Known& known = kKnown[i];
+      if (known.name[kPrefix.size()] == name[kPrefix.size()] && known.name == name) return known.kind;
+    }
+  }
+  return name.starts_with(kControlPrefix) ? HeaderKind::kReserved : HeaderKind::kOther;
+}
+
+FoundHeaders::FoundHeaders(std::span<const Header> headers) {
+  for (const Header& header : headers) last_[static_cast<std::size_t>(kind_of(header.name))] = &header;
+}
+
+}  // namespace reseq::codec

@@ -1,0 +1,84 @@
+// The headers of the wire contract by name (DESIGN 4; schemas/wire.md), and one pass that finds them in a record.
+// Thread rule: any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "model/header.h"
+
+namespace reseq::codec {
+
+namespace header {
+
+inline constexpr std::string_view kCommand = "reseq-command";
+inline constexpr std::string_view kId = "reseq-id";
+inline constexpr std::string_view kSeq = "reseq-seq";
+inline constexpr std::string_view kEpoch = "reseq-epoch";
+inline constexpr std::string_view kRevision = "reseq-revision";
+inline constexpr std::string_view kOp = "reseq-op";
+inline constexpr std::string_view kTargets = "reseq-targets";
+inline constexpr std::string_view kTarget = "reseq-target";
+inline constexpr std::string_view kReprocess = "reseq-reprocess";
+inline constexpr std::string_view kObservedVersion = "reseq-observed-version";
+inline constexpr std::string_view kVersion = "reseq-version";
+inline constexpr std::string_view kControl = "reseq-control";
+inline constexpr std::string_view kControlId = "reseq-control-id";
+inline constexpr std::string_view kControlPartition = "reseq-control-partition";
+
+// Written on dead letters only; what an input says there is never read.
+inline constexpr std::string_view kReason = "reseq-reason";
+inline constexpr std::string_view kSourceTopic = "reseq-source-topic";
+inline constexpr std::string_view kSourcePartition = "reseq-source-partition";
+inline constexpr std::string_view kSourceOffset = "reseq-source-offset";
+inline constexpr std::string_view kExpectedSeq = "reseq-expected-seq";
+inline constexpr std::string_view kPayloadOmitted = "reseq-payload-omitted";
+inline constexpr std::string_view kHeadersOmitted = "reseq-headers-omitted";
+inline constexpr std::string_view kKeyOmitted = "reseq-key-omitted";
+
+// Refused on every input until they exist: ignoring one would be wrong.
+inline constexpr std::array<std::string_view, 11> kReserved = {
+    "reseq-root",        "reseq-parent", "reseq-order",    "reseq-last",       "reseq-previous-seq", "reseq-attempt",
+    "reseq-transaction", "reseq-group",  "reseq-priority", "reseq-process-at", "reseq-expires-at"};
+
+}  // namespace header
+
+// What an input's header is to the decoder. Everything it does not read is kOther and travels on.
+enum class HeaderKind : std::uint8_t {
+  kOther,
+  kCommand,
+  kId,
+  kSeq,
+  kEpoch,
+  kRevision,
+  kOp,
+  kTargets,
+  kTarget,
+  kReprocess,
+  kObservedVersion,
+  kVersion,
+  kControl,
+  kControlId,
+  kControlPartition,
+  kReserved,  // header::kReserved and any other `reseq-control-...`
+  kCount,
+};
+
+[[nodiscard]] HeaderKind kind_of(std::string_view name);
+
+// The last header of each kind.
+class FoundHeaders {
+ public:
+  // REQUIRES: the headers outlive this.
+  explicit FoundHeaders(std::span<const Header> headers);
+  // Null when there is none.
+  [[nodiscard]] const Header* find(HeaderKind kind) const { return last_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] bool has(HeaderKind kind) const { return find(kind) != nullptr; }
+
+ private:
+  std::array<const Header*, static_cast<std::size_t>(HeaderKind::kCount)> last_{};
+};
+
+}  // namespace reseq::codec

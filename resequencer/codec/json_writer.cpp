@@ -1,0 +1,99 @@
+#include "codec/json_writer.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::string_view kHex = "0123456789abcdef";
+constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// How a UTF-8 sequence may go on behind its first byte: bytes that follow, and the range of the first of them.
+struct Lead {
+  unsigned following;
+  unsigned char low, high;
+};
+
+// `following` 0 for a byte that begins no sequence of several bytes.
+Lead lead_of(unsigned char byte) {
+  if (byte >= 0xC2 && byte <= 0xDF) return {1, 0x80, 0xBF};
+  if (byte == 0xE0) return {2, 0xA0, 0xBF};
+  if (byte == 0xED) return {2, 0x80, 0x9F};
+  if (byte >= 0xE1 && byte <= 0xEF) return {2, 0x80, 0xBF};
+  if (byte == 0xF0) return {3, 0x90, 0xBF};
+  if (byte >= 0xF1 && byte <= 0xF3) return {3, 0x80, 0xBF};
+  if (byte == 0xF4) return {3, 0x80, 0x8F};
+  return {0, 0, 0};
+}
+
+bool escapes(char c) {
+  return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size();) {
+    const auto byte = static_cast<unsigned char>(bytes[i++]);
+    if (byte < 0x80) continue;
+    Lead lead = lead_of(byte);
+    if (lead.following == 0 || bytes.size() - i < lead.following) return false;
+    for (; lead.following > 0; --lead.following, lead.low = 0x80, lead.high = 0xBF) {
+      const auto next = static_cast<unsigned char>(bytes[i++]);
+      if (next < lead.low || next > lead.high) return false;
+    }
+  }
+  return true;
+}
+
+void JsonWriter::begin(std::string_view name) {
+  if (out_.back() != '{') out_.push_back(',');
+  out_.push_back('"');
+  append(name);
+  append("\":");
+}
+
+void JsonWriter::text(std::string_view name, std::string_view value) {
+  begin(name);
+  out_.push_back('"');
+  for (const char c : value) {
+    if (!escapes(c)) {
+      out_.push_back(c);
+    } else if (c == '"' || c == '\\') {
+      out_.push_back('\\');
+      out_.push_back(c);
+    } else {
+      append("\\u00");
+      out_.push_back(kHex[static_cast<unsigned char>(c) >> 4]);
+      out_.push_back(kHex[static_cast<unsigned char>(c) & 15U]);
+    }
+  }
+  out_.push_back('"');
+}
+
+void JsonWriter::base64(std::string_view name, std::string_view bytes) {
+  begin(name);
+  out_.push_back('"');
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::string_view group = bytes.substr(i, 3);
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (k < group.size() ? static_cast<unsigned char>(group[k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) out_.push_back(k <= group.size() ? kBase64[(bits >> (18 - 6 * k)) & 63U] : '=');
+  }
+  out_.push_back('"');
+}
+
+void JsonWriter::begin_object(std::string_view name) {
+  begin(name);
+  out_.push_back('{');
+}
+
+void JsonWriter::end_object() {
+  out_.push_back('}');
+}
+
+std::string_view JsonWriter::finish() {
+  out_.push_back('}');
+  return {out_.data(), out_.size()};
+}
+
+}  // namespace reseq::codec

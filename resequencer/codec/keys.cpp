@@ -1,0 +1,117 @@
+#include "codec/keys.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr char kRealm = 0;
+constexpr char kRaw = 0;
+constexpr char kHashed = 1;
+constexpr std::size_t kHeadBytes = 3;
+constexpr std::size_t kTerminatorBytes = 2;
+constexpr std::size_t kHashBytes = 16;
+constexpr std::string_view kSingleName = "partition";
+
+constexpr char kEscapedZero[] = {'\x00', '\xFF'};
+constexpr char kTerminator[] = {'\x00', '\x00'};
+
+// The literals hold NUL bytes, so their lengths come from the array.
+template <std::size_t N>
+constexpr std::string_view literal(const char (&bytes)[N]) {
+  return {bytes, N - 1};
+}
+
+std::size_t zeros_in(std::string_view bytes) {
+  return static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\0'));
+}
+
+void append_escaped(std::string_view name, std::string& out) {
+  for (std::size_t from = 0;;) {
+    const std::size_t zero = name.find('\0', from);
+    if (zero == std::string_view::npos) {
+      out.append(name, from);
+      return;
+    }
+    out.append(name, from, zero - from);
+    out.append(kEscapedZero, sizeof kEscapedZero);
+    from = zero + 1;
+  }
+}
+
+void append_big_endian(std::uint64_t value, std::string& out) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+// Reads name and terminator; `rest` becomes what is behind them. Empty when the terminator or an escape is broken.
+std::optional<std::string> read_name(std::string_view& rest) {
+  std::string name;
+  for (;;) {
+    const std::size_t zero = rest.find('\0');
+    if (zero == std::string_view::npos || zero + 1 == rest.size()) return std::nullopt;
+    name.append(rest, 0, zero);
+    const char next = rest[zero + 1];
+    rest.remove_prefix(zero + 2);
+    if (next == '\0') return name;
+    if (next != '\xFF') return std::nullopt;
+    name.push_back('\0');
+  }
+}
+
+std::optional<ParsedKey> parse_document_key(bool hashed, std::string_view rest) {
+  auto name = read_name(rest);
+  if (!name) return std::nullopt;
+  if (hashed) {
+    if (name->size() != kHashedPrefixBytes || rest.size() != kHashBytes) return std::nullopt;
+  } else {
+    if (!rest.empty() || name->empty() || key_is_hashed(*name)) return std::nullopt;
+  }
+  return ParsedKey{KeyType::kDocument, hashed, std::move(*name)};
+}
+
+}  // namespace
+
+bool key_is_hashed(DocumentId id) {
+  constexpr std::size_t kRawMax = kMaxKeyBytes - kSubReserve - kHeadBytes - kTerminatorBytes;
+  if (id.size() > kRawMax) return true;
+  if (id.size() <= kRawMax / 2) return false;
+  return id.size() + zeros_in(id) > kRawMax;
+}
+
+void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out) {
+  RESEQ_ASSERT(!id.empty() && id.size() <= kMaxIdBytes, "a document id outside its limits");
+  const bool hashed = key_is_hashed(id);
+  const char head[kHeadBytes] = {static_cast<char>(KeyType::kDocument), kRealm, hashed ? kHashed : kRaw};
+  out.append(head, sizeof head);
+  append_escaped(hashed ? id.substr(0, kHashedPrefixBytes) : id, out);
+  out.append(kTerminator, sizeof kTerminator);
+  if (!hashed) return;
+  const Digest digest = hash(id);
+  append_big_endian(digest.high, out);
+  append_big_endian(digest.low, out);
+}
+
+std::string_view meta_key() {
+  return literal("M\0\0partition\0\0");
+}
+std::string_view target_table_key() {
+  return literal("T\0\0partition\0\0");
+}
+std::string_view identity_key() {
+  return literal("I\0\0partition\0\0");
+}
+
+std::optional<ParsedKey> parse_key(std::string_view key) {
+  if (key == meta_key()) return ParsedKey{KeyType::kMeta, false, std::string(kSingleName)};
+  if (key == target_table_key()) return ParsedKey{KeyType::kTargets, false, std::string(kSingleName)};
+  if (key == identity_key()) return ParsedKey{KeyType::kIdentity, false, std::string(kSingleName)};
+
+  if (key.size() <= kHeadBytes || key[0] != static_cast<char>(KeyType::kDocument) || key[1] != kRealm)
+    return std::nullopt;
+  if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
+  return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
+}
+
+}  // namespace reseq::codec

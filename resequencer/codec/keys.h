@@ -1,0 +1,52 @@
+// Keys of rows, the same in LMDB and in the changelog (DESIGN 7).
+//
+//   key        := type u8 | realm u8 | tag u8 | name | terminator | sub
+//   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
+//                 reserved: 'P' payload chunk | 'Q' queue | 'X' transaction | 'G' group | 'H'
+//   realm      := 0 (others come later)
+//   tag        := 0 raw: name is the id | 1 hashed: name is the id's first kHashedPrefixBytes bytes
+//   name       := id bytes, each 00 written as 00 FF, so that keys compare as ids do
+//   terminator := 00 00
+//   sub        := empty for a raw key, 16 bytes of keyed hash of the whole id (big-endian) for a hashed one
+//
+// An id is hashed when its raw key would be longer than kMaxKeyBytes - kSubReserve. M, T and I have one row each per
+// partition; their name is the word "partition". A key has at least 6 and at most kMaxKeyBytes bytes; kSubReserve bytes
+// are left free for the subs of later row types. A key has one encoding: other bytes are no key.
+// Thread rule: any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "codec/hash.h"
+#include "model/command.h"
+
+namespace reseq::codec {
+
+inline constexpr std::size_t kMaxKeyBytes = 511;  // LMDB 0.9
+inline constexpr std::size_t kSubReserve = 64;
+inline constexpr std::size_t kHashedPrefixBytes = 128;
+
+// kPayload is reserved: nothing writes it yet, and parse_key does not know it.
+enum class KeyType : char { kDocument = 'D', kPayload = 'P', kTargets = 'T', kMeta = 'M', kIdentity = 'I' };
+
+struct ParsedKey {
+  KeyType type = KeyType::kDocument;
+  bool hashed = false;
+  std::string name;  // unescaped: the id, or its prefix when hashed
+};
+
+// Appends the key of a document to `out`. REQUIRES: 1 <= id.size() <= kMaxIdBytes.
+void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out);
+// True when the key of `id` holds only a prefix and a hash, so that the row must carry the whole id.
+[[nodiscard]] bool key_is_hashed(DocumentId id);
+
+[[nodiscard]] std::string_view meta_key();
+[[nodiscard]] std::string_view target_table_key();
+[[nodiscard]] std::string_view identity_key();
+
+// Empty when the bytes are no key of a type that this version knows.
+[[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
+
+}  // namespace reseq::codec

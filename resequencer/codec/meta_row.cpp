@@ -1,0 +1,160 @@
+// The value of the meta row (model/partition_state.h).
+//
+//   body      := clock varint | last varint | floor varint | count varint, (target u8 | floor varint)*
+//                | default epoch varint
+//                | count varint, (role u8 | next offset)*  | count varint, (role u8 | first offset | end offset)*
+//                | now time | count varint, (generation varint | restore target offset)*
+//                | digest: low fixed64, high fixed64 | live rows varint | watermarks varint
+//                | sweep cursor bytes | swept from bytes | swept to bytes | config hash fixed64
+//
+// Invariants: versions < 2^63; floors by rising target, none 0; a role has one position; a range does not end before it
+// begins; at most kMaxLineage generations, their numbers strictly rising.
+#include <algorithm>
+
+#include "codec/byte_writer.h"
+#include "codec/keys.h"
+#include "codec/row_frame.h"
+#include "codec/rows.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr auto kLastRole = static_cast<std::uint8_t>(Role::kAdminReplies);
+
+bool lineage_holds(const Meta& meta) {
+  const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
+  return meta.lineage.size() <= kMaxLineage &&
+         std::adjacent_find(meta.lineage.begin(), meta.lineage.end(), not_rising) == meta.lineage.end();
+}
+
+bool holds(const Meta& meta) {
+  const auto version_holds = [](Version version) { return version.value() < kVersionLimit; };
+  const PartitionState& state = meta.state;
+  if (!version_holds(state.clock) || !version_holds(state.last) || !version_holds(state.floors.global)) return false;
+  for (const auto& [target, floor] : state.floors.by_target)
+    if (target.value() >= kMaxTargets || floor.value() == 0 || !version_holds(floor)) return false;
+  std::uint32_t roles = 0;
+  for (const InputPosition& position : meta.positions) {
+    const std::uint32_t role = std::uint32_t{1} << static_cast<unsigned>(position.role);
+    if ((roles & role) != 0) return false;
+    roles |= role;
+  }
+  return std::all_of(meta.ranges.begin(), meta.ranges.end(),
+                     [](const InputRange& range) { return range.first <= range.end; }) &&
+         lineage_holds(meta);
+}
+
+void write_state(const PartitionState& state, ByteWriter& out) {
+  out.varint(state.clock.value());
+  out.varint(state.last.value());
+  out.varint(state.floors.global.value());
+  out.varint(state.floors.by_target.size());
+  for (const auto& [target, floor] : state.floors.by_target) {
+    out.u8(target.value());
+    out.varint(floor.value());
+  }
+  out.varint(state.default_epoch.value());
+}
+
+PartitionState read_state(ByteReader& in) {
+  PartitionState state;
+  state.clock = Version(in.varint());
+  state.last = Version(in.varint());
+  state.floors.global = Version(in.varint());
+  for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+    const TargetNumber target(in.u8());
+    in.require(state.floors.by_target.empty() || state.floors.by_target.rbegin()->first < target);
+    state.floors.by_target[target] = Version(in.varint());
+  }
+  state.default_epoch = Epoch(static_cast<std::uint32_t>(in.varint(UINT32_MAX)));
+  return state;
+}
+
+void write_inputs(const Meta& meta, ByteWriter& out) {
+  out.varint(meta.positions.size());
+  for (const InputPosition& position : meta.positions) {
+    out.u8(static_cast<std::uint8_t>(position.role));
+    out.offset(position.next);
+  }
+  out.varint(meta.ranges.size());
+  for (const InputRange& range : meta.ranges) {
+    out.u8(static_cast<std::uint8_t>(range.role));
+    out.offset(range.first);
+    out.offset(range.end);
+  }
+}
+
+Role read_role(ByteReader& in) {
+  const std::uint8_t role = in.u8();
+  in.require(role <= kLastRole);
+  return in.ok() ? static_cast<Role>(role) : Role::kRequests;
+}
+
+void read_inputs(Meta& meta, ByteReader& in) {
+  for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+    const Role role = read_role(in);
+    meta.positions.push_back({role, in.offset()});
+  }
+  for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+    const Role role = read_role(in);
+    const Offset first = in.offset();
+    meta.ranges.push_back({role, first, in.offset()});
+  }
+}
+
+void read_lineage(Meta& meta, ByteReader& in) {
+  for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+    const std::uint64_t number = in.varint();
+    meta.lineage.push_back({number, in.offset()});
+  }
+}
+
+}  // namespace
+
+void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
+  RESEQ_ASSERT(holds(meta), "a meta row that breaks its invariants");
+  const std::size_t begin = out.size();
+  ByteWriter writer(out);
+  writer.u8(kRowFormat);
+  write_state(meta.state, writer);
+  write_inputs(meta, writer);
+  writer.time(meta.now);
+  writer.varint(meta.lineage.size());
+  for (const Generation& generation : meta.lineage) {
+    writer.varint(generation.number);
+    writer.offset(generation.restore_target);
+  }
+  writer.fixed64(meta.digest.low);
+  writer.fixed64(meta.digest.high);
+  writer.varint(meta.live_rows);
+  writer.varint(meta.watermarks);
+  writer.bytes(meta.sweep_cursor);
+  writer.bytes(meta.swept_from);
+  writer.bytes(meta.swept_to);
+  writer.fixed64(meta.config_hash);
+  seal(key, meta.extensions, begin, out);
+}
+
+Decoded<Meta> decode_meta(std::string_view key, std::string_view value) {
+  if (key != meta_key()) return RowError::kInvalid;
+  ByteReader in = open_frame(key, value);
+  Meta meta;
+  meta.state = read_state(in);
+  read_inputs(meta, in);
+  meta.now = in.time();
+  read_lineage(meta, in);
+  meta.digest.low = in.fixed64();
+  meta.digest.high = in.fixed64();
+  meta.live_rows = in.varint();
+  meta.watermarks = in.varint();
+  meta.sweep_cursor = in.bytes();
+  meta.swept_from = in.bytes();
+  meta.swept_to = in.bytes();
+  meta.config_hash = in.fixed64();
+  meta.extensions = read_extensions(in);
+  if (!in.ok()) return *in.error();
+  if (!holds(meta)) return RowError::kInvalid;
+  return meta;
+}
+
+}  // namespace reseq::codec

@@ -1,0 +1,115 @@
+#include "codec/output_encoder.h"
+
+#include "base/assert.h"
+#include "codec/dead_letter.h"
+#include "codec/decimal.h"
+#include "codec/event_json.h"
+#include "codec/header_names.h"
+#include "codec/target_names.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::string_view kDelete = "delete";
+
+OutputRecord continue_input(Role role, const InputRecord& input) {
+  OutputRecord record;
+  record.role = role;
+  record.key = input.key;
+  record.payload = input.payload;
+  record.takes_input_headers = true;
+  return record;
+}
+
+void remove(HeaderKind kind, std::string_view name, const FoundHeaders& found, HeaderEdits& edits) {
+  if (found.has(kind)) edits.push_back({name, std::nullopt});
+}
+
+// What concerned the resequencer alone.
+void remove_spent(const FoundHeaders& found, HeaderEdits& edits) {
+  remove(HeaderKind::kCommand, header::kCommand, found, edits);
+  remove(HeaderKind::kReprocess, header::kReprocess, found, edits);
+}
+
+void say_delete(Op op, const FoundHeaders& found, HeaderEdits& edits) {
+  if (op == Op::kDelete && !found.has(HeaderKind::kOp)) edits.push_back({header::kOp, kDelete});
+}
+
+bool says_epoch(const Header* header, Epoch epoch) {
+  if (header == nullptr || !header->value) return false;
+  return parse_decimal<std::uint32_t>(*header->value) == epoch.value();
+}
+
+bool says_targets(const Header* header, TargetSet targets, const TargetTable& table) {
+  if (header == nullptr || !header->value) return false;
+  const auto said = parse_targets(*header->value, table);
+  return std::holds_alternative<TargetSet>(said) && std::get<TargetSet>(said) == targets;
+}
+
+std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
+  RESEQ_ASSERT(!targets.empty(), "a request forwarded for no target");
+  std::size_t size = 0;
+  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
+    size += table.name(left.first()).size() + 1;
+  char* const begin = arena.allocate(size);
+  char* place = begin;
+  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
+    const std::string& name = table.name(left.first());
+    place += name.copy(place, name.size());
+    *place++ = ',';
+  }
+  return {begin, size - 1};
+}
+
+OutputRecord encode_forward(const Forward& forward, const InputRecord& input, const EncodeContext& context,
+                            Arena& arena) {
+  const FoundHeaders found(input.headers);
+  OutputRecord record = continue_input(Role::kWork, input);
+  remove_spent(found, record.edits);
+  remove(HeaderKind::kVersion, header::kVersion, found, record.edits);
+  if (!says_epoch(found.find(HeaderKind::kEpoch), forward.order.epoch))
+    record.edits.push_back({header::kEpoch, decimal(forward.order.epoch.value(), arena)});
+  if (forward.order.revision.value() != 0)
+    record.edits.push_back({header::kRevision, decimal(forward.order.revision.value(), arena)});
+  if (!says_targets(found.find(HeaderKind::kTargets), forward.targets, *context.targets))
+    record.edits.push_back({header::kTargets, list_of(forward.targets, *context.targets, arena)});
+  say_delete(forward.op, found, record.edits);
+  return record;
+}
+
+OutputRecord encode_release(const Release& release, const InputRecord& input, const EncodeContext& context,
+                            Arena& arena) {
+  const FoundHeaders found(input.headers);
+  OutputRecord record = continue_input(Role::kOutput, input);
+  record.target = release.target;
+  remove_spent(found, record.edits);
+  record.edits.push_back({header::kVersion, decimal(release.version.value(), arena)});
+  if (!found.has(HeaderKind::kTarget)) record.edits.push_back({header::kTarget, context.targets->name(release.target)});
+  say_delete(release.op, found, record.edits);
+  return record;
+}
+
+OutputRecord encode_event(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
+  OutputRecord record;
+  record.role = Role::kEvents;
+  if (!event.id.empty()) record.key = event.id;
+  record.payload = event_json(event, input, context, arena);
+  return record;
+}
+
+}  // namespace
+
+OutputRecord encode(const Emission& emission, const InputRecord* input, const EncodeContext& context, Arena& arena) {
+  RESEQ_ASSERT(context.targets != nullptr, "an encoder without a target table");
+  if (const auto* event = std::get_if<Event>(&emission.what)) return encode_event(*event, input, context, arena);
+  RESEQ_ASSERT(input != nullptr, "a record made from an input that is not there");
+  if (const auto* forward = std::get_if<Forward>(&emission.what))
+    return encode_forward(*forward, *input, context, arena);
+  if (const auto* release = std::get_if<Release>(&emission.what))
+    return encode_release(*release, *input, context, arena);
+  if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
+    return dead_letter(letter->reason, letter->expected, *input, context, arena);
+  return dead_letter(std::get<Redirect>(emission.what).reason, std::nullopt, *input, context, arena);
+}
+
+}  // namespace reseq::codec

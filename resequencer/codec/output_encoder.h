@@ -1,0 +1,45 @@
+// From an Emission of the engine to a record to produce, as views and header edits: the payload is never copied, the
+// headers of the input are taken over (DESIGN 4; schemas/wire.md). No Kafka types: pure.
+// Thread rule: any thread; the arena is used by one.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/arena.h"
+#include "codec/command_decoder.h"
+#include "model/effects.h"
+#include "model/header.h"
+
+namespace reseq::codec {
+
+using HeaderEdits = boost::container::small_vector<HeaderEdit, 8>;
+
+// A record to produce. Views point into the input, the arena or static text.
+struct OutputRecord {
+  Role role = Role::kWork;
+  std::optional<TargetNumber> target;  // role kOutput
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> payload;
+  bool takes_input_headers = false;  // start from the input's headers (moved, not copied), then edit
+  HeaderEdits edits;
+};
+
+enum class DeadLetterHeaders : std::uint8_t { kReseq, kStreams, kSpring };
+
+struct EncodeContext {
+  const TargetTable* targets = nullptr;
+  SequenceKind sequence_kind = SequenceKind::kU64;
+  DeadLetterHeaders dead_letter_headers = DeadLetterHeaders::kReseq;
+  std::string_view input_topic;                      // name of the input's topic, for dead letters and events
+  std::uint64_t dead_letter_bytes_max = UINT64_MAX;  // above it the payload is left out, with its size in a header
+};
+
+// `input` is null for an emission with kNoInput, which only an Event can have.
+// REQUIRES: the emission was decided for that input; context.targets is not null.
+[[nodiscard]] OutputRecord encode(const Emission& emission, const InputRecord* input, const EncodeContext& context,
+                                  Arena& arena);
+
+}  // namespace reseq::codec

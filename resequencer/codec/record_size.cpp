@@ -1,0 +1,50 @@
+#include "codec/record_size.h"
+
+#include <algorithm>
+
+#include "codec/header_names.h"
+
+namespace reseq::codec {
+namespace {
+
+// Kafka's message format v2: a batch header of 61 bytes; in front of each field of a record a zigzag varint of 32 bits,
+// at most 5 bytes (length, offset delta, key length, value length, header count), the timestamp delta at most 10, and
+// one byte of attributes.
+constexpr std::uint64_t kVarintMax = 5;
+constexpr std::uint64_t kEmptyRecord = 61 + 5 * kVarintMax + 10 + 1;
+
+constexpr std::size_t kU32Digits = 10;
+constexpr std::size_t kU64Digits = 20;
+constexpr std::size_t kOpBytes = 6;
+
+constexpr std::uint64_t added(std::string_view name, std::size_t value_bytes) {
+  return 2 * kVarintMax + name.size() + value_bytes;
+}
+
+}  // namespace
+
+std::uint64_t header_bytes_max(std::size_t name_bytes, std::size_t value_bytes) {
+  return 2 * kVarintMax + name_bytes + value_bytes;
+}
+
+std::uint64_t record_bytes_max(std::size_t key_bytes, std::size_t value_bytes, std::span<const Header> headers) {
+  std::uint64_t bytes = kEmptyRecord + key_bytes + value_bytes;
+  for (const Header& header : headers)
+    bytes += header_bytes_max(header.name.size(), header.value ? header.value->size() : 0);
+  return bytes;
+}
+
+std::uint64_t added_bytes_max(const TargetTable& targets) {
+  std::size_t names = 0;
+  std::size_t longest = 0;
+  for (const std::string& name : targets.names()) {
+    names += name.size() + 1;
+    longest = std::max(longest, name.size());
+  }
+  constexpr std::uint64_t kOp = added(header::kOp, kOpBytes);
+  constexpr std::uint64_t kForward = added(header::kEpoch, kU32Digits) + added(header::kRevision, kU64Digits) + kOp;
+  constexpr std::uint64_t kRelease = added(header::kVersion, kU64Digits) + kOp;
+  return std::max(kForward + added(header::kTargets, names), kRelease + added(header::kTarget, longest));
+}
+
+}  // namespace reseq::codec

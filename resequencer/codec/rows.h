@@ -1,0 +1,53 @@
+// Values of the rows, the same in LMDB and in the changelog (DESIGN 7). Grammar at the head of row_frame.h,
+// document_row.cpp, meta_row.cpp and pinned_rows.cpp and, with an example byte by byte, in schemas/state.md.
+//
+// Every value starts with a format byte and carries a 32-bit checksum over key and value. Extensions are tagged; one
+// with the must-understand bit that this version does not know makes the row unreadable, others are kept as they are.
+// Thread rule: any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "model/command.h"
+#include "model/partition_state.h"
+#include "model/row.h"
+#include "model/target.h"
+
+namespace reseq::codec {
+
+enum class RowError : unsigned char {
+  kTruncated,  // shorter than its own lengths say, or bytes left over
+  kBadChecksum,
+  kUnknownFormat,     // written by a newer version
+  kUnknownMandatory,  // carries an extension that must be understood
+  kInvalid,           // the checksum is right but an invariant of the row is broken
+};
+[[nodiscard]] std::string_view name_of(RowError error);
+
+template <typename T>
+using Decoded = std::variant<T, RowError>;
+
+struct DocumentRow {
+  std::string id;  // whole id
+  Row row;
+};
+
+// Appends the encoding to `out`. The same row gives the same bytes. `key` is the row's key (for the checksum, and to
+// know whether the id must be stored in full).
+void encode_row(std::string_view key, DocumentId id, const Row& row, std::string& out);
+void encode_meta(std::string_view key, const Meta& meta, std::string& out);
+void encode_targets(std::string_view key, const TargetTable& table, std::string& out);
+void encode_identity(std::string_view key, const Identity& identity, std::string& out);
+
+[[nodiscard]] Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value);
+[[nodiscard]] Decoded<Meta> decode_meta(std::string_view key, std::string_view value);
+[[nodiscard]] Decoded<TargetTable> decode_targets(std::string_view key, std::string_view value);
+[[nodiscard]] Decoded<Identity> decode_identity(std::string_view key, std::string_view value);
+
+// True for an encoded document row without pending targets, read without decoding the rest.
+// REQUIRES: value came from encode_row or was decoded once.
+[[nodiscard]] bool is_watermark(std::string_view value);
+
+}  // namespace reseq::codec

@@ -1,0 +1,170 @@
+// The bytes of keys, rows and hashes are a promise: what an older version wrote must be read by every later one. Each
+// file here pins one encoding, with a comment on every part. A test that fails here asks for a new format number, never
+// for a new file.
+#include <gtest/gtest.h>
+
+#include "codec/hash.h"
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "codec/sequence_text.h"
+#include "hex_file.h"
+
+namespace reseq::golden {
+namespace {
+
+using codec::Decoded;
+
+HashKey hash_key() {
+  HashKey key;
+  for (std::size_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = static_cast<std::uint8_t>(i);
+  return key;
+}
+
+std::string key_of(DocumentId id) {
+  std::string key;
+  codec::append_document_key(id, codec::KeyedHash(hash_key()), key);
+  return key;
+}
+
+Sequence number(std::string_view text) {
+  return *codec::parse_sequence(SequenceKind::kU64, text);
+}
+
+void expect_bytes(const std::string& file, const std::string& section, std::string_view actual) {
+  EXPECT_EQ(hex(actual), hex(read_hex_file(file)[section])) << file << " [" << section << "]";
+}
+
+void expect_row(const std::string& file, const std::string& id, const Row& row) {
+  expect_bytes(file, "key", key_of(id));
+  std::string value;
+  codec::encode_row(key_of(id), id, row, value);
+  expect_bytes(file, "value", value);
+  const auto decoded = codec::decode_row(key_of(id), read_hex_file(file)["value"]);
+  ASSERT_TRUE(std::holds_alternative<codec::DocumentRow>(decoded)) << file;
+  EXPECT_EQ(std::get<codec::DocumentRow>(decoded).id, id);
+  EXPECT_EQ(std::get<codec::DocumentRow>(decoded).row, row);
+}
+
+template <typename Value, typename Encode, typename Decode>
+void expect_single(const std::string& file, std::string_view key, const Value& value, Encode encode, Decode decode) {
+  expect_bytes(file, "key", key);
+  std::string bytes;
+  encode(key, value, bytes);
+  expect_bytes(file, "value", bytes);
+  const Decoded<Value> decoded = decode(key, read_hex_file(file)["value"]);
+  ASSERT_TRUE(std::holds_alternative<Value>(decoded)) << file;
+  EXPECT_EQ(std::get<Value>(decoded), value);
+}
+
+Row minimal() {
+  Row row;
+  row.groups.push_back({{Epoch(), number("7"), Revision()}, false, TargetSet(1), TargetSet(), TargetSet()});
+  return row;
+}
+
+TEST(Golden, Keys) {
+  expect_bytes("keys", "raw: doc-1", key_of("doc-1"));
+  expect_bytes("keys", "escaped: a NUL b NUL", key_of(std::string("a\0b\0", 4)));
+  expect_bytes("keys", "hashed: 600 times x", key_of(std::string(600, 'x')));
+  expect_bytes("keys", "hashed: 4096 times y", key_of(std::string(4096, 'y')));
+}
+
+TEST(Golden, Hashes) {
+  const codec::KeyedHash hash(hash_key());
+  const auto big_endian = [](std::uint64_t high, std::uint64_t low) {
+    std::string bytes;
+    for (const std::uint64_t half : {high, low})
+      for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(half >> shift));
+    return bytes;
+  };
+  const auto digest = [&](Digest value) { return big_endian(value.high, value.low); };
+  expect_bytes("hashes", "keyed: nothing", digest(hash("")));
+  expect_bytes("hashes", "keyed: doc-1", digest(hash("doc-1")));
+  expect_bytes("hashes", "keyed: 600 times x", digest(hash(std::string(600, 'x'))));
+  expect_bytes("hashes", "record: key doc-1, value v", digest(hash.of_record("doc-1", "v")));
+  const auto payload = [&](Op op, std::optional<std::string_view> bytes) {
+    return big_endian(0, codec::payload_hash(op, bytes).value()).substr(8);
+  };
+  expect_bytes("hashes", "payload: upsert payload", payload(Op::kUpsert, "payload"));
+  expect_bytes("hashes", "payload: upsert null", payload(Op::kUpsert, std::nullopt));
+  expect_bytes("hashes", "payload: delete empty", payload(Op::kDelete, ""));
+  expect_bytes("hashes", "payload: delete null", payload(Op::kDelete, std::nullopt));
+}
+
+TEST(Golden, RowMinimal) {
+  expect_row("row-minimal", "doc-1", minimal());
+}
+
+TEST(Golden, RowWatermark) {
+  Row row;
+  row.groups.push_back({{Epoch(), number("17"), Revision()}, true, TargetSet(), TargetSet(3), TargetSet()});
+  row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16);
+  row.deadline = UnixMs(1'709'769'600'000);
+  row.requested = Requested{row.groups[0].order, Offset(1'000'000), PayloadHash(0x0123456789ABCDEF), TargetSet(3)};
+  expect_row("row-watermark", "products/4711", row);
+}
+
+TEST(Golden, RowAllParts) {
+  Row row;
+  row.barrier = Order{Epoch(1), number("5"), Revision()};
+  row.groups.push_back({{Epoch(2), Sequence("2024-b"), Revision(3)}, true, TargetSet(1), TargetSet(2), TargetSet(4)});
+  row.groups.push_back({{Epoch(2), Sequence("2024-a"), Revision()}, false, TargetSet(), TargetSet(9), TargetSet()});
+  row.groups.push_back(
+      {{Epoch(1), Sequence("2023"), Revision()}, true, TargetSet(std::uint64_t{1} << 63), TargetSet(), TargetSet(16)});
+  row.since.push_back({TargetSet(1), UnixMs(1'709'164'800'000)});
+  row.since.push_back({TargetSet(std::uint64_t{1} << 63), UnixMs(1'709'164'700'000)});
+  row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16 | 5);
+  row.deadline = UnixMs(1'709'164'860'000);
+  row.overdue = true;
+  row.requested = Requested{
+      {Epoch(2), Sequence("2024-a"), Revision()}, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17)};
+  expect_row("row-all-parts", std::string("a\0b", 3), row);
+}
+
+TEST(Golden, RowOfAHashedId) {
+  expect_row("row-hashed-id", std::string(600, 'x'), minimal());
+}
+
+TEST(Golden, RowWithExtensions) {
+  Row row = minimal();
+  row.extensions = std::string(
+      "\x02\x03"
+      "abc"
+      "\x80\x01\x00",
+      8);
+  expect_row("row-extensions", "doc-1", row);
+}
+
+TEST(Golden, Meta) {
+  Meta meta;
+  meta.state.clock = Version(std::uint64_t{1'709'164'800'000} << 16);
+  meta.state.last = Version(meta.state.clock.value() + 2);
+  meta.state.floors = {Version(1000), {{TargetNumber(0), Version(2000)}, {TargetNumber(63), Version(1)}}};
+  meta.state.default_epoch = Epoch(3);
+  meta.positions = {{Role::kRequests, Offset(128)}, {Role::kCommands, Offset(64)}, {Role::kControl, Offset(0)}};
+  meta.ranges = {{Role::kRequests, Offset(100), Offset(127)}, {Role::kCommands, Offset(64), Offset(64)}};
+  meta.now = UnixMs(1'709'164'800'000);
+  meta.lineage = {{1, Offset(0)}, {2, Offset(200)}};
+  meta.digest = {0x0123456789ABCDEF, 0xFEDCBA9876543210};
+  meta.live_rows = 300;
+  meta.watermarks = 5;
+  meta.sweep_cursor = "D";
+  meta.swept_from = "C";
+  meta.swept_to = "DD";
+  meta.config_hash = 0x1122334455667788;
+  expect_single("meta", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+TEST(Golden, Targets) {
+  expect_single("targets", codec::target_table_key(), TargetTable({"search", "catalogue"}), codec::encode_targets,
+                codec::decode_targets);
+}
+
+TEST(Golden, IdentityRow) {
+  const Identity identity{
+      "shop", "kraft-1", 12, SequenceKind::kLsn, Partitioner::kCrc32, hash_key(), UnixMs(1'709'164'800'000), ""};
+  expect_single("identity", codec::identity_key(), identity, codec::encode_identity, codec::decode_identity);
+}
+
+}  // namespace
+}  // namespace reseq::golden

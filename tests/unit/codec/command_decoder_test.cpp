@@ -1,0 +1,213 @@
+// Requests, RESET, ids and what is common to all inputs.
+#include "codec/command_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "codec/header_names.h"
+#include "sample_record.h"
+
+namespace reseq::codec {
+namespace {
+
+DecodeContext context() {
+  return {&two_targets(), SequenceKind::kU64, Partitioner::kMurmur2, 1, false};
+}
+
+Request request_of(const SampleRecord& sample, const DecodeContext& with = context()) {
+  const Command command = decode(sample.view(), with);
+  EXPECT_TRUE(std::holds_alternative<Request>(command));
+  const auto* request = std::get_if<Request>(&command);
+  return request != nullptr ? *request : Request();
+}
+
+Reason reason_of(const SampleRecord& sample, const DecodeContext& with = context()) {
+  const Command command = decode(sample.view(), with);
+  const auto* refused = std::get_if<Refused>(&command);
+  return refused != nullptr ? refused->reason : Reason::kNone;
+}
+
+SampleRecord request() {
+  return SampleRecord::request();
+}
+
+TEST(DecodeRequest, ReadsEverythingItSays) {
+  const SampleRecord sample = request()
+                                  .with("reseq-command", "register")
+                                  .with("reseq-id", "doc-1")
+                                  .with("reseq-epoch", "3")
+                                  .with("reseq-op", "upsert")
+                                  .with("reseq-targets", "catalogue,search,catalogue")
+                                  .with("reseq-reprocess", "true");
+  const InputRecord view = sample.view();
+  const auto command = std::get<Request>(decode(view, context()));
+  EXPECT_EQ(command.what.id, "doc-1");
+  EXPECT_EQ(command.what.epoch, Epoch(3));
+  EXPECT_EQ(command.what.sequence.bytes(), std::string_view("\0\0\0\0\0\0\0\7", 8));
+  EXPECT_EQ(command.what.revision, Revision(0));
+  EXPECT_EQ(command.what.op, Op::kUpsert);
+  EXPECT_EQ(command.what.targets, TargetSet(3));
+  EXPECT_EQ(command.what.headers.data(), view.headers.data());
+  EXPECT_TRUE(command.reprocess);
+  EXPECT_EQ(command.hash, payload_hash(Op::kUpsert, "payload"));
+  EXPECT_EQ(command.work_bytes, record_bytes_max(5, 7, view.headers) + added_bytes_max(two_targets()));
+}
+
+TEST(DecodeRequest, NeedsOnlyASequence) {
+  const Request command = request_of(request());
+  EXPECT_FALSE(command.what.epoch);
+  EXPECT_FALSE(command.what.targets);
+  EXPECT_FALSE(command.reprocess);
+  EXPECT_EQ(command.what.op, Op::kUpsert);
+}
+
+TEST(DecodeRequest, TakesANullPayloadForADeleteButNotAnEmptyOne) {
+  EXPECT_EQ(request_of(request().payload(std::nullopt)).what.op, Op::kDelete);
+  EXPECT_EQ(request_of(request().payload("")).what.op, Op::kUpsert);
+  EXPECT_EQ(request_of(request().with("reseq-op", "delete")).what.op, Op::kDelete);
+  EXPECT_EQ(reason_of(request().payload(std::nullopt).with("reseq-op", "upsert")), Reason::kOpPayloadConflict);
+  EXPECT_EQ(reason_of(request().payload("").with("reseq-op", "upsert")), Reason::kNone);
+}
+
+TEST(DecodeRequest, MayLackItsPayloadWhenItIsATapCopy) {
+  DecodeContext tap = context();
+  tap.tap = true;
+  EXPECT_EQ(request_of(request().payload(std::nullopt), tap).what.op, Op::kUpsert);
+  EXPECT_EQ(request_of(request().payload(std::nullopt).with("reseq-op", "upsert"), tap).what.op, Op::kUpsert);
+  EXPECT_EQ(request_of(request().payload(std::nullopt).with("reseq-op", "delete"), tap).what.op, Op::kDelete);
+}
+
+TEST(DecodeRequest, IsNoOtherCommand) {
+  EXPECT_EQ(reason_of(request().with("reseq-command", "sequence")), Reason::kUnknownCommand);
+  EXPECT_EQ(reason_of(request().with("reseq-command", std::nullopt)), Reason::kUnknownCommand);
+  EXPECT_EQ(reason_of(request().with("reseq-command", "Register")), Reason::kUnknownCommand);
+}
+
+TEST(DecodeRequest, RaisesNoRevision) {
+  EXPECT_EQ(reason_of(request().with("reseq-revision", "1")), Reason::kUnsupportedHeader);
+}
+
+TEST(DecodeId, IsTheKey) {
+  EXPECT_EQ(reason_of(request().key(std::nullopt)), Reason::kMissingId);
+  EXPECT_EQ(reason_of(request().key(std::nullopt).with("reseq-id", "doc-1")), Reason::kIdKeyMismatch);
+  EXPECT_EQ(reason_of(request().key("")), Reason::kEmptyId);
+  EXPECT_EQ(reason_of(request().key(std::string(kMaxIdBytes, 'x'))), Reason::kNone);
+  EXPECT_EQ(reason_of(request().key(std::string(kMaxIdBytes + 1, 'x'))), Reason::kIdTooLong);
+  EXPECT_EQ(reason_of(request().with("reseq-id", "doc-2")), Reason::kIdKeyMismatch);
+  EXPECT_EQ(reason_of(request().with("reseq-id", std::nullopt)), Reason::kMalformedHeader);
+  EXPECT_EQ(reason_of(request().key(std::string("\0\xFF\n", 3))), Reason::kNone);
+}
+
+TEST(DecodeId, IsToldOfARefusedRecordAsFarAsItIsKnown) {
+  const auto id_of = [](const SampleRecord& sample) {
+    return std::string(std::get<Refused>(decode(sample.view(), context())).id);
+  };
+  EXPECT_EQ(id_of(request().without("reseq-seq")), "doc-1");
+  EXPECT_EQ(id_of(request().key(std::nullopt).with("reseq-id", "doc-2")), "doc-2");
+  EXPECT_EQ(id_of(request().key(std::string(kMaxIdBytes + 1, 'x'))), "");
+  EXPECT_EQ(id_of(SampleRecord(Role::kControl)), "doc-1");
+}
+
+TEST(DecodeId, MustBelongToThePartition) {
+  DecodeContext many = context();
+  many.partitions = 64;
+  const Partition right = partition_of("doc-1", Partitioner::kMurmur2, 64);
+  const SampleRecord sample = request();
+  InputRecord view = sample.view();
+  view.partition = right;
+  EXPECT_TRUE(std::holds_alternative<Request>(decode(view, many)));
+  view.partition = Partition((right.value() + 1) % 64);
+  EXPECT_EQ(std::get<Refused>(decode(view, many)).reason, Reason::kMisrouted);
+  many.partitioner = Partitioner::kUnchecked;
+  EXPECT_TRUE(std::holds_alternative<Request>(decode(view, many)));
+  many.partitioner = Partitioner::kCrc32;
+  view.partition = partition_of("doc-1", Partitioner::kCrc32, 64);
+  EXPECT_TRUE(std::holds_alternative<Request>(decode(view, many)));
+}
+
+TEST(DecodeHeaders, MissingOrMalformedOnesHaveTheirReason) {
+  EXPECT_EQ(reason_of(request().without("reseq-seq")), Reason::kMissingSequence);
+  EXPECT_EQ(reason_of(request().with("reseq-seq", "x")), Reason::kMalformedSequence);
+  EXPECT_EQ(reason_of(request().with("reseq-seq", std::nullopt)), Reason::kMalformedSequence);
+  for (const char* value : {"", "-1", "4294967296", "1 ", "one"})
+    EXPECT_EQ(reason_of(request().with("reseq-epoch", value)), Reason::kMalformedHeader) << value;
+  for (const char* value : {"", "UPSERT", "update"})
+    EXPECT_EQ(reason_of(request().with("reseq-op", value)), Reason::kMalformedHeader) << value;
+  for (const char* value : {"", "True", "1", "yes"})
+    EXPECT_EQ(reason_of(request().with("reseq-reprocess", value)), Reason::kMalformedHeader) << value;
+  EXPECT_EQ(reason_of(request().with("reseq-reprocess", "false")), Reason::kNone);
+  for (const char* name : {"reseq-epoch", "reseq-op", "reseq-reprocess", "reseq-targets"})
+    EXPECT_EQ(reason_of(request().with(name, std::nullopt)), Reason::kMalformedHeader) << name;
+}
+
+TEST(DecodeHeaders, ListsOfTargetsHaveNoBlanksAndNoUnknownNames) {
+  for (const std::string& list :
+       {std::string(), std::string("search,"), std::string(",search"), std::string("search,,x"),
+        std::string("search, catalogue"), std::string("se*rch"), std::string(101, 'x')})
+    EXPECT_EQ(reason_of(request().with("reseq-targets", list)), Reason::kMalformedHeader) << list;
+  EXPECT_EQ(reason_of(request().with("reseq-targets", "search,lake")), Reason::kUnknownTarget);
+  EXPECT_EQ(reason_of(request().with("reseq-targets", "lake,b l")), Reason::kMalformedHeader);
+}
+
+TEST(DecodeHeaders, OfADoubledOneTheLastCounts) {
+  EXPECT_EQ(request_of(request().with("reseq-epoch", "1").with("reseq-epoch", "2")).what.epoch, Epoch(2));
+  EXPECT_EQ(reason_of(request().with("reseq-epoch", "1").with("reseq-epoch", "x")), Reason::kMalformedHeader);
+  EXPECT_EQ(reason_of(request().with("reseq-epoch", "x").with("reseq-epoch", "1")), Reason::kNone);
+}
+
+TEST(DecodeHeaders, ReservedOnesAreRefusedOnEveryInput) {
+  for (const std::string_view name : header::kReserved) {
+    EXPECT_EQ(reason_of(request().with(std::string(name), "1")), Reason::kUnsupportedHeader) << name;
+    for (const char* command : {"register", "unregister", "sequence", "nonsense"})
+      EXPECT_EQ(reason_of(SampleRecord::command(command).with(std::string(name), std::nullopt)),
+                Reason::kUnsupportedHeader)
+          << name;
+  }
+}
+
+TEST(DecodeHeaders, OthersAreNotRead) {
+  for (const char* name : {"reseq-version", "reseq-reason", "reseq-source-topic", "reseq-source-offset",
+                           "reseq-expected-seq", "reseq-invented", "reseq-", "reseq", "Reseq-Seq", "traceparent", ""})
+    EXPECT_EQ(reason_of(request().with(name, "x").with(name, std::nullopt)), Reason::kNone) << name;
+}
+
+SampleRecord reset() {
+  return SampleRecord(Role::kRequests)
+      .with("reseq-control", "reset")
+      .with("reseq-control-id", "reset-2024")
+      .with("reseq-control-partition", "0")
+      .with("reseq-epoch", "9")
+      .key(std::nullopt)
+      .payload(std::nullopt);
+}
+
+TEST(DecodeReset, ReadsTheAbsoluteEpoch) {
+  const Command command = decode(reset().view(), context());
+  ASSERT_TRUE(std::holds_alternative<Reset>(command));
+  EXPECT_EQ(std::get<Reset>(command).default_epoch, Epoch(9));
+}
+
+TEST(DecodeReset, IsRefusedWhenAnythingIsMissing) {
+  for (const char* name : {"reseq-epoch", "reseq-control-id", "reseq-control-partition"})
+    EXPECT_EQ(reason_of(reset().without(name)), Reason::kMalformedHeader) << name;
+  EXPECT_EQ(reason_of(reset().with("reseq-control-id", "")), Reason::kMalformedHeader);
+  EXPECT_EQ(reason_of(reset().with("reseq-control-partition", "-1")), Reason::kMalformedHeader);
+  EXPECT_EQ(reason_of(reset().with("reseq-control-partition", "1")), Reason::kMisrouted);
+  EXPECT_EQ(reason_of(reset().without("reseq-control")), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(reset().with("reseq-control", "floor")), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(reset().with("reseq-control", std::nullopt)), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(reset().with("reseq-control-later", "x")), Reason::kUnsupportedHeader);
+}
+
+TEST(DecodeReset, IsExemptFromTheKeyCheck) {
+  DecodeContext many = context();
+  many.partitions = 64;
+  EXPECT_EQ(reason_of(reset().key("whatever"), many), Reason::kNone);
+}
+
+TEST(DecodeControl, KnowsNoOperationYet) {
+  EXPECT_EQ(reason_of(SampleRecord(Role::kControl).with("reseq-control", "reset")), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(SampleRecord(Role::kControl).key(std::nullopt)), Reason::kUnknownControl);
+}
+
+}  // namespace
+}  // namespace reseq::codec

@@ -1,0 +1,124 @@
+#include "codec/dead_letter.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+#include "codec/sequence_text.h"
+#include "sample_record.h"
+
+namespace reseq::codec {
+namespace {
+
+using Edits = std::map<std::string, std::string, std::less<>>;
+
+class DeadLetterRecord : public testing::Test {
+ protected:
+  OutputRecord letter(const SampleRecord& sample, const std::optional<Order>& expected = {}) {
+    view_ = sample.view();
+    return encode({InputIndex(0), DeadLetter{Reason::kSequenceReused, expected}}, &view_, context_, arena_);
+  }
+  static Edits edits(const OutputRecord& record) {
+    Edits found;
+    for (const HeaderEdit& edit : record.edits) found.emplace(edit.name, edit.value.value_or("<removed>"));
+    return found;
+  }
+  // What the letter takes at most in its topic.
+  std::uint64_t bytes(const OutputRecord& record) const {
+    std::vector<Header> headers;
+    if (record.takes_input_headers) headers.assign(view_.headers.begin(), view_.headers.end());
+    for (const HeaderEdit& edit : record.edits) headers.push_back({edit.name, edit.value});
+    return record_bytes_max(record.key ? record.key->size() : 0, record.payload ? record.payload->size() : 0, headers);
+  }
+
+  Arena arena_;
+  EncodeContext context_{&two_targets(), SequenceKind::kLsn, DeadLetterHeaders::kReseq, "shop.requests", UINT64_MAX};
+  InputRecord view_;
+};
+
+TEST_F(DeadLetterRecord, IsTheInputWithWhyAndWhereFrom) {
+  const SampleRecord sample = SampleRecord::request().with("reseq-command", "register").with("mine", "1");
+  const Order expected{Epoch(1), *parse_sequence(SequenceKind::kLsn, "16/B374D848"), Revision(2)};
+  const OutputRecord record = letter(sample, expected);
+  EXPECT_EQ(record.role, Role::kDeadLetter);
+  EXPECT_EQ(record.key, "doc-1");
+  EXPECT_EQ(record.payload->data(), view_.payload->data());
+  EXPECT_TRUE(record.takes_input_headers);
+  EXPECT_EQ(edits(record), (Edits{{"reseq-reason", "sequence_reused"},
+                                  {"reseq-source-topic", "shop.requests"},
+                                  {"reseq-source-partition", "0"},
+                                  {"reseq-source-offset", "42"},
+                                  {"reseq-expected-seq", "16/B374D848"}}));
+}
+
+TEST_F(DeadLetterRecord, ExpectsNothingWhenNothingIsKnown) {
+  EXPECT_FALSE(edits(letter(SampleRecord::request())).contains("reseq-expected-seq"));
+  EXPECT_FALSE(edits(letter(SampleRecord::request(), Order())).contains("reseq-expected-seq"));
+}
+
+TEST_F(DeadLetterRecord, OfARedirectLooksTheSame) {
+  const SampleRecord sample = SampleRecord::command("sequence").key(std::nullopt).payload(std::nullopt);
+  view_ = sample.view();
+  const OutputRecord record = encode({InputIndex(0), Redirect{Reason::kMissingId}}, &view_, context_, arena_);
+  EXPECT_EQ(record.role, Role::kDeadLetter);
+  EXPECT_FALSE(record.key);
+  EXPECT_FALSE(record.payload);
+  EXPECT_EQ(edits(record).at("reseq-reason"), "missing_id");
+}
+
+TEST_F(DeadLetterRecord, CanBeReadByTheToolsOfKafkaStreams) {
+  context_.dead_letter_headers = DeadLetterHeaders::kStreams;
+  const Edits found = edits(letter(SampleRecord::request()));
+  EXPECT_EQ(found.at("__streams.errors.message"), "sequence_reused");
+  EXPECT_EQ(found.at("__streams.errors.topic"), "shop.requests");
+  EXPECT_EQ(found.at("__streams.errors.partition"), "0");
+  EXPECT_EQ(found.at("__streams.errors.offset"), "42");
+  EXPECT_TRUE(found.contains("__streams.errors.exception"));
+  EXPECT_TRUE(found.contains("__streams.errors.stacktrace"));
+  EXPECT_EQ(found.at("reseq-reason"), "sequence_reused");
+}
+
+TEST_F(DeadLetterRecord, CanBeReadBySpring) {
+  using namespace std::string_literals;
+  context_.dead_letter_headers = DeadLetterHeaders::kSpring;
+  const Edits found = edits(letter(SampleRecord::request()));
+  EXPECT_EQ(found.at("kafka_dlt-original-topic"), "shop.requests");
+  EXPECT_EQ(found.at("kafka_dlt-original-partition"), "\0\0\0\0"s);
+  EXPECT_EQ(found.at("kafka_dlt-original-offset"), "\0\0\0\0\0\0\0\x2A"s);
+  EXPECT_EQ(found.at("kafka_dlt-original-timestamp"), "\0\0\x01\x8D\xF2\x29\x28\0"s);
+  EXPECT_EQ(found.at("kafka_dlt-exception-message"), "sequence_reused");
+  EXPECT_TRUE(found.contains("kafka_dlt-exception-fqcn"));
+  EXPECT_TRUE(found.contains("kafka_dlt-exception-stacktrace"));
+}
+
+TEST_F(DeadLetterRecord, LeavesOutWhatDoesNotFit) {
+  const SampleRecord sample = SampleRecord::request()
+                                  .key(std::string(3'000, 'k'))
+                                  .payload(std::string(100'000, 'p'))
+                                  .with("large", std::string(10'000, 'h'));
+  context_.dead_letter_bytes_max = 120'000;
+  EXPECT_FALSE(edits(letter(sample)).contains("reseq-payload-omitted"));
+
+  context_.dead_letter_bytes_max = 100'000;
+  OutputRecord record = letter(sample);
+  EXPECT_FALSE(record.payload);
+  EXPECT_TRUE(record.takes_input_headers);
+  EXPECT_EQ(edits(record).at("reseq-payload-omitted"), "100000");
+  EXPECT_LE(bytes(record), context_.dead_letter_bytes_max);
+
+  context_.dead_letter_bytes_max = 10'000;
+  record = letter(sample);
+  EXPECT_FALSE(record.takes_input_headers);
+  EXPECT_EQ(edits(record).at("reseq-headers-omitted"), "2");
+  EXPECT_TRUE(record.key);
+  EXPECT_LE(bytes(record), context_.dead_letter_bytes_max);
+
+  context_.dead_letter_bytes_max = 1'000;
+  record = letter(sample);
+  EXPECT_FALSE(record.key);
+  EXPECT_EQ(edits(record).at("reseq-key-omitted"), "3000");
+  EXPECT_EQ(edits(record).at("reseq-source-offset"), "42");
+  EXPECT_LE(bytes(record), context_.dead_letter_bytes_max);
+}
+
+}  // namespace
+}  // namespace reseq::codec

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "codec/rows.h"
+#include "row_generators.h"
+
+namespace reseq::codec {
+namespace {
+
+const std::string kId = "products/4711";
+
+Sequence number(char low) {
+  return Sequence(std::string(7, '\0') + low);
+}
+
+std::string encoded(const Row& row, const std::string& id = kId) {
+  std::string value;
+  encode_row(document_key(id), id, row, value);
+  return value;
+}
+
+RowError error_of(const Decoded<DocumentRow>& decoded) {
+  EXPECT_TRUE(std::holds_alternative<RowError>(decoded));
+  const auto* error = std::get_if<RowError>(&decoded);
+  return error != nullptr ? *error : RowError::kTruncated;
+}
+
+Row live_row() {
+  Row row;
+  row.groups.push_back({{Epoch(), Sequence("20240229"), Revision()}, true, TargetSet(3), TargetSet(), TargetSet()});
+  row.since.push_back({TargetSet(3), UnixMs(1'709'164'800'000)});
+  row.deadline = UnixMs(1'709'164'860'000);
+  row.requested = Requested{row.groups[0].order, Offset(1'000'000), PayloadHash(0x0123456789ABCDEF), TargetSet(3)};
+  return row;
+}
+
+Row watermark() {
+  Row row;
+  row.groups.push_back({{Epoch(), Sequence("20240229"), Revision()}, true, TargetSet(), TargetSet(3), TargetSet()});
+  row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16);
+  row.deadline = UnixMs(1'709'164'860'000);
+  row.requested = Requested{row.groups[0].order, Offset(1'000'000), PayloadHash(0x0123456789ABCDEF), TargetSet(3)};
+  return row;
+}
+
+RC_GTEST_PROP(DocumentRow, SurvivesEncodingAndHasOneEncoding, ()) {
+  const std::string id = any_id();
+  const std::string key = document_key(id);
+  const Row row = any_row();
+  std::string value;
+  encode_row(key, id, row, value);
+  const auto decoded = decode_row(key, value);
+  RC_ASSERT(std::holds_alternative<DocumentRow>(decoded));
+  RC_ASSERT(std::get<DocumentRow>(decoded).id == id);
+  RC_ASSERT(std::get<DocumentRow>(decoded).row == row);
+  RC_ASSERT(is_watermark(value) == row.completed());
+  std::string again;
+  encode_row(key, id, std::get<DocumentRow>(decoded).row, again);
+  RC_ASSERT(again == value);
+}
+
+RC_GTEST_PROP(DocumentRow, DetectsEveryFlippedBit, ()) {
+  const std::string id = any_bytes(1, 20);
+  const std::string key = document_key(id);
+  std::string value;
+  encode_row(key, id, any_row(), value);
+  const std::size_t bit = below(value.size() * 8);
+  value[bit / 8] = static_cast<char>(value[bit / 8] ^ (1 << (bit % 8)));
+  RC_ASSERT(std::holds_alternative<RowError>(decode_row(key, value)));
+}
+
+TEST(DocumentRow, DetectsEveryFlippedBitOfOneRow) {
+  for (const Row& row : {live_row(), watermark()}) {
+    const std::string value = encoded(row);
+    for (std::size_t bit = 0; bit < value.size() * 8; ++bit) {
+      std::string flipped = value;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+      EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kId), flipped))) << "bit " << bit;
+    }
+  }
+}
+
+TEST(DocumentRow, IsRefusedAtEveryLengthButItsOwn) {
+  const std::string value = encoded(live_row());
+  for (std::size_t size = 0; size < value.size(); ++size)
+    EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kId), value.substr(0, size)))) << size;
+  EXPECT_EQ(error_of(decode_row(document_key(kId), value + '\0')), RowError::kBadChecksum);
+  EXPECT_EQ(error_of(decode_row(document_key(kId), "")), RowError::kTruncated);
+}
+
+TEST(DocumentRow, IsRefusedUnderTheKeyOfAnotherDocument) {
+  EXPECT_EQ(error_of(decode_row(document_key("products/4712"), encoded(live_row()))), RowError::kBadChecksum);
+  EXPECT_EQ(error_of(decode_row(meta_key(), encoded(live_row()))), RowError::kInvalid);
+}
+
+TEST(DocumentRow, IsSmall) {
+  EXPECT_LE(encoded(live_row()).size(), 45U);
+  EXPECT_LE(encoded(watermark()).size(), 45U);
+  Row counted = watermark();
+  counted.groups[0].order.sequence = number(7);
+  counted.requested->order = counted.groups[0].order;
+  EXPECT_LE(encoded(counted).size(), 38U);
+}
+
+TEST(DocumentRow, KeepsSequencesOfEightBytesWithAndWithoutLeadingZeros) {
+  for (std::size_t zeros = 0; zeros <= 8; ++zeros) {
+    Row row = watermark();
+    row.groups[0].order.sequence = Sequence(std::string(zeros, '\0') + std::string(8 - zeros, 'x'));
+    row.requested.reset();
+    const auto decoded = decode_row(document_key(kId), encoded(row));
+    ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded)) << zeros;
+    EXPECT_EQ(std::get<DocumentRow>(decoded).row, row) << zeros;
+  }
+}
+
+TEST(DocumentRow, HoldsTheWholeIdOnlyUnderAHashedKey) {
+  const std::string id(600, 'x');
+  const std::string value = encoded(watermark(), id);
+  EXPECT_EQ(value.size(), encoded(watermark()).size() + 2 + id.size());
+  EXPECT_EQ(std::get<DocumentRow>(decode_row(document_key(id), value)).id, id);
+}
+
+TEST(DocumentRow, TellsAWatermarkFromALiveRow) {
+  EXPECT_TRUE(is_watermark(encoded(watermark())));
+  EXPECT_FALSE(is_watermark(encoded(live_row())));
+}
+
+TEST(DocumentRow, IsAppendedBehindWhatIsThere) {
+  std::string out = "before";
+  encode_row(document_key(kId), kId, live_row(), out);
+  EXPECT_EQ(out, "before" + encoded(live_row()));
+}
+
+TEST(DocumentRowDeathTest, IsNotWrittenWhenItBreaksItsInvariants) {
+  Row rising = watermark();
+  rising.groups.push_back(rising.groups[0]);
+  EXPECT_DEATH(encoded(rising), "invariants");
+  Row overlapping = watermark();
+  overlapping.groups[0].removed = TargetSet(1);
+  EXPECT_DEATH(encoded(overlapping), "invariants");
+}
+
+}  // namespace
+}  // namespace reseq::codec

@@ -1,0 +1,152 @@
+#include "codec/event_json.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <rapidcheck/gtest.h>
+#include <set>
+
+#include "codec/json_writer.h"
+#include "codec/sequence_text.h"
+#include "row_generators.h"
+#include "sample_record.h"
+
+namespace reseq::codec {
+namespace {
+
+using nlohmann::json;
+
+const Sequence kSeven{std::string_view("\0\0\0\0\0\0\0\7", 8)};
+
+EncodeContext context(SequenceKind kind = SequenceKind::kU64) {
+  return {&two_targets(), kind, DeadLetterHeaders::kReseq, "shop.commands", UINT64_MAX};
+}
+
+Event dropped(DocumentId id) {
+  Event event;
+  event.id = id;
+  event.decision = {Outcome::kDropped, Reason::kSuperseded, TableRow::kS4};
+  event.order = Order{Epoch(1), kSeven, Revision(2)};
+  event.expected = Order{Epoch(1), Sequence(std::string(8, '\xFF')), Revision()};
+  event.target = kCatalogue;
+  event.version = Version(112'000'000'000'000'001);
+  return event;
+}
+
+// Every member the schema allows.
+void expect_in_schema(const json& value, const json& schema, const json& root) {
+  const json& object = schema.contains("$ref") ? root.at("$defs").at("order") : schema;
+  for (const auto& [name, member] : value.items()) {
+    ASSERT_TRUE(object.at("properties").contains(name)) << name;
+    if (member.is_object()) expect_in_schema(member, object.at("properties").at(name), root);
+  }
+  for (const auto& name : object.value("required", json::array())) EXPECT_TRUE(value.contains(name)) << name;
+}
+
+json schema() {
+  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/schemas/events.schema.json");
+  return json::parse(file);
+}
+
+template <std::size_t N>
+std::set<std::string> all(const std::array<std::string_view, N>& names, std::string_view but) {
+  std::set<std::string> found(names.begin(), names.end());
+  found.erase(std::string(but));
+  return found;
+}
+
+TEST(EventJson, TellsAnOutcomeInOneLine) {
+  const SampleRecord sample = SampleRecord::command("sequence");
+  const InputRecord input = sample.view();
+  Arena arena;
+  const Event event = dropped("doc-1");
+  const OutputRecord record = encode({InputIndex(0), event}, &input, context(), arena);
+  EXPECT_EQ(record.role, Role::kEvents);
+  EXPECT_EQ(record.key, "doc-1");
+  EXPECT_FALSE(record.takes_input_headers);
+  EXPECT_TRUE(record.edits.empty());
+  EXPECT_EQ(*record.payload,
+            R"({"kind":"outcome","id":"doc-1","outcome":"dropped","reason":"superseded","table_row":"S4",)"
+            R"("order":{"epoch":1,"seq":"7","revision":"2"},)"
+            R"("expected":{"epoch":1,"seq":"18446744073709551615","revision":"0"},)"
+            R"("target":"catalogue","version":"112000000000000001",)"
+            R"("source":{"topic":"shop.commands","partition":0,"offset":42}})");
+}
+
+TEST(EventJson, OfATimerNamesNoInputAndNoOutcome) {
+  Event event;
+  event.kind = EventKind::kOverdue;
+  event.id = "doc-1";
+  Arena arena;
+  const OutputRecord record = encode({kNoInput, event}, nullptr, context(), arena);
+  EXPECT_EQ(*record.payload, R"({"kind":"overdue","id":"doc-1"})");
+}
+
+TEST(EventJson, OfAResetHasAnEpochAndNoKey) {
+  Event event;
+  event.kind = EventKind::kReset;
+  event.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
+  event.order = Order{Epoch(9), {}, {}};
+  Arena arena;
+  const OutputRecord record = encode({kNoInput, event}, nullptr, context(), arena);
+  EXPECT_FALSE(record.key);
+  EXPECT_EQ(*record.payload, R"({"kind":"reset","outcome":"applied","table_row":"control",)"
+                             R"("order":{"epoch":9,"revision":"0"}})");
+}
+
+TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
+  Arena arena;
+  Event event = dropped("\xFF\xFE\xFD");
+  event.order->sequence = Sequence("\x80");
+  event.expected.reset();
+  const json parsed = json::parse(event_json(event, nullptr, context(SequenceKind::kText), arena));
+  EXPECT_EQ(parsed.at("id_base64"), "//79");
+  EXPECT_FALSE(parsed.contains("id"));
+  EXPECT_EQ(parsed.at("order").at("seq_base64"), "gA==");
+}
+
+RC_GTEST_PROP(EventJson, IsJsonForEveryId, ()) {
+  const std::string id = any_bytes(1, 40);
+  Arena arena;
+  const json parsed = json::parse(event_json(dropped(id), nullptr, context(), arena));
+  if (is_utf8(id)) RC_ASSERT(parsed.at("id").get<std::string>() == id);
+  RC_ASSERT(parsed.contains("id") != parsed.contains("id_base64"));
+}
+
+RC_GTEST_PROP(Utf8, IsWhatAnotherLibraryTakesForIt, ()) {
+  std::string bytes = any_bytes(0, 12);
+  for (char& c : bytes)
+    if (c == '"' || c == '\\' || (c >= 0 && c < 0x20)) c = 'x';
+  RC_ASSERT(is_utf8(bytes) == json::accept('"' + bytes + '"'));
+}
+
+TEST(Utf8, HasNoOverlongFormsSurrogatesOrHighPlanes) {
+  for (const char* good : {"", "a", "é", "€", "😀", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"})
+    EXPECT_TRUE(is_utf8(good));
+  for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
+                          "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xC3", "\xE2\x82", "\xC3(", "\xFF"})
+    EXPECT_FALSE(is_utf8(bad));
+}
+
+TEST(EventSchema, KnowsEveryMemberThatIsWritten) {
+  Arena arena;
+  const json root = schema();
+  const SampleRecord sample = SampleRecord::command("sequence");
+  const InputRecord input = sample.view();
+  for (const char* id : {"doc-1", "\xFF"})
+    expect_in_schema(json::parse(event_json(dropped(id), &input, context(), arena)), root, root);
+}
+
+TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {
+  const json properties = schema().at("properties");
+  const auto listed = [&properties](const char* name) {
+    return properties.at(name).at("enum").get<std::set<std::string>>();
+  };
+  EXPECT_EQ(listed("outcome"), all(kOutcomeNames, ""));
+  EXPECT_EQ(listed("reason"), all(kReasonNames, "none"));
+  EXPECT_EQ(listed("table_row"), all(kTableRowNames, "-"));
+  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "overdue", "reset"}));
+}
+
+}  // namespace
+}  // namespace reseq::codec

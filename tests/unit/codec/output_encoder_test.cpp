@@ -1,0 +1,164 @@
+#include "codec/output_encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "codec/header_names.h"
+#include "sample_record.h"
+
+namespace reseq::codec {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+const Sequence kSeven{std::string_view("\0\0\0\0\0\0\0\7", 8)};
+
+std::string printable(std::optional<std::string_view> value) {
+  return value ? std::string(*value) : "<removed>";
+}
+
+class Encoder : public testing::Test {
+ protected:
+  // Name and value of every edit, in order.
+  std::vector<std::pair<std::string, std::string>> edits(const OutputRecord& record) {
+    std::vector<std::pair<std::string, std::string>> list;
+    for (const HeaderEdit& edit : record.edits) list.emplace_back(edit.name, printable(edit.value));
+    return list;
+  }
+
+  OutputRecord forward(const SampleRecord& sample, const Forward& forward) {
+    return encode({InputIndex(0), forward}, &(view_ = sample.view()), context_, arena_);
+  }
+  OutputRecord release(const SampleRecord& sample, const Release& release) {
+    return encode({InputIndex(0), release}, &(view_ = sample.view()), context_, arena_);
+  }
+
+  Arena arena_;
+  EncodeContext context_{&two_targets(), SequenceKind::kU64, DeadLetterHeaders::kReseq, "shop.requests", UINT64_MAX};
+  InputRecord view_;
+};
+
+TEST_F(Encoder, ForwardsWithEpochAndTargets) {
+  const SampleRecord sample = SampleRecord::request().with("traceparent", "00-1");
+  const OutputRecord record = forward(sample, {{Epoch(3), kSeven, Revision()}, Op::kUpsert, TargetSet(3)});
+  EXPECT_EQ(record.role, Role::kWork);
+  EXPECT_EQ(record.key, "doc-1");
+  EXPECT_EQ(record.payload->data(), view_.payload->data());  // not copied
+  EXPECT_TRUE(record.takes_input_headers);
+  EXPECT_THAT(edits(record), ElementsAre(Pair("reseq-epoch", "3"), Pair("reseq-targets", "search,catalogue")));
+}
+
+TEST_F(Encoder, ForwardsWithoutAnEditWhenTheHeadersSayItAlready) {
+  const SampleRecord sample = SampleRecord::request()
+                                  .with("reseq-epoch", "03")
+                                  .with("reseq-targets", "catalogue,search")
+                                  .with("reseq-op", "delete");
+  EXPECT_THAT(edits(forward(sample, {{Epoch(3), kSeven, Revision()}, Op::kDelete, TargetSet(3)})), IsEmpty());
+}
+
+TEST_F(Encoder, ForwardsWhatIsLeftOfTheTargetsAndTheRaisedRevision) {
+  const SampleRecord sample =
+      SampleRecord::request().with("reseq-epoch", "3").with("reseq-targets", "search,catalogue").payload(std::nullopt);
+  EXPECT_THAT(edits(forward(sample, {{Epoch(4), kSeven, Revision(2)}, Op::kDelete, TargetSet::of(kCatalogue)})),
+              ElementsAre(Pair("reseq-epoch", "4"), Pair("reseq-revision", "2"), Pair("reseq-targets", "catalogue"),
+                          Pair("reseq-op", "delete")));
+}
+
+TEST_F(Encoder, ForwardsWithoutWhatConcernedTheResequencerAlone) {
+  const SampleRecord sample = SampleRecord::request()
+                                  .with("reseq-epoch", "0")
+                                  .with("reseq-targets", "search")
+                                  .with("reseq-reprocess", "true")
+                                  .with("reseq-version", "1")
+                                  .with("reseq-command", "register");
+  EXPECT_THAT(edits(forward(sample, {{Epoch(), kSeven, Revision()}, Op::kUpsert, TargetSet(1)})),
+              ElementsAre(Pair("reseq-command", "<removed>"), Pair("reseq-reprocess", "<removed>"),
+                          Pair("reseq-version", "<removed>")));
+}
+
+TEST_F(Encoder, CopiesTheInventedHeader) {
+  const SampleRecord sample = SampleRecord::request().with("reseq-invented", "1").with("ce_id", "2");
+  const auto touched = edits(forward(sample, {{Epoch(), kSeven, Revision()}, Op::kUpsert, TargetSet(1)}));
+  EXPECT_THAT(touched, ElementsAre(Pair("reseq-epoch", "0"), Pair("reseq-targets", "search")));
+  const SampleRecord result = SampleRecord::command("sequence").with("reseq-invented", "1").with("ce_id", "2");
+  for (const auto& [name, value] : edits(release(result, {kSearch, {}, Op::kUpsert, Version(5)})))
+    EXPECT_TRUE(name == "reseq-command" || name == "reseq-version" || name == "reseq-target") << name;
+}
+
+TEST_F(Encoder, ReleasesWithVersionAndTarget) {
+  const SampleRecord sample = SampleRecord::command("sequence").with("reseq-targets", "search,catalogue");
+  const OutputRecord record = release(sample, {kCatalogue, {}, Op::kUpsert, Version(9'223'372'036'854'775'807U)});
+  EXPECT_EQ(record.role, Role::kOutput);
+  EXPECT_EQ(record.target, kCatalogue);
+  EXPECT_EQ(record.key, "doc-1");
+  EXPECT_EQ(record.payload, "payload");
+  EXPECT_TRUE(record.takes_input_headers);
+  EXPECT_THAT(edits(record),
+              ElementsAre(Pair("reseq-command", "<removed>"), Pair("reseq-version", "9223372036854775807"),
+                          Pair("reseq-target", "catalogue")));
+}
+
+TEST_F(Encoder, ReleasesADeleteThatSaysSo) {
+  const SampleRecord sample = SampleRecord::command("sequence")
+                                  .with("reseq-target", "search")
+                                  .with("reseq-version", "77")
+                                  .with("reseq-reprocess", "true")
+                                  .payload(std::nullopt);
+  const OutputRecord record = release(sample, {kSearch, {}, Op::kDelete, Version(5)});
+  EXPECT_FALSE(record.payload);
+  EXPECT_THAT(edits(record), ElementsAre(Pair("reseq-command", "<removed>"), Pair("reseq-reprocess", "<removed>"),
+                                         Pair("reseq-version", "5"), Pair("reseq-op", "delete")));
+}
+
+TEST_F(Encoder, NeverAddsMoreThanItsBoundSays) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kMaxTargets; ++i) names.push_back(std::string(98, 't') + std::to_string(10 + i));
+  const TargetTable table(names);
+  context_.targets = &table;
+  const SampleRecord sample = SampleRecord::request();
+  const auto added = [](const OutputRecord& record) {
+    std::uint64_t bytes = 0;
+    for (const HeaderEdit& edit : record.edits)
+      if (edit.value) bytes += header_bytes_max(edit.name.size(), edit.value->size());
+    return bytes;
+  };
+  const Order largest{Epoch(UINT32_MAX), kSeven, Revision(UINT64_MAX)};
+  const std::uint64_t forwarded = added(forward(sample, {largest, Op::kDelete, table.all()}));
+  EXPECT_LE(forwarded, added_bytes_max(table));
+  EXPECT_GE(forwarded + 64, added_bytes_max(table));  // the bound is near
+  const TargetTable one({std::string(kMaxTargetNameBytes, 't')});
+  context_.targets = &one;
+  EXPECT_LE(added(release(sample, {TargetNumber(0), largest, Op::kDelete, Version(kVersionLimit - 1)})),
+            added_bytes_max(one));
+}
+
+// Length of a record batch of one record in Kafka's message format v2.
+std::uint64_t batch_bytes(const InputRecord& record) {
+  const auto varint = [](std::uint64_t value) {
+    std::uint64_t bytes = 1;
+    for (value <<= 1; value >= 0x80; value >>= 7) ++bytes;
+    return bytes;
+  };
+  std::uint64_t body = 1 + 1 + 1 + varint(record.key->size()) + record.key->size() + varint(record.payload->size()) +
+                       record.payload->size() + varint(record.headers.size());
+  for (const Header& header : record.headers)
+    body += varint(header.name.size()) + header.name.size() + varint(header.value->size()) + header.value->size();
+  return 61 + varint(body) + body;
+}
+
+TEST_F(Encoder, BoundsTheSizeOfARecordFromAboveAndNear) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{10'000}, std::size_t{3'000'000}}) {
+    const SampleRecord sample =
+        SampleRecord::request().payload(std::string(size, 'x')).with("traceparent", std::string(size / 100, 'y'));
+    const InputRecord record = sample.view();
+    const std::uint64_t bound = record_bytes_max(record.key->size(), record.payload->size(), record.headers);
+    EXPECT_GE(bound, batch_bytes(record));
+    EXPECT_LE(bound, batch_bytes(record) + 64);
+  }
+}
+
+}  // namespace
+}  // namespace reseq::codec

@@ -1,0 +1,172 @@
+// Random rows that keep the invariants of the model, for properties.
+#pragma once
+
+#include <algorithm>
+#include <rapidcheck.h>
+#include <string>
+#include <vector>
+
+#include "codec/hash.h"
+#include "codec/keys.h"
+#include "model/partition_state.h"
+#include "model/row.h"
+
+namespace reseq::codec {
+
+inline HashKey test_hash_key() {
+  HashKey key;
+  for (std::size_t i = 0; i < key.bytes.size(); ++i) key.bytes[i] = static_cast<std::uint8_t>(i + 1);
+  return key;
+}
+
+inline std::string document_key(DocumentId id) {
+  std::string key;
+  append_document_key(id, KeyedHash(test_hash_key()), key);
+  return key;
+}
+
+template <typename Number>
+Number any() {
+  return *rc::gen::arbitrary<Number>();
+}
+
+inline std::size_t below(std::size_t limit) {
+  return *rc::gen::inRange<std::size_t>(0, limit);
+}
+
+inline bool one_in(std::size_t n) {
+  return below(n) == 0;
+}
+
+inline std::string any_bytes(std::size_t least, std::size_t most) {
+  return *rc::gen::container<std::string>(least + below(most - least + 1), rc::gen::arbitrary<char>());
+}
+
+// Mostly short, with NULs; sometimes around the limit of a raw key; sometimes hashed.
+inline std::string any_id() {
+  switch (below(6)) {
+    case 0:
+      return std::string(1 + below(500), '\0');
+    case 1:
+      return std::string(430 + below(30), 'x');
+    case 2:
+      return any_bytes(600, 1000);
+    case 3:
+      return std::string(kMaxIdBytes - below(3), 'y');
+    default:
+      return any_bytes(1, 24);
+  }
+}
+
+inline Order any_order() {
+  Order order;
+  if (one_in(3)) order.epoch = Epoch(any<std::uint32_t>());
+  std::string bytes = one_in(2) ? any_bytes(8, 8) : any_bytes(0, Sequence::kMaxBytes);
+  if (one_in(2)) std::fill_n(bytes.begin(), below(bytes.size() + 1), '\0');
+  order.sequence = Sequence(bytes);
+  if (one_in(3)) order.revision = Revision(any<std::uint64_t>());
+  return order;
+}
+
+inline TargetSet any_targets() {
+  return one_in(2) ? TargetSet(std::uint64_t{1} << below(kMaxTargets)) : TargetSet(any<std::uint64_t>());
+}
+
+inline void add_any_groups(Row& row) {
+  std::vector<Order> orders;
+  for (std::size_t count = one_in(3) ? below(6) : 1; count > 0; --count) orders.push_back(any_order());
+  std::sort(orders.begin(), orders.end(), [](const Order& a, const Order& b) { return a > b; });
+  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  TargetSet newer;
+  for (const Order& order : orders) {
+    Group group;
+    group.order = order;
+    group.requested = any<bool>();
+    group.pending = any_targets().without(newer);
+    if (one_in(2)) group.removed = any_targets().without(newer | group.pending);
+    group.served = any_targets().without(group.pending | group.removed);
+    if (group.known().empty()) continue;
+    newer |= group.known();
+    row.groups.push_back(group);
+  }
+}
+
+// Empty extensions, or well-formed optional ones.
+inline std::string any_extensions() {
+  std::string extensions;
+  if (!one_in(4)) return extensions;
+  for (std::size_t tag = 2 * below(10); tag < 100; tag += 2 + 2 * below(30)) {
+    const std::string bytes = any_bytes(0, 20);
+    extensions.push_back(static_cast<char>(tag));
+    extensions.push_back(static_cast<char>(bytes.size()));
+    extensions += bytes;
+  }
+  return extensions;
+}
+
+inline Version any_version() {
+  return Version(any<std::uint64_t>() % kVersionLimit);
+}
+
+inline Offset any_offset() {
+  return Offset(static_cast<std::int64_t>(any<std::uint64_t>() >> 2));
+}
+
+inline Row any_row() {
+  Row row;
+  if (one_in(4)) row.barrier = any_order();
+  add_any_groups(row);
+  TargetSet waiting;
+  for (std::size_t count = below(3); count > 0; --count) {
+    const TargetSet targets = any_targets().without(waiting);
+    if (targets.empty()) continue;
+    row.since.push_back({targets, UnixMs(any<std::int64_t>())});
+    waiting |= targets;
+  }
+  if (one_in(2)) row.last_version = any_version();
+  if (one_in(2)) row.deadline = UnixMs(any<std::int64_t>());
+  row.overdue = one_in(5);
+  if (!one_in(3)) {
+    Requested requested{any_order(), any_offset(), PayloadHash(any<std::uint64_t>()), any_targets()};
+    if (!row.groups.empty() && !one_in(3)) requested.order = row.groups.front().order;
+    if (!row.groups.empty() && !one_in(3)) requested.forwarded = row.groups.front().known();
+    row.requested = requested;
+  }
+  row.extensions = any_extensions();
+  return row;
+}
+
+inline PartitionState any_state() {
+  PartitionState state{any_version(), any_version(), {any_version(), {}}, Epoch(any<std::uint32_t>())};
+  for (std::size_t count = below(4); count > 0; --count)
+    state.floors.by_target[TargetNumber(static_cast<std::uint8_t>(below(kMaxTargets)))] =
+        Version(1 + any<std::uint64_t>() % (kVersionLimit - 1));
+  return state;
+}
+
+inline Meta any_meta() {
+  Meta meta;
+  meta.state = any_state();
+  for (std::size_t role = 0; role < below(4); ++role) meta.positions.push_back({static_cast<Role>(role), any_offset()});
+  for (std::size_t count = below(5); count > 0; --count) {
+    const Offset first = any_offset();
+    meta.ranges.push_back({static_cast<Role>(below(10)), first, Offset(first.value() + any<std::uint16_t>())});
+  }
+  meta.now = UnixMs(any<std::int64_t>());
+  std::uint64_t number = 0;
+  for (std::size_t count = below(kMaxLineage + 1); count > 0; --count) {
+    number += 1 + below(3);
+    meta.lineage.push_back({number, any_offset()});
+  }
+  meta.digest = {any<std::uint64_t>(), any<std::uint64_t>()};
+  meta.live_rows = any<std::uint64_t>();
+  meta.watermarks = any<std::uint64_t>();
+  meta.sweep_cursor = any_bytes(0, 30);
+  meta.swept_from = any_bytes(0, 30);
+  meta.swept_to = any_bytes(0, 30);
+  meta.config_hash = any<std::uint64_t>();
+  meta.extensions = any_extensions();
+  return meta;
+}
+
+}  // namespace reseq::codec
