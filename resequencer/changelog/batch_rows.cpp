@@ -1,0 +1,43 @@
+#include "changelog/batch_rows.h"
+
+#include <string>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+
+namespace reseq::changelog {
+
+void append_rows(std::span<const RowChange> changes, const codec::KeyedHash& hash, Arena& arena,
+                 std::vector<store::Change>& out) {
+  std::string key;
+  std::string value;
+  for (const RowChange& change : changes) {
+    key.clear();
+    codec::append_document_key(change.id, hash, key);
+    store::Change& record = out.emplace_back(store::Change{arena.copy(key), std::nullopt});
+    if (!change.row) continue;
+    value.clear();
+    codec::encode_row(key, change.id, *change.row, value);
+    record.value = arena.copy(value);
+  }
+}
+
+store::Change targets_row(const TargetTable& table, Arena& arena) {
+  std::string value;
+  codec::encode_targets(codec::target_table_key(), table, value);
+  return {codec::target_table_key(), arena.copy(value)};
+}
+
+store::Change identity_row(const Identity& identity, Arena& arena) {
+  std::string value;
+  codec::encode_identity(codec::identity_key(), identity, value);
+  return {codec::identity_key(), arena.copy(value)};
+}
+
+store::Change meta_row(const Meta& meta, Arena& arena) {
+  std::string value;
+  codec::encode_meta(codec::meta_key(), meta, value);
+  return {codec::meta_key(), arena.copy(value)};
+}
+
+}  // namespace reseq::changelog

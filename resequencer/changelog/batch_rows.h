@@ -1,0 +1,24 @@
+// Batch rows: the changelog records of one batch of one partition, encoded: changed documents, the target table when it
+// grew, the meta row last (DESIGN 7).
+// Thread rule: one worker; bytes live in the arena.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/arena.h"
+#include "model/effects.h"
+#include "model/partition_state.h"
+#include "model/target.h"
+#include "store/partition_store.h"
+
+namespace reseq::changelog {
+
+// Encodes the whole rows of the changed documents, in the order given.
+void append_rows(std::span<const RowChange> changes, const codec::KeyedHash& hash, Arena& arena,
+                 std::vector<store::Change>& out);
+[[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);
+[[nodiscard]] store::Change identity_row(const Identity& identity, Arena& arena);
+[[nodiscard]] store::Change meta_row(const Meta& meta, Arena& arena);
+
+}  // namespace reseq::changelog
