@@ -1,0 +1,243 @@
+#include "kafka/admin.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "kafka/admin_call.h"
+#include "kafka/client_conf.h"
+#include "kafka/errors.h"
+#include "kafka/handles.h"
+#include "kafka/partition_list.h"
+
+namespace reseq::kafka {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What is left of a time limit that several calls share.
+class Budget {
+ public:
+  explicit Budget(Milliseconds limit) : until_(Clock::now() + std::chrono::milliseconds(limit.value())) {}
+  [[nodiscard]] Milliseconds left() const {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - Clock::now());
+    return Milliseconds(std::max<std::int64_t>(left.count(), 1));
+  }
+  [[nodiscard]] bool spent() const { return Clock::now() >= until_; }
+
+ private:
+  Clock::time_point until_;
+};
+
+constexpr auto kBetweenQuestions = std::chrono::milliseconds(20);
+
+bool may_pass(const Error& error) {
+  return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout;
+}
+
+bool is_unknown_topic(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error.code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+Result<NewTopicHandle> new_topic(const TopicSpec& spec) {
+  std::array<char, 512> text{};
+  NewTopicHandle topic(
+      rd_kafka_NewTopic_new(spec.name.c_str(), spec.partitions, spec.replication, text.data(), text.size()));
+  if (!topic) return Error{ErrorClass::kInvalid, 0, "topic " + spec.name + ": " + text.data()};
+  for (const auto& [name, value] : spec.configs) {
+    const auto code = rd_kafka_NewTopic_set_config(topic.get(), name.c_str(), value.c_str());
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "topic " + spec.name + ", configuration " + name);
+  }
+  return topic;
+}
+
+// `fine`: what may have happened already.
+Result<> check_topics(const rd_kafka_topic_result_t** results, std::size_t count, rd_kafka_resp_err_t fine,
+                      const std::string& what) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto code = rd_kafka_topic_result_error(results[i]);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR || code == fine) continue;
+    const char* text = rd_kafka_topic_result_error_string(results[i]);
+    return error_of(
+        code, what + " " + rd_kafka_topic_result_name(results[i]) + (text != nullptr ? std::string(": ") + text : ""));
+  }
+  return Done{};
+}
+
+class LibrdkafkaAdmin final : public Admin {
+ public:
+  Result<> start(const Connection& connection) {
+    auto client = make_admin_client(connection, context_);
+    if (!client) return client.error();
+    handle_ = std::move(client).value();
+    return Done{};
+  }
+
+  Result<> create_topics(std::span<const TopicSpec> topics, Milliseconds limit) override {
+    if (topics.empty()) return Done{};
+    const Budget budget(limit);
+    std::vector<NewTopicHandle> handles;
+    std::vector<rd_kafka_NewTopic_t*> asked;
+    for (const TopicSpec& spec : topics) {
+      auto topic = new_topic(spec);
+      if (!topic) return topic.error();
+      asked.push_back(handles.emplace_back(std::move(topic).value()).get());
+    }
+    const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_CREATETOPICS, budget.left());
+    rd_kafka_CreateTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+    const auto event = call.wait("create topics");
+    if (!event) return event.error();
+    std::size_t count = 0;
+    const auto** results =
+        rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event.value().get()), &count);
+    auto created = check_topics(results, count, RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS, "create topic");
+    if (!created) return created;
+    for (const TopicSpec& spec : topics)
+      if (auto known = wait_until_known(spec, budget); !known) return known;
+    return Done{};
+  }
+
+  Result<> delete_topics(std::span<const std::string> names, Milliseconds limit) override {
+    if (names.empty()) return Done{};
+    const Budget budget(limit);
+    std::vector<DeleteTopicHandle> handles;
+    std::vector<rd_kafka_DeleteTopic_t*> asked;
+    for (const std::string& name : names)
+      asked.push_back(handles.emplace_back(rd_kafka_DeleteTopic_new(name.c_str())).get());
+    const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_DELETETOPICS, budget.left());
+    rd_kafka_DeleteTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+    const auto event = call.wait("delete topics");
+    if (!event) return event.error();
+    std::size_t count = 0;
+    const auto** results =
+        rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event.value().get()), &count);
+    auto deleted = check_topics(results, count, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, "delete topic");
+    if (!deleted) return deleted;
+    for (const std::string& name : names)
+      if (auto gone = wait_until_gone(name, budget); !gone) return gone;
+    return Done{};
+  }
+
+  Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) override {
+    return ask_partition_count(*handle_, topic, limit);
+  }
+
+  Result<std::vector<PlainOffset>> begins(const std::string& topic, Milliseconds limit) override {
+    return ask(topic, LogSide::kBegin, limit);
+  }
+  Result<std::vector<PlainOffset>> stable_ends(const std::string& topic, Milliseconds limit) override {
+    return ask(topic, LogSide::kEnd, limit);
+  }
+
+  Result<std::vector<PlainOffset>> committed(const std::string& group_id, const std::string& topic,
+                                             Milliseconds limit) override {
+    const Budget budget(limit);
+    auto places = partitions(topic, budget.left());
+    if (!places) return places;
+    for (;;) {
+      auto offsets = ask_committed(group_id, places.value(), budget.left());
+      if (offsets || !may_pass(offsets.error()) || budget.spent()) return offsets;
+      std::this_thread::sleep_for(kBetweenQuestions);
+    }
+  }
+
+  Result<std::int64_t> lag(const std::string& group_id, const std::string& topic, Milliseconds limit) override {
+    const Budget budget(limit);
+    const auto ends = stable_ends(topic, budget.left());
+    if (!ends) return ends.error();
+    const auto first = begins(topic, budget.left());
+    if (!first) return first.error();
+    const auto done = committed(group_id, topic, budget.left());
+    if (!done) return done.error();
+    std::int64_t lag = 0;
+    for (std::size_t i = 0; i < ends.value().size(); ++i) {
+      const Offset from = std::max(done.value()[i].offset, first.value()[i].offset);
+      lag += std::max<std::int64_t>(0, ends.value()[i].offset.value() - from.value());
+    }
+    return lag;
+  }
+
+ private:
+  Result<> wait_until_known(const TopicSpec& spec, const Budget& budget) {
+    for (;;) {
+      const auto count = ask_partition_count(*handle_, spec.name, budget.left());
+      if (count && count.value() == spec.partitions) return Done{};
+      if (count)
+        return Error{ErrorClass::kInvalid, 0,
+                     "topic " + spec.name + " exists with " + std::to_string(count.value()) +
+                         " partitions instead of " + std::to_string(spec.partitions)};
+      if ((!may_pass(count.error()) && !is_unknown_topic(count.error())) || budget.spent()) return count.error();
+      std::this_thread::sleep_for(kBetweenQuestions);
+    }
+  }
+
+  Result<> wait_until_gone(const std::string& name, const Budget& budget) {
+    for (;;) {
+      const auto count = ask_partition_count(*handle_, name, budget.left());
+      if (!count && is_unknown_topic(count.error())) return Done{};
+      if (!count && !may_pass(count.error())) return count.error();
+      if (budget.spent()) return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "delete topic " + name);
+      std::this_thread::sleep_for(kBetweenQuestions);
+    }
+  }
+
+  Result<std::vector<PlainOffset>> partitions(const std::string& topic, Milliseconds limit) {
+    const auto count = ask_partition_count(*handle_, topic, limit);
+    if (!count) return count.error();
+    std::vector<PlainOffset> places;
+    for (std::int32_t p = 0; p < count.value(); ++p) places.push_back({topic, Partition(p), kNoOffset});
+    return places;
+  }
+
+  Result<std::vector<PlainOffset>> ask(const std::string& topic, LogSide side, Milliseconds limit) {
+    const Budget budget(limit);
+    const auto places = partitions(topic, budget.left());
+    if (!places) return places.error();
+    const PartitionList list = list_of(places.value());
+    if (auto asked = ask_offsets(*handle_, *list, side, budget.left()); !asked) return asked.error();
+    return offsets_of(*list);
+  }
+
+  Result<std::vector<PlainOffset>> ask_committed(const std::string& group_id, const std::vector<PlainOffset>& places,
+                                                 Milliseconds limit) {
+    const std::string what = "committed offsets of group " + group_id;
+    const PartitionList list = list_of(places);
+    const ListOffsetsHandle question(rd_kafka_ListConsumerGroupOffsets_new(group_id.c_str(), list.get()));
+    const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS, limit);
+    if (const ErrorHandle error(rd_kafka_AdminOptions_set_require_stable_offsets(call.options(), 1)); error)
+      return error_of(*error, what);
+    rd_kafka_ListConsumerGroupOffsets_t* asked = question.get();
+    rd_kafka_ListConsumerGroupOffsets(handle_.get(), &asked, 1, call.options(), call.queue());
+    const auto event = call.wait(what);
+    if (!event) return event.error();
+    std::size_t count = 0;
+    const rd_kafka_group_result_t** groups = rd_kafka_ListConsumerGroupOffsets_result_groups(
+        rd_kafka_event_ListConsumerGroupOffsets_result(event.value().get()), &count);
+    if (count != 1) return error_of(RD_KAFKA_RESP_ERR__PARTIAL, what);
+    if (const rd_kafka_error_t* error = rd_kafka_group_result_error(groups[0]); error != nullptr)
+      return error_of(rd_kafka_error_code(error), what);
+    const rd_kafka_topic_partition_list_t& answer = *rd_kafka_group_result_partitions(groups[0]);
+    if (auto good = check_each(answer, what); !good) return good.error();
+    auto offsets = offsets_of(answer);
+    std::sort(offsets.begin(), offsets.end(), [](const auto& a, const auto& b) { return a.partition < b.partition; });
+    if (offsets.size() != places.size()) return error_of(RD_KAFKA_RESP_ERR__PARTIAL, what);
+    return offsets;
+  }
+
+  ClientContext context_;
+  ConsumerHandle handle_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Admin>> Admin::open(const Connection& connection) {
+  if (auto good = check(connection); !good) return good.error();
+  auto made = std::make_unique<LibrdkafkaAdmin>();
+  if (auto started = made->start(connection); !started) return started.error();
+  return std::unique_ptr<Admin>(std::move(made));
+}
+
+}  // namespace reseq::kafka

@@ -1,0 +1,52 @@
+// Admin: creates topics and asks about topics and groups.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kafka/plain_record.h"
+#include "kafka/settings.h"
+#include "model/ids.h"
+
+namespace reseq::kafka {
+
+struct TopicSpec {
+  std::string name;
+  std::int32_t partitions = 1;
+  std::int32_t replication = 1;
+  Properties configs = {};  // topic configuration in Kafka's words
+};
+
+class Admin {
+ public:
+  static Result<std::unique_ptr<Admin>> open(const Connection& connection);
+  virtual ~Admin() = default;
+
+  // Creates the topics that do not exist and waits until the brokers know them. A topic that exists with as many
+  // partitions is fine, its configuration is left alone; with another number: kInvalid.
+  virtual Result<> create_topics(std::span<const TopicSpec> topics, Milliseconds limit) = 0;
+  // A topic that does not exist is fine.
+  virtual Result<> delete_topics(std::span<const std::string> names, Milliseconds limit) = 0;
+
+  // kInvalid: no such topic.
+  virtual Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) = 0;
+
+  // One per partition, in order. Stable end = last stable offset: where a read_committed reader gets to.
+  virtual Result<std::vector<PlainOffset>> begins(const std::string& topic, Milliseconds limit) = 0;
+  virtual Result<std::vector<PlainOffset>> stable_ends(const std::string& topic, Milliseconds limit) = 0;
+
+  // Committed offsets of a group, one per partition; kNoOffset where none. Unstable ones are waited for.
+  virtual Result<std::vector<PlainOffset>> committed(const std::string& group_id, const std::string& topic,
+                                                     Milliseconds limit) = 0;
+
+  // Offsets between what the group committed (or the beginning) and the stable ends, all partitions. Control records
+  // count: a group that commits last record + 1 of a transactional log keeps a lag of one per partition.
+  virtual Result<std::int64_t> lag(const std::string& group_id, const std::string& topic, Milliseconds limit) = 0;
+};
+
+}  // namespace reseq::kafka

@@ -1,0 +1,55 @@
+// ClientConf: the properties of one client on their way into librdkafka. The first property that is refused is what
+// make_…() answers.
+// Thread rule: one thread; the log callback of the context is called from librdkafka's threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "kafka/handles.h"
+#include "kafka/settings.h"
+
+namespace reseq::kafka {
+
+// What callbacks find behind their opaque pointer. Outlives the client.
+struct ClientContext {
+  LogCallback log;
+  void* client = nullptr;  // the object of ours that owns the client
+};
+[[nodiscard]] inline ClientContext& context_of(void* opaque) {
+  return *static_cast<ClientContext*>(opaque);
+}
+
+class ClientConf {
+ public:
+  // Address, identity, socket timeout and log, and what is passed through. REQUIRES: check(connection) was good.
+  ClientConf(const Connection& connection, ClientContext& context);
+
+  ClientConf& set(const char* name, const std::string& value);
+  ClientConf& set(const char* name, const char* value) { return set(name, std::string(value)); }
+  ClientConf& set(const char* name, Milliseconds value) { return set(name, std::to_string(value.value())); }
+  ClientConf& set_number(const char* name, std::uint64_t value) { return set(name, std::to_string(value)); }
+  ClientConf& set_flag(const char* name, bool value) { return set(name, value ? "true" : "false"); }
+  // Properties that only newer versions know.
+  ClientConf& set_if_known(const char* name, const char* value);
+
+  // Of every consumer: nothing is committed or reset by itself, bounded memory, quick wake-up.
+  ClientConf& set_reader(Isolation isolation, std::uint64_t message_bytes_max, std::uint64_t queue_bytes_max);
+
+  [[nodiscard]] rd_kafka_conf_t* get() { return conf_.get(); }
+
+  // kInvalid: a property, or the loaded version of librdkafka, is refused.
+  Result<ConsumerHandle> make_consumer();
+  Result<ProducerHandle> make_producer();
+
+ private:
+  Result<rd_kafka_t*> make(rd_kafka_type_t type);
+
+  ConfHandle conf_;
+  bool pushes_metrics_ = true;
+  std::optional<Error> failure_;
+};
+
+}  // namespace reseq::kafka

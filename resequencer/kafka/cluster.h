@@ -1,0 +1,200 @@
+// The one seam to Kafka. runtime/ sees only this file; librdkafka_cluster.h implements it with librdkafka, a simulation
+// implements it with a log in memory. Semantics are those of a real cluster as measured (docs/recovery.md):
+//   - a control record (transaction marker) occupies an offset, so a position is not "last message + 1";
+//   - commit and abort may return before their marker has landed: compare ends with >=, never with ==;
+//   - a committed offset may be unstable for as long as a foreign transaction is open: that is kTimeout, never "none".
+//
+// Thread rule: every object is used by one thread. Calls that wait take a time limit and never wait longer than it plus
+// what librdkafka needs to notice.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/header.h"
+#include "model/ids.h"
+
+namespace reseq::kafka {
+
+// Index into the list of topic names that the cluster was opened with.
+using TopicIndex = Strong<struct TopicIndexTag, std::uint16_t>;
+
+struct TopicPartition {
+  TopicIndex topic;
+  Partition partition;
+  friend auto operator<=>(const TopicPartition&, const TopicPartition&) = default;
+};
+
+struct TopicPartitionOffset {
+  TopicPartition where;
+  Offset offset;  // kNoOffset = none committed
+  friend bool operator==(const TopicPartitionOffset&, const TopicPartitionOffset&) = default;
+};
+
+// A consumed record. Views stay valid, wherever the Record is moved, until it is destroyed. It must be destroyed before
+// the client that made it: that one's destruction would wait for it for ever.
+struct Record {
+  TopicPartition where;
+  Offset offset;
+  UnixMs timestamp;
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> payload;
+  boost::container::small_vector<Header, 6> headers;
+  // What keeps the bytes alive; made by the cluster that made the record and understood only by it.
+  std::unique_ptr<void, void (*)(void*)> owner{nullptr, [](void*) {}};
+};
+
+struct OutgoingRecord {
+  TopicIndex topic;
+  std::optional<Partition> partition = {};  // absent: by the key, as Java's clients do (murmur2)
+  std::optional<std::string_view> key = {};
+  std::optional<std::string_view> payload = {};  // absent = null
+  UnixMs timestamp = {};                         // 0 = now
+  Record* headers_from = nullptr;  // its headers are moved over (once), then edited; null = start without headers
+  std::span<const HeaderEdit> edits = {};
+};
+
+// Who is allowed to commit offsets: captured when partitions were assigned, never fetched later (RELIABILITY A6).
+class GroupMetadata {
+ public:
+  virtual ~GroupMetadata() = default;
+};
+
+// Nothing arrived within the time limit.
+struct Nothing {};
+// The group gave these partitions of the subscribed topic to this member. Nothing is read until assign().
+struct Assigned {
+  std::vector<Partition> partitions;
+  std::shared_ptr<const GroupMetadata> group;
+};
+// The group took them back; when this is returned they are not read any more. `lost`: another member may own them
+// already.
+struct Revoked {
+  std::vector<Partition> partitions;
+  bool lost = false;
+};
+// The reader waits at the end of this log: last stable offset, control records counted. Comes again whenever the end
+// moved and was reached, even if only control records were in between.
+struct EndOfLog {
+  TopicPartition where;
+  Offset offset;
+};
+// One partition cannot be read on: its next offset is not in the log any more, or it may not be read. The others go on.
+struct PartitionFailure {
+  TopicPartition where;
+  Error error;
+};
+// EndOfLog comes from the inputs too: "read up to the stable end" cannot be told from message offsets alone.
+using Polled = std::variant<Nothing, Record, Assigned, Revoked, EndOfLog, PartitionFailure>;
+
+// kReadCommitted: the last stable offset. kReadUncommitted: the high watermark.
+enum class Isolation : std::uint8_t { kReadCommitted, kReadUncommitted };
+
+// Reads the inputs as a member of the group. read_committed, no automatic offset reset, no automatic commit.
+class Consumer {
+ public:
+  virtual ~Consumer() = default;
+
+  // The next record of what is assigned, or what the group says.
+  virtual Result<Polled> poll(Milliseconds limit) = 0;
+
+  // Replaces what is read. Each with its explicit next offset; records already fetched are not delivered twice.
+  // REQUIRES: every partition belongs to this member.
+  virtual Result<> assign(std::span<const TopicPartitionOffset> positions) = 0;
+
+  // Stable committed offsets of this group, in the order asked; kNoOffset where none. kTimeout while one is unstable.
+  virtual Result<std::vector<TopicPartitionOffset>> committed(std::span<const TopicPartition> which,
+                                                              Milliseconds limit) = 0;
+
+  // First offsets of the logs.
+  virtual Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which,
+                                                           Milliseconds limit) = 0;
+
+  // Last stable offsets, all in one call.
+  virtual Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
+                                                                Milliseconds limit) = 0;
+
+  // Leaves nothing behind but the static membership. Waits up to the limit.
+  virtual void close(Milliseconds limit) = 0;
+};
+
+// Transactional producer. One transaction at a time; every call with a time limit may be repeated with the same
+// arguments when it answers kRetriable or kTimeout (A2).
+class Producer {
+ public:
+  virtual ~Producer() = default;
+
+  // Fences older instances of this transactional id and ends their transactions.
+  virtual Result<> init(Milliseconds limit) = 0;
+  virtual Result<> begin() = 0;
+
+  // Queues a record. Key and payload bytes must live until commit() or abort() came back good, or the producer is
+  // destroyed. kRetriable: the queue is full, poll() and try again.
+  virtual Result<> produce(const OutgoingRecord& record) = 0;
+
+  // Serves delivery reports.
+  virtual void poll(Milliseconds limit) = 0;
+
+  // Waits until everything queued has been acknowledged.
+  virtual Result<> flush(Milliseconds limit) = 0;
+  virtual Result<> send_offsets(std::span<const TopicPartitionOffset> next, const GroupMetadata& group,
+                                Milliseconds limit) = 0;
+  virtual Result<> commit(Milliseconds limit) = 0;
+
+  // Flushes, then aborts (aborting unflushed records may end fatal: docs/recovery.md).
+  virtual Result<> abort(Milliseconds limit) = 0;
+
+  // Offset that the last record produced to `where` with an explicit partition got, once it was acknowledged.
+  [[nodiscard]] virtual std::optional<Offset> delivered(TopicPartition where) const = 0;
+
+  // True when a transaction call may still reach the broker late (a timeout, a lost connection, a retry): the producer
+  // must be recycled before the next begin() (A3).
+  [[nodiscard]] virtual bool in_doubt() const = 0;
+};
+
+using LogPolled = std::variant<Nothing, Record, EndOfLog, PartitionFailure>;
+
+// Reads logs from explicit offsets, outside any group: the changelog at a takeover.
+class LogReader {
+ public:
+  virtual ~LogReader() = default;
+  // Replaces what is read; read_committed, end of log reported.
+  virtual Result<> assign(std::span<const TopicPartitionOffset> positions) = 0;
+  virtual Result<LogPolled> poll(Milliseconds limit) = 0;
+  virtual Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which,
+                                                           Milliseconds limit) = 0;
+  // High watermarks (never the last stable offsets: a restore must wait for open transactions).
+  virtual Result<std::vector<TopicPartitionOffset>> high_watermarks(std::span<const TopicPartition> which,
+                                                                    Milliseconds limit) = 0;
+};
+
+struct TopicFacts {
+  std::int32_t partitions = 0;
+  std::uint64_t max_message_bytes = 0;
+  bool compacted = false;
+};
+
+// Makes the clients of one worker. `topics` is fixed for its life.
+class Cluster {
+ public:
+  virtual ~Cluster() = default;
+  // Joins the group of the application, subscribed to `subscribed` only (co-partitioning by construction).
+  virtual Result<std::unique_ptr<Consumer>> consumer(TopicIndex subscribed) = 0;
+  virtual Result<std::unique_ptr<Producer>> producer() = 0;
+  virtual Result<std::unique_ptr<LogReader>> log_reader() = 0;
+  virtual Result<std::string> cluster_id(Milliseconds limit) = 0;
+  // Facts of a topic as the brokers tell them. kInvalid: it does not exist.
+  virtual Result<TopicFacts> topic_facts(TopicIndex topic, Milliseconds limit) = 0;
+};
+
+}  // namespace reseq::kafka

@@ -1,0 +1,75 @@
+#include "kafka/consumer_polling.h"
+
+#include <chrono>
+#include <string>
+
+#include "kafka/errors.h"
+
+namespace reseq::kafka {
+
+namespace {
+
+constexpr int kWarning = 4;  // syslog
+
+std::string place(const rd_kafka_message_t& message) {
+  if (message.rkt == nullptr) return "consumer";
+  return "consumer, topic " + std::string(rd_kafka_topic_name(message.rkt)) + " partition " +
+         std::to_string(message.partition);
+}
+
+Error explained(const rd_kafka_message_t& message) {
+  Error error = error_of(message.err, place(message));
+  if (message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+    error.message += "; the next offset to read is not in the log any more: retention has deleted records that were " +
+                     std::string("never processed, or the topic was created anew");
+  return error;
+}
+
+}  // namespace
+
+Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* message, const LogCallback& log) {
+  if (message == nullptr) {
+    if (auto good = usable(consumer, "consumer"); !good) return good.error();
+    return MessageKind::kNothing;
+  }
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return MessageKind::kRecord;
+  if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) return MessageKind::kEndOfLog;
+  if (auto good = usable(consumer, "consumer"); !good) return good.error();
+  switch (const Error error = explained(*message); error.what_to_do) {
+    case ErrorClass::kFatal:
+    case ErrorClass::kFenced:
+      return error;
+    case ErrorClass::kInvalid:
+      // A topic that was created a moment ago is not known everywhere yet.
+      if (message->err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && message->err != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC &&
+          message->err != RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+        return error;
+      [[fallthrough]];
+    case ErrorClass::kAbort:  // the group tells the rest by a rebalance
+    case ErrorClass::kRetriable:
+    case ErrorClass::kTimeout:
+      log(kWarning, "POLL", error.message);
+      return MessageKind::kNothing;
+  }
+  return MessageKind::kNothing;
+}
+
+bool of_one_partition(const rd_kafka_message_t* message, const Error& error) {
+  return message != nullptr && message->rkt != nullptr && error.what_to_do == ErrorClass::kInvalid;
+}
+
+void close_consumer(rd_kafka_t& consumer, Milliseconds limit, void (*revoke)(rd_kafka_t*, void*), void* opaque) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms(limit));
+  const QueueHandle queue(rd_kafka_queue_new(&consumer));
+  // It fails when the client is unusable already; then there is nothing to leave.
+  if (const ErrorHandle error(rd_kafka_consumer_close_queue(&consumer, queue.get())); error) return;
+  while (rd_kafka_consumer_closed(&consumer) == 0 && Clock::now() < until) {
+    const EventHandle event(rd_kafka_queue_poll(queue.get(), 50));
+    if (!event || rd_kafka_event_type(event.get()) != RD_KAFKA_EVENT_REBALANCE) continue;
+    if (rd_kafka_event_error(event.get()) == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) revoke(&consumer, opaque);
+    rd_kafka_assign(&consumer, nullptr);
+  }
+}
+
+}  // namespace reseq::kafka

@@ -1,0 +1,160 @@
+#include "kafka/partition_list.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/assert.h"
+#include "kafka/errors.h"
+#include "kafka/version_gate.h"
+
+namespace reseq::kafka {
+
+namespace {
+
+constexpr auto kBetweenQuestions = std::chrono::milliseconds(10);
+
+PartitionList new_list(std::size_t size) {
+  return PartitionList(rd_kafka_topic_partition_list_new(static_cast<int>(size)));
+}
+
+void add(rd_kafka_topic_partition_list_t& list, const std::string& topic, Partition partition, std::int64_t offset) {
+  rd_kafka_topic_partition_list_add(&list, topic.c_str(), partition.value())->offset = offset;
+}
+
+std::span<const rd_kafka_topic_partition_t> elements(const rd_kafka_topic_partition_list_t& list) {
+  return {list.elems, static_cast<std::size_t>(list.cnt)};
+}
+
+Offset offset_of(const rd_kafka_topic_partition_t& element) {
+  return element.offset < 0 ? kNoOffset : Offset(element.offset);
+}
+
+}  // namespace
+
+const std::string& TopicNames::name(TopicIndex topic) const {
+  RESEQ_ASSERT(topic.value() < names_.size(), "a topic that the cluster was not opened with");
+  return names_[topic.value()];
+}
+
+TopicIndex TopicNames::index(std::string_view name) const {
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    if (names_[i] == name) return TopicIndex(static_cast<std::uint16_t>(i));
+  RESEQ_ASSERT(false, "a record of a topic that was never assigned");
+  return {};
+}
+
+PartitionList list_of(const TopicNames& topics, std::span<const TopicPartition> which) {
+  PartitionList list = new_list(which.size());
+  for (const auto& one : which) add(*list, topics.name(one.topic), one.partition, RD_KAFKA_OFFSET_INVALID);
+  return list;
+}
+
+PartitionList list_of(const TopicNames& topics, std::span<const TopicPartitionOffset> which) {
+  PartitionList list = new_list(which.size());
+  for (const auto& one : which) add(*list, topics.name(one.where.topic), one.where.partition, one.offset.value());
+  return list;
+}
+
+PartitionList list_of(std::span<const PlainOffset> which) {
+  PartitionList list = new_list(which.size());
+  for (const auto& one : which) add(*list, one.topic, one.partition, one.offset.value());
+  return list;
+}
+
+std::vector<TopicPartitionOffset> offsets_of(const TopicNames& topics, const rd_kafka_topic_partition_list_t& list) {
+  std::vector<TopicPartitionOffset> offsets;
+  for (const auto& one : elements(list))
+    offsets.push_back({{topics.index(one.topic), Partition(one.partition)}, offset_of(one)});
+  return offsets;
+}
+
+std::vector<PlainOffset> offsets_of(const rd_kafka_topic_partition_list_t& list) {
+  std::vector<PlainOffset> offsets;
+  for (const auto& one : elements(list)) offsets.push_back({one.topic, Partition(one.partition), offset_of(one)});
+  return offsets;
+}
+
+Result<> check_each(const rd_kafka_topic_partition_list_t& list, std::string_view what) {
+  for (const auto& one : elements(list))
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR)
+      return error_of(one.err,
+                      std::string(what) + ", topic " + one.topic + " partition " + std::to_string(one.partition));
+  return Done{};
+}
+
+namespace {
+
+Result<> ask_once(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, LogSide side, int limit_ms) {
+  const char* what = side == LogSide::kBegin ? "begins of logs" : "ends of logs";
+  for (int i = 0; i < list.cnt; ++i) {
+    list.elems[i].offset = side == LogSide::kBegin ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
+    list.elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
+  }
+  if (const auto code = rd_kafka_offsets_for_times(&consumer, &list, limit_ms); code != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return error_of(code, what);
+  if (auto good = check_each(list, what); !good) return good;
+  for (const auto& one : elements(list))
+    if (one.offset < 0) return error_of(RD_KAFKA_RESP_ERR__PARTIAL, what);
+  return Done{};
+}
+
+}  // namespace
+
+Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, LogSide side, Milliseconds limit) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms(limit));
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    auto asked = ask_once(consumer, list, side, std::max(1, static_cast<int>(left.count())));
+    // A leader that has just changed, or of a topic that was just made, is found within milliseconds.
+    if (asked || asked.error().what_to_do != ErrorClass::kRetriable) return asked;
+    if (Clock::now() + kBetweenQuestions >= until) return asked;
+    std::this_thread::sleep_for(kBetweenQuestions);
+  }
+}
+
+Result<std::vector<TopicPartitionOffset>> ask_offsets(rd_kafka_t& consumer, const TopicNames& topics,
+                                                      std::span<const TopicPartition> which, LogSide side,
+                                                      Milliseconds limit) {
+  if (which.empty()) return std::vector<TopicPartitionOffset>{};
+  const PartitionList list = list_of(topics, which);
+  if (auto good = ask_offsets(consumer, *list, side, limit); !good) return good.error();
+  return offsets_of(topics, *list);
+}
+
+namespace {
+
+// Waits until every partition of the list is being read. A partition that is assigned again while librdkafka 2.0.2
+// still stops it for the assignment before would be stopped twice, which ends the process ("rktp_started" in
+// rdkafka_assignment.c). Nothing reports that; but a seek is answered with an error until the partition has started.
+Result<> wait_until_started(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list) {
+  // Taken for microseconds before 2.1.0 (confluentinc/librdkafka#4230).
+  const int seek_timeout = parse_version(rd_kafka_version()) < LibrdkafkaVersion{2, 1, 0} ? 2'000'000 : 2'000;
+  constexpr auto kLimit = std::chrono::seconds(10);
+  constexpr auto kPause = std::chrono::milliseconds(2);
+  const auto until = std::chrono::steady_clock::now() + kLimit;
+  while (true) {
+    const ErrorHandle error(rd_kafka_seek_partitions(&consumer, &list, seek_timeout));
+    auto started = error ? Result<>(error_of(*error, "assign")) : check_each(list, "assign");
+    if (started || std::chrono::steady_clock::now() > until) return started;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
+Result<> assign_list(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list) {
+  if (const auto code = rd_kafka_assign(&consumer, &list); code != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return error_of(code, "assign");
+  if (auto good = check_each(list, "assign"); !good || list.cnt == 0) return good;
+  return wait_until_started(consumer, list);
+}
+
+Result<> assign_offsets(rd_kafka_t& consumer, const TopicNames& topics,
+                        std::span<const TopicPartitionOffset> positions) {
+  for (const auto& one : positions) RESEQ_ASSERT(one.offset.value() >= 0, "assign needs an explicit offset");
+  return assign_list(consumer, *list_of(topics, positions));
+}
+
+}  // namespace reseq::kafka

@@ -1,0 +1,166 @@
+#include "kafka/plain_producer.h"
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kafka/client_conf.h"
+#include "kafka/errors.h"
+#include "kafka/handles.h"
+
+namespace reseq::kafka {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kWarning = 4;  // syslog
+constexpr Milliseconds kRoomSlice{20};
+
+rd_kafka_vu_t bytes_field(rd_kafka_vtype_t type, const std::optional<std::string_view>& bytes) {
+  rd_kafka_vu_t field{};
+  field.vtype = type;
+  const char* start = !bytes ? nullptr : bytes->data() == nullptr ? "" : bytes->data();  // null is not empty
+  field.u.mem.ptr = const_cast<char*>(start);  // NOLINT(cppcoreguidelines-pro-type-const-cast): only read
+  field.u.mem.size = bytes ? bytes->size() : 0;
+  return field;
+}
+
+HeadersHandle list_of(std::span<const Header> headers) {
+  if (headers.empty()) return nullptr;
+  HeadersHandle list(rd_kafka_headers_new(headers.size()));
+  for (const Header& header : headers) {
+    const char* value = !header.value ? nullptr : header.value->data() == nullptr ? "" : header.value->data();
+    rd_kafka_header_add(list.get(), header.name.data(), static_cast<ssize_t>(header.name.size()), value,
+                        header.value ? static_cast<ssize_t>(header.value->size()) : 0);
+  }
+  return list;
+}
+
+class LibrdkafkaPlainProducer final : public PlainProducer {
+ public:
+  explicit LibrdkafkaPlainProducer(Milliseconds queue_wait) : queue_wait_(queue_wait) {}
+
+  Result<> start(const Connection& connection, const PlainProducerSettings& settings) {
+    context_.client = this;
+    ClientConf conf(connection, context_);
+    conf.set_flag("enable.idempotence", true);
+    conf.set("partitioner", "murmur2_random");
+    conf.set("linger.ms", settings.linger);
+    conf.set("message.timeout.ms", settings.delivery_timeout);
+    conf.set_number("message.max.bytes", settings.message_bytes_max);
+    conf.set_number("queue.buffering.max.messages", settings.queue_messages_max);
+    conf.set_number("queue.buffering.max.kbytes", std::max<std::uint64_t>(1, settings.queue_bytes_max / 1024));
+    rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
+    rd_kafka_conf_set_error_cb(conf.get(), on_error);
+    auto client = conf.make_producer();
+    if (!client) return client.error();
+    handle_ = std::move(client).value();
+    return Done{};
+  }
+
+  Result<> send(std::string_view topic, std::optional<std::string_view> key, std::optional<std::string_view> payload,
+                std::span<const Header> headers, std::optional<UnixMs> timestamp,
+                std::optional<Partition> partition) override {
+    rd_kafka_topic_t* to = topic_handle(topic);
+    if (to == nullptr) return error_of(rd_kafka_last_error(), "topic " + std::string(topic));
+    HeadersHandle list = list_of(headers);
+    std::array<rd_kafka_vu_t, 7> fields{};
+    std::size_t count = 0;
+    const auto add = [&](rd_kafka_vtype_t type) -> rd_kafka_vu_t& {
+      fields[count].vtype = type;
+      return fields[count++];
+    };
+    add(RD_KAFKA_VTYPE_RKT).u.rkt = to;
+    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY;
+    fields[count++] = bytes_field(RD_KAFKA_VTYPE_VALUE, payload);
+    fields[count++] = bytes_field(RD_KAFKA_VTYPE_KEY, key);
+    add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = timestamp ? timestamp->value() : 0;
+    if (partition) add(RD_KAFKA_VTYPE_PARTITION).u.i32 = partition->value();
+    if (list) add(RD_KAFKA_VTYPE_HEADERS).u.headers = list.get();
+    auto queued = enqueue(std::span(fields.data(), count));
+    if (queued) (void)list.release();  // the message in the queue owns them
+    return queued;
+  }
+
+  void poll(Milliseconds limit) override { rd_kafka_poll(handle_.get(), timeout_ms(limit)); }
+
+  Result<> flush(Milliseconds limit) override {
+    const auto code = rd_kafka_flush(handle_.get(), timeout_ms(limit));
+    if (auto good = healthy(); !good) return good;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "flush");
+    return Done{};
+  }
+
+  [[nodiscard]] std::uint64_t delivered() const override { return delivered_; }
+  [[nodiscard]] std::uint64_t failed() const override { return failed_; }
+
+ private:
+  Result<> healthy() {
+    if (auto good = usable(*handle_, "producer"); !good) return good;
+    if (first_failure_) return *first_failure_;
+    return Done{};
+  }
+
+  // Waits for room in the queue.
+  Result<> enqueue(std::span<const rd_kafka_vu_t> fields) {
+    const auto until = Clock::now() + std::chrono::milliseconds(queue_wait_.value());
+    for (;;) {
+      if (auto good = healthy(); !good) return good;
+      const ErrorHandle error(rd_kafka_produceva(handle_.get(), fields.data(), fields.size()));
+      if (!error) return Done{};
+      const bool full = rd_kafka_error_code(error.get()) == RD_KAFKA_RESP_ERR__QUEUE_FULL;
+      if (!full || Clock::now() >= until) return error_of(rd_kafka_error_code(error.get()), "send");
+      poll(kRoomSlice);
+    }
+  }
+
+  rd_kafka_topic_t* topic_handle(std::string_view name) {
+    for (const auto& [known, handle] : topics_)
+      if (known == name) return handle.get();
+    TopicHandle made(rd_kafka_topic_new(handle_.get(), std::string(name).c_str(), nullptr));
+    if (!made) return nullptr;
+    return topics_.emplace_back(std::string(name), std::move(made)).second.get();
+  }
+
+  static void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
+    auto& self = *static_cast<LibrdkafkaPlainProducer*>(context_of(opaque).client);
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      ++self.delivered_;
+      return;
+    }
+    ++self.failed_;
+    if (self.first_failure_) return;
+    Error error =
+        error_of(message->err, std::string("record not delivered, topic ") + rd_kafka_topic_name(message->rkt));
+    // It has failed for good, whatever its kind: nothing is on its way any more.
+    if (error.what_to_do != ErrorClass::kInvalid) error.what_to_do = ErrorClass::kFatal;
+    self.first_failure_ = std::move(error);
+  }
+
+  static void on_error(rd_kafka_t*, int, const char* reason, void* opaque) {
+    context_of(opaque).log(kWarning, "ERROR", reason);
+  }
+
+  Milliseconds queue_wait_;
+  ClientContext context_;
+  std::uint64_t delivered_ = 0;
+  std::uint64_t failed_ = 0;
+  std::optional<Error> first_failure_;
+  ProducerHandle handle_;
+  std::vector<std::pair<std::string, TopicHandle>> topics_;  // destroyed before the client
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PlainProducer>> PlainProducer::open(const Connection& connection,
+                                                           const PlainProducerSettings& settings) {
+  if (auto good = check(connection); !good) return good.error();
+  auto made = std::make_unique<LibrdkafkaPlainProducer>(settings.queue_wait);
+  if (auto started = made->start(connection, settings); !started) return started.error();
+  return std::unique_ptr<PlainProducer>(std::move(made));
+}
+
+}  // namespace reseq::kafka

@@ -1,0 +1,29 @@
+// Which versions of librdkafka may carry the guarantees (RELIABILITY F). The one that is loaded counts, not the one the
+// program was built against.
+// Thread rule: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace reseq::kafka {
+
+// rd_kafka_version(): 0xMMmmrrxx.
+struct LibrdkafkaVersion {
+  int major = 0;
+  int minor = 0;
+  int revision = 0;
+  friend auto operator<=>(const LibrdkafkaVersion&, const LibrdkafkaVersion&) = default;
+};
+[[nodiscard]] LibrdkafkaVersion parse_version(int number);
+
+// Why this version must not be used, in one line; nothing if it may. `pushes_metrics`: enable.metrics.push is on.
+[[nodiscard]] std::optional<std::string> refusal(LibrdkafkaVersion version, bool pushes_metrics);
+
+// kInvalid if the loaded library is refused.
+[[nodiscard]] Result<> check_loaded_version(bool pushes_metrics);
+
+}  // namespace reseq::kafka

@@ -1,0 +1,79 @@
+#include "tests/support/broker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+#include <unistd.h>
+
+namespace reseq::test {
+
+namespace {
+
+constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
+constexpr int kStartLimitMs = 300'000;  // the first start fetches Kafka
+constexpr int kStopLimitMs = 30'000;
+
+bool stopped(const std::filesystem::path& thread) {
+  std::string stat;
+  std::getline(std::ifstream(thread / "stat"), stat);
+  const std::size_t name_end = stat.rfind(')');  // a thread may have any name
+  return name_end != std::string::npos && stat.compare(name_end, 3, ") T") == 0;
+}
+
+// A stop signal reaches the threads of a busy process one after the other, and until then they go on answering.
+void wait_until_stopped(int pid) {
+  const auto all_stopped = [threads = "/proc/" + std::to_string(pid) + "/task"] {
+    const auto entries = std::filesystem::directory_iterator(threads);
+    return std::all_of(begin(entries), end(entries), [](const auto& entry) { return stopped(entry.path()); });
+  };
+  while (!all_stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+
+Broker& Broker::shared() {
+  static Broker broker;
+  return broker;
+}
+
+Broker::Broker() {
+  if (const char* given = std::getenv("RESEQ_BOOTSTRAP_SERVERS"); given != nullptr && *given != '\0') {
+    address_ = given;
+    return;
+  }
+  Process start({kScript, "start", "--dir", dir(), "--while", std::to_string(::getpid())}, log());
+  if (start.wait(kStartLimitMs) != 0) throw std::runtime_error("no broker for the test: " + start.tail());
+  std::ifstream(dir() + "/bootstrap") >> address_;
+  std::ifstream(dir() + "/broker.pid") >> pid_;
+}
+
+Broker::~Broker() {
+  if (pid_ == 0) return;
+  Process wipe({kScript, "wipe", "--dir", dir()}, log());
+  (void)wipe.wait(kStopLimitMs);
+}
+
+bool Broker::pause() {
+  if (pid_ == 0 || ::kill(pid_, SIGSTOP) != 0) return false;
+  wait_until_stopped(pid_);
+  return true;
+}
+
+bool Broker::resume() {
+  return pid_ != 0 && ::kill(pid_, SIGCONT) == 0;
+}
+
+std::string unique_name(const std::string& what) {
+  static std::atomic<int> next = 0;
+  static const auto kStarted = std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds(1);
+  return what + "-" + std::to_string(::getpid()) + "-" + std::to_string(kStarted % 1'000'000) + "-" +
+         std::to_string(++next);
+}
+
+}  // namespace reseq::test
