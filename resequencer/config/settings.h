@@ -1,0 +1,89 @@
+// Settings: what an operator configures, as plain values with defaults. One TOML file in Kafka's own words; every key
+// can be overridden by an environment variable RESEQ_<KEY>, upper case, dots and dashes as underscores.
+// Thread rule: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace reseq::config {
+
+// [[target]]
+struct Target {
+  std::string name;
+  std::string topic;       // empty = <application.id>.output.<name>
+  bool monotonic = false;  // release every newer result, even if a newer request waits
+  bool optional = false;   // not part of the default targets
+};
+
+// [[route]]
+struct Route {
+  std::string id_prefix, id_glob, header, header_value;
+  std::vector<std::string> targets;
+};
+
+struct Settings {
+  std::string application_id;
+  std::string instance_id = "1";
+  std::string bootstrap_servers;
+
+  std::string sequence_kind = "u64";
+  std::string partitioner = "murmur2";
+  std::string intake = "inline";
+  bool requests_carry_epochs = false;
+  std::string events = "drops";
+  std::string on_unregistered = "dead-letter";
+  std::string on_unregistered_target = "dead-letter";
+  std::string on_missing = "dead-letter";
+  std::string on_missing_topic;
+  std::string dead_letter_headers = "reseq";
+
+  std::int64_t starvation_after_ms = 0;
+  std::int64_t max_clock_drift_ms = 60'000;
+
+  std::int64_t session_timeout_ms = 10'000;
+  std::int64_t transaction_timeout_ms = 10'000;
+  std::int64_t socket_timeout_ms = 5'000;
+  std::int64_t batch_records_max = 10'000;
+  std::int64_t batch_bytes_max = 64 * 1024 * 1024;
+
+  // Topic names; empty = <application.id>.<role>
+  std::string topic_requests, topic_commands, topic_control, topic_work, topic_dead_letter, topic_events,
+      topic_changelog;
+  // Used by `init` when it creates topics.
+  std::int64_t init_partitions = 4;
+  std::int64_t init_work_partitions = 16;
+  std::int64_t init_output_partitions = 4;
+  std::int64_t init_replication = 1;
+  std::int64_t init_max_message_bytes = 17 * 1024 * 1024;
+
+  std::string log_level = "info";
+
+  std::vector<Target> targets;
+  std::vector<Route> routes;
+  std::vector<std::pair<std::string, std::string>> kafka;  // [kafka]: passed to librdkafka
+};
+
+// One key of the file: for loading, for overrides and for the reference in docs/configuration.md.
+struct Key {
+  enum class Type : unsigned char { kText, kNumber, kFlag };
+  const char* name;
+  Type type;
+  const char* meaning;
+  std::string Settings::*text = nullptr;
+  std::int64_t Settings::*number = nullptr;
+  bool Settings::*flag = nullptr;
+  const char* allowed = "";  // of a text: choices separated by '|', empty = any
+  std::int64_t minimum = 0;  // of a number
+};
+[[nodiscard]] const std::vector<Key>& keys();
+
+// Reads the file, then the environment. kInvalid with one line that names the key, the place and the fix.
+[[nodiscard]] Result<Settings> load(const std::string& path);
+[[nodiscard]] Result<Settings> parse(const std::string& toml, const std::string& source_name);
+
+}  // namespace reseq::config
