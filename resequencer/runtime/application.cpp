@@ -1,0 +1,204 @@
+#include "runtime/application.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/assert.h"
+#include "codec/hash.h"
+#include "codec/sequence_text.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+// Room that a batch header and our own headers take beside the payload (init adds as much, DESIGN 7).
+constexpr std::uint64_t kRecordReserveBytes = 512;
+
+Partitioner partitioner_of(const std::string& name) {
+  if (name == "crc32") return Partitioner::kCrc32;
+  if (name == "unchecked") return Partitioner::kUnchecked;
+  return Partitioner::kMurmur2;
+}
+
+engine::EventPolicy events_of(const std::string& name) {
+  if (name == "none") return engine::EventPolicy::kNone;
+  if (name == "all") return engine::EventPolicy::kAll;
+  return engine::EventPolicy::kDrops;
+}
+
+codec::DeadLetterHeaders dead_letter_headers_of(const std::string& name) {
+  if (name == "streams") return codec::DeadLetterHeaders::kStreams;
+  if (name == "spring") return codec::DeadLetterHeaders::kSpring;
+  return codec::DeadLetterHeaders::kReseq;
+}
+
+engine::Policies policies_of(const config::Settings& settings) {
+  using engine::OnMissing;
+  using engine::OnUnregistered;
+  const auto unregistered = [](const std::string& name) {
+    return name == "drop" ? OnUnregistered::kDrop : OnUnregistered::kDeadLetter;
+  };
+  OnMissing missing = OnMissing::kDeadLetter;
+  if (settings.on_missing == "topic") missing = OnMissing::kRedirect;
+  if (settings.on_missing == "stop") missing = OnMissing::kStop;
+  return {unregistered(settings.on_unregistered), unregistered(settings.on_unregistered_target), missing};
+}
+
+TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
+  TargetSet set;
+  for (const std::string& name : names)
+    if (const auto number = table.find(name)) set |= TargetSet::of(*number);
+  return set;
+}
+
+}  // namespace
+
+Topics::Topics(const config::Settings& s) {
+  const std::string prefix = s.application_id + ".";
+  const auto place = [this](Role role) -> kafka::TopicIndex& { return by_role_[static_cast<std::size_t>(role)]; };
+  place(Role::kRequests) = add(s.topic_requests, prefix + "requests");
+  place(Role::kCommands) = add(s.topic_commands, prefix + "commands");
+  place(Role::kControl) = add(s.topic_control, prefix + "control");
+  place(Role::kWork) = add(s.topic_work, prefix + "work");
+  place(Role::kDeadLetter) = add(s.topic_dead_letter, prefix + "dead-letter");
+  place(Role::kEvents) = add(s.topic_events, prefix + "events");
+  place(Role::kChangelog) = add(s.topic_changelog, prefix + "changelog");
+  for (const config::Target& target : s.targets)
+    outputs_.push_back(add(target.topic, prefix + "output." + target.name));
+  missing_ = s.on_missing_topic.empty() ? of(Role::kDeadLetter) : add(s.on_missing_topic, "");
+}
+
+kafka::TopicIndex Topics::add(const std::string& configured, const std::string& otherwise) {
+  const std::string& name = configured.empty() ? otherwise : configured;
+  const auto known = std::find(names_.begin(), names_.end(), name);
+  if (known != names_.end()) return kafka::TopicIndex(static_cast<std::uint16_t>(known - names_.begin()));
+  names_.push_back(name);
+  return kafka::TopicIndex(static_cast<std::uint16_t>(names_.size() - 1));
+}
+
+kafka::TopicIndex Topics::of(Role role) const {
+  RESEQ_ASSERT(role != Role::kOutput, "outputs have a topic each");
+  return by_role_[static_cast<std::size_t>(role)];
+}
+
+kafka::TopicIndex Topics::output(std::size_t i) const {
+  return outputs_[i];
+}
+
+Role Topics::role_of_input(kafka::TopicIndex topic) const {
+  for (const Role role : kInputs)
+    if (of(role) == topic) return role;
+  RESEQ_ASSERT(false, "a record of a topic that is no input");
+}
+
+Application::Application(config::Settings from)
+    : settings(std::move(from)),
+      topics(settings),
+      sequence_kind(codec::parse_sequence_kind(settings.sequence_kind).value_or(SequenceKind::kU64)),
+      partitioner(partitioner_of(settings.partitioner)),
+      events(events_of(settings.events)),
+      dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)) {}
+
+Result<> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
+  auto id = cluster.cluster_id(limit);
+  if (!id) return id.error();
+  cluster_id = id.value();
+
+  const auto is_input = [this](kafka::TopicIndex topic) {
+    return std::any_of(kInputs.begin(), kInputs.end(), [&](Role role) { return topics.of(role) == topic; });
+  };
+  record_bytes_max.assign(topics.names().size(), 0);
+  message_bytes_largest = 0;
+  message_bytes_least_written = UINT64_MAX;
+  std::vector<std::int32_t> counts;
+  bool compacted = false;
+  for (std::size_t i = 0; i < topics.names().size(); ++i) {
+    const kafka::TopicIndex topic(static_cast<std::uint16_t>(i));
+    auto facts = cluster.topic_facts(topic, limit);
+    if (!facts) {
+      Error error = facts.error();
+      if (error.what_to_do == ErrorClass::kInvalid)
+        error.message += "; `resequencer init` with this configuration creates the topics that are missing";
+      return error;
+    }
+    counts.push_back(facts.value().partitions);
+    const std::uint64_t bytes = facts.value().max_message_bytes;
+    message_bytes_largest = std::max(message_bytes_largest, bytes);
+    if (!is_input(topic)) message_bytes_least_written = std::min(message_bytes_least_written, bytes);
+    record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes);
+    if (topic == topics.of(Role::kChangelog)) compacted = facts.value().compacted;
+  }
+
+  partitions = counts[topics.of(Role::kRequests).value()];
+  for (const Role role : {Role::kCommands, Role::kControl, Role::kChangelog}) {
+    const kafka::TopicIndex topic = topics.of(role);
+    if (counts[topic.value()] != partitions)
+      return Error{ErrorClass::kInvalid, 0,
+                   "topic " + topics.name(topic) + " has " + std::to_string(counts[topic.value()]) + " partitions, " +
+                       topics.name(topics.of(Role::kRequests)) + " has " + std::to_string(partitions) +
+                       ": they must be equal; create the topic again with " + std::to_string(partitions)};
+  }
+  if (!compacted)
+    return Error{ErrorClass::kInvalid, 0,
+                 "topic " + topics.name(topics.of(Role::kChangelog)) +
+                     " is not compacted: set cleanup.policy=compact (without delete), or state is lost"};
+  return Done{};
+}
+
+PartitionSetting partition_setting(const Application& application, const TargetTable& table) {
+  const config::Settings& settings = application.settings;
+  PartitionSetting setting;
+  engine::Context& context = setting.context;
+  context.intake = settings.intake == "tap" ? engine::Intake::kTap : engine::Intake::kInline;
+  context.requests_carry_epochs = settings.requests_carry_epochs;
+  context.policies = policies_of(settings);
+  context.starvation_after = Milliseconds(settings.starvation_after_ms);
+  context.max_clock_drift = Milliseconds(settings.max_clock_drift_ms);
+  context.watermark_retention = Milliseconds(0);  // rows are kept until a sweep exists
+  context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];
+
+  std::vector<std::string> names(table.names().size());
+  for (std::size_t i = 0; i < settings.targets.size(); ++i) {
+    const config::Target& target = settings.targets[i];
+    const auto number = table.find(target.name);
+    RESEQ_ASSERT(number.has_value(), "a configured target without a number");
+    const TargetSet one = TargetSet::of(*number);
+    names[number->value()] = target.name;
+    setting.outputs[number->value()] = application.topics.output(i);
+    context.output_bytes_max[number->value()] = application.record_bytes_max[application.topics.output(i).value()];
+    context.all_targets |= one;
+    if (!target.optional) context.default_targets |= one;
+    if (target.monotonic) context.monotonic |= one;
+  }
+  for (const config::Route& route : settings.routes)
+    context.routes.push_back(
+        {route.id_prefix, route.id_glob, route.header, route.header_value, numbered(table, route.targets)});
+  setting.known = TargetTable(std::move(names));
+  return setting;
+}
+
+Result<TargetTable> extended(const Application& application, const TargetTable& table) {
+  std::vector<std::string> names = table.names();
+  for (const config::Target& target : application.settings.targets)
+    if (!table.find(target.name)) names.push_back(target.name);
+  if (names.size() > kMaxTargets)
+    return Error{ErrorClass::kInvalid, 0,
+                 "more than 64 targets were ever configured for this application: numbers are never reused; start a "
+                 "new application.id"};
+  return TargetTable(std::move(names), table.extensions());
+}
+
+std::uint64_t config_hash(const Application& application) {
+  const config::Settings& s = application.settings;
+  std::string text = s.intake + '\n' + s.on_unregistered + '\n' + s.on_unregistered_target + '\n' + s.on_missing +
+                     '\n' + std::to_string(s.starvation_after_ms);
+  for (const config::Target& target : s.targets)
+    text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "");
+  for (const config::Route& route : s.routes) {
+    text += "\nroute " + route.id_prefix + '\n' + route.id_glob + '\n' + route.header + '\n' + route.header_value;
+    for (const std::string& name : route.targets) text += ' ' + name;
+  }
+  return codec::payload_hash(Op::kUpsert, text).value();
+}
+
+}  // namespace reseq::runtime

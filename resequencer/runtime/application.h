@@ -1,0 +1,80 @@
+// Application: what all partitions of a process share and what does not change while it runs: settings, topics and the
+// facts that the brokers told about them.
+// Thread rule: read-only after open.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codec/wire.h"
+#include "config/settings.h"
+#include "engine/batch.h"
+#include "engine/context.h"
+#include "kafka/cluster.h"
+#include "model/partition_state.h"
+#include "model/target.h"
+
+namespace reseq::runtime {
+
+// The three inputs in the order in which a batch decides them.
+inline constexpr std::array<Role, 3> kInputs = {Role::kRequests, Role::kControl, Role::kCommands};
+
+// Topic names of the application and their places in the list that the cluster is opened with.
+class Topics {
+ public:
+  explicit Topics(const config::Settings& settings);
+
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  [[nodiscard]] kafka::TopicIndex of(Role role) const;                  // REQUIRES: not kOutput
+  [[nodiscard]] kafka::TopicIndex output(std::size_t i) const;          // of settings.targets[i]
+  [[nodiscard]] kafka::TopicIndex missing() const { return missing_; }  // where policy on_missing = topic sends
+  [[nodiscard]] Role role_of_input(kafka::TopicIndex topic) const;
+  [[nodiscard]] const std::string& name(kafka::TopicIndex topic) const { return names_[topic.value()]; }
+
+ private:
+  kafka::TopicIndex add(const std::string& configured, const std::string& otherwise);
+  std::vector<std::string> names_;
+  std::array<kafka::TopicIndex, 10> by_role_{};
+  std::vector<kafka::TopicIndex> outputs_;
+  kafka::TopicIndex missing_;
+};
+
+struct Application {
+  explicit Application(config::Settings from);
+
+  config::Settings settings;
+  Topics topics;
+  SequenceKind sequence_kind;
+  Partitioner partitioner;
+  engine::EventPolicy events;
+  codec::DeadLetterHeaders dead_letter_headers;
+
+  // From the brokers (ask()):
+  std::string cluster_id;
+  std::int32_t partitions = 0;
+  std::vector<std::uint64_t> record_bytes_max;    // by topic index
+  std::uint64_t message_bytes_largest = 0;        // largest max.message.bytes of all topics
+  std::uint64_t message_bytes_least_written = 0;  // least of those that are written
+
+  // Asks the brokers and checks that the topics fit together. kInvalid names the fix.
+  Result<> ask(kafka::Cluster& cluster, Milliseconds limit);
+};
+
+// What decisions in one partition depend on, with its own target numbers. `table` holds every configured target.
+struct PartitionSetting {
+  engine::Context context;
+  TargetTable known;  // as the table, names of targets that are not configured any more left empty
+  std::array<kafka::TopicIndex, kMaxTargets> outputs{};
+};
+[[nodiscard]] PartitionSetting partition_setting(const Application& application, const TargetTable& table);
+
+// The table with the configured targets that it lacks appended. kInvalid: it is full.
+[[nodiscard]] Result<TargetTable> extended(const Application& application, const TargetTable& table);
+
+// Of what must not differ between instances without being seen: kept in the meta row.
+[[nodiscard]] std::uint64_t config_hash(const Application& application);
+
+}  // namespace reseq::runtime

@@ -1,0 +1,16 @@
+// Service: the life of the process: clients opened, the worker stepped until a signal, everything closed.
+// Thread rule: main thread; request_stop() from a signal handler.
+#pragma once
+
+#include "base/result.h"
+#include "config/settings.h"
+
+namespace reseq::runtime {
+
+// Runs until SIGTERM or SIGINT. An error names what a person must do.
+Result<> run(config::Settings settings);
+
+// Creates the topics of the application that do not exist yet; checks those that do.
+Result<> init(config::Settings settings);
+
+}  // namespace reseq::runtime

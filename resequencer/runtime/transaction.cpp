@@ -1,0 +1,198 @@
+#include "runtime/transaction.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/log.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+// A call waits this long before the worker looks at the time limit of the whole transaction.
+constexpr Milliseconds kSlice{1000};
+constexpr Milliseconds kRoomLimit{50};
+
+}  // namespace
+
+std::string_view name_of(Step step) {
+  static constexpr std::array<std::string_view, 10> kNames = {"decide",       "encode", "begin", "produce", "flush",
+                                                              "send_offsets", "commit", "apply", "abort",   "end"};
+  return kNames[static_cast<std::size_t>(step)];
+}
+
+Transaction::Transaction(const Application& application, kafka::Producer& producer, const Clock& clock,
+                         std::shared_ptr<const kafka::GroupMetadata> group, const std::vector<PartitionTask*>& tasks,
+                         const std::function<HashKey()>& draw_key)
+    : application_(application),
+      producer_(producer),
+      clock_(clock),
+      group_(std::move(group)),
+      draw_key_(draw_key),
+      now_(clock.now()),
+      started_(clock.steady()) {
+  for (PartitionTask* task : tasks) batches_.push_back(std::make_unique<PartitionBatch>(application, *task, now_));
+}
+
+void Transaction::step() {
+  switch (next_) {
+    case Step::kDecide:
+      return decide();
+    case Step::kEncode:
+      return encode();
+    case Step::kBegin:
+      return begin();
+    case Step::kProduce:
+      return produce();
+    case Step::kFlush:
+      return flush();
+    case Step::kSendOffsets:
+      return send_offsets();
+    case Step::kCommit:
+      return commit();
+    case Step::kApply:
+      return apply();
+    case Step::kAbort:
+      return abort();
+    case Step::kEnd:
+      return;
+  }
+}
+
+void Transaction::decide() {
+  for (auto& batch : batches_) {
+    if (batch->task().phase() == Phase::kBirth) {
+      batch->give_birth(draw_key_());
+    } else {
+      batch->decide();
+    }
+  }
+  // A partition whose first input has to wait stays out of this transaction.
+  for (auto& batch : batches_)
+    if (batch->empty() && batch->stopped())
+      batch->task().park("a result without id or sequence was met and on_missing = \"stop\"");
+  std::erase_if(batches_, [](const auto& batch) { return batch->empty(); });
+  if (batches_.empty()) return end(Ending::kEmpty);
+  next_ = Step::kEncode;
+}
+
+void Transaction::encode() {
+  for (auto& batch : batches_)
+    if (!batch->birth()) batch->encode();
+  next_ = Step::kBegin;
+}
+
+void Transaction::begin() {
+  settle(producer_.begin(), Step::kProduce);
+}
+
+void Transaction::produce() {
+  for (auto& batch : batches_) {
+    for (const Outgoing& out : batch->outputs()) {
+      kafka::OutgoingRecord record;
+      record.topic = out.topic;
+      record.key = out.record.key;
+      record.payload = out.record.payload;
+      record.timestamp = now_;
+      record.headers_from = out.input;
+      record.edits = {out.record.edits.data(), out.record.edits.size()};
+      if (!queue(record)) return;
+    }
+    for (const store::Change& row : batch->rows()) {
+      kafka::OutgoingRecord record;
+      record.topic = application_.topics.of(Role::kChangelog);
+      record.partition = batch->task().partition();
+      record.key = row.key;
+      record.payload = row.value;
+      record.timestamp = now_;
+      if (!queue(record)) return;
+    }
+  }
+  next_ = Step::kFlush;
+}
+
+bool Transaction::queue(const kafka::OutgoingRecord& record) {
+  while (true) {
+    const auto queued = producer_.produce(record);
+    if (queued) return true;
+    if (queued.error().what_to_do == ErrorClass::kRetriable && !late()) {
+      producer_.poll(kRoomLimit);
+      continue;
+    }
+    error_ = queued.error();
+    // Part of the batch is queued: it cannot be repeated, only aborted.
+    if (error_.what_to_do == ErrorClass::kFatal || error_.what_to_do == ErrorClass::kFenced) {
+      settle(queued, Step::kProduce);
+    } else {
+      next_ = Step::kAbort;
+    }
+    return false;
+  }
+}
+
+void Transaction::flush() {
+  settle(producer_.flush(kSlice), Step::kSendOffsets);
+}
+
+void Transaction::send_offsets() {
+  std::vector<kafka::TopicPartitionOffset> next;
+  for (auto& batch : batches_)
+    for (const InputPosition& position : batch->positions()) {
+      RESEQ_ASSERT(position.next.value() >= 0, "an offset that is none in a transaction");
+      next.push_back({{application_.topics.of(position.role), batch->task().partition()}, position.next});
+    }
+  settle(producer_.send_offsets(next, *group_, kSlice), Step::kCommit);
+}
+
+void Transaction::commit() {
+  settle(producer_.commit(kSlice), Step::kApply);
+}
+
+void Transaction::apply() {
+  for (auto& batch : batches_)
+    batch->apply(producer_.delivered({application_.topics.of(Role::kChangelog), batch->task().partition()}));
+  end(Ending::kCommitted);
+}
+
+void Transaction::abort() {
+  const auto aborted = producer_.abort(kSlice);
+  if (aborted) return end(Ending::kAborted);
+  settle(aborted, Step::kAbort);
+}
+
+void Transaction::settle(const Result<>& called, Step after) {
+  if (called) {
+    next_ = after;
+    return;
+  }
+  error_ = called.error();
+  switch (error_.what_to_do) {
+    case ErrorClass::kRetriable:
+    case ErrorClass::kTimeout:
+      if (!late()) return;  // the same step again, with the same arguments
+      return end(Ending::kUnknown);
+    case ErrorClass::kAbort:
+      if (next_ == Step::kAbort) return end(Ending::kUnknown);
+      next_ = Step::kAbort;
+      return;
+    case ErrorClass::kFenced:
+      return end(Ending::kFenced);
+    case ErrorClass::kFatal:
+    case ErrorClass::kInvalid:
+      return end(Ending::kUnknown);
+  }
+}
+
+void Transaction::end(Ending ending) {
+  ending_ = ending;
+  next_ = Step::kEnd;
+}
+
+// Half of the transaction's time-out: what is not done by then is given up before the broker gives it up (A9).
+bool Transaction::late() const {
+  return clock_.steady().value() - started_.value() > application_.settings.transaction_timeout_ms / 2;
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,94 @@
+// Transaction: one batch of a worker through Kafka (DESIGN 7). Every step is one line of
+//
+//   decide, encode, begin, produce, flush, send offsets, commit, apply
+//
+// and step() does one of them, so that a crash between any two can be played.
+//
+// Invariants: memory changes only after commit came back good; every transaction carries the next offsets of all inputs
+// of every partition in it, with the group metadata of the assignment that gave them; a call that may be repeated is
+// repeated with the same arguments; a commit whose outcome is not known ends as kUnknown, never as "failed".
+// Thread rule: one worker.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kafka/cluster.h"
+#include "runtime/clock.h"
+#include "runtime/partition_batch.h"
+
+namespace reseq::runtime {
+
+enum class Step : unsigned char {
+  kDecide,
+  kEncode,
+  kBegin,
+  kProduce,
+  kFlush,
+  kSendOffsets,
+  kCommit,
+  kApply,
+  kAbort,
+  kEnd
+};
+[[nodiscard]] std::string_view name_of(Step step);
+
+enum class Ending : unsigned char {
+  kRunning,
+  kCommitted,  // applied
+  kEmpty,      // nothing to commit: no transaction was begun
+  kAborted,    // nothing happened; what was fetched must be read again
+  kUnknown,    // destroy the producer, initialise a new one, take over again
+  kFenced,     // as kUnknown, because another instance has this transactional id
+};
+
+class Transaction {
+ public:
+  // REQUIRES: producer is initialised and in no transaction; the tasks are kRunning or kBirth, and own their
+  // partitions.
+  Transaction(const Application& application, kafka::Producer& producer, const Clock& clock,
+              std::shared_ptr<const kafka::GroupMetadata> group, const std::vector<PartitionTask*>& tasks,
+              const std::function<HashKey()>& draw_key);
+
+  void step();
+
+  [[nodiscard]] Ending ending() const { return ending_; }
+  [[nodiscard]] Step next() const { return next_; }
+  [[nodiscard]] Milliseconds age() const { return Milliseconds(clock_.steady().value() - started_.value()); }
+  [[nodiscard]] const Error& error() const { return error_; }  // of kAborted, kUnknown, kFenced
+  [[nodiscard]] std::vector<std::unique_ptr<PartitionBatch>>& batches() { return batches_; }
+
+ private:
+  void decide();
+  void encode();
+  void begin();
+  void produce();
+  void flush();
+  void send_offsets();
+  void commit();
+  void apply();
+  void abort();
+
+  // Queues one record, waiting for room. False: failed, and the next step is chosen.
+  bool queue(const kafka::OutgoingRecord& record);
+  // Goes to `after` when the call was good; otherwise chooses by triage (RELIABILITY A4).
+  void settle(const Result<>& called, Step after);
+  void end(Ending ending);
+  [[nodiscard]] bool late() const;
+
+  const Application& application_;
+  kafka::Producer& producer_;
+  const Clock& clock_;
+  std::shared_ptr<const kafka::GroupMetadata> group_;
+  std::function<HashKey()> draw_key_;
+  std::vector<std::unique_ptr<PartitionBatch>> batches_;
+  UnixMs now_;
+  Milliseconds started_;
+  Step next_ = Step::kDecide;
+  Ending ending_ = Ending::kRunning;
+  Error error_;
+};
+
+}  // namespace reseq::runtime

@@ -1,0 +1,99 @@
+// Worker: a member of the group with its own consumer and transactional producer, and the partitions the group gave it.
+// It is one duty cycle: step() does one bounded piece of work (DESIGN 7).
+//
+//   no producer  ->  open and initialise one; what was in doubt is over then
+//   idle         ->  read what has arrived, move takeovers on, ask for ends, start a transaction
+//   transaction  ->  its next step
+//
+// Invariants: nothing is polled from the consumer while a transaction is open, so partitions are never taken away in
+// the middle of one; only partitions of the current assignment are in a transaction. Thread rule: one thread.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "changelog/restorer.h"
+#include "runtime/application.h"
+#include "runtime/clock.h"
+#include "runtime/partition_task.h"
+#include "runtime/transaction.h"
+
+namespace reseq::runtime {
+
+// Outcomes since the start, for the log and for tests.
+struct Totals {
+  std::array<std::uint64_t, static_cast<std::size_t>(Outcome::kCount)> outcomes{};
+  std::array<std::uint64_t, static_cast<std::size_t>(Reason::kCount)> reasons{};
+  std::uint64_t inputs = 0;
+  std::uint64_t transactions = 0;
+  std::uint64_t aborted = 0;
+  std::uint64_t recycled = 0;
+  std::uint64_t ends_asked = 0;
+};
+
+class Worker {
+ public:
+  // REQUIRES: application, cluster and clock outlive the worker. `draw_key` draws the random key of a new partition.
+  Worker(const Application& application, kafka::Cluster& cluster, const Clock& clock,
+         std::function<HashKey()> draw_key);
+  ~Worker();
+
+  // One piece of work. An error ends the worker: it names what a person must do.
+  Result<> step();
+
+  // Finishes or gives up the open transaction and leaves.
+  void close(Milliseconds limit);
+
+  [[nodiscard]] const Totals& totals() const { return totals_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<PartitionTask>>& tasks() const { return tasks_; }
+  [[nodiscard]] bool in_transaction() const { return transaction_ != nullptr; }
+
+ private:
+  Result<> open_clients();
+  Result<> open_reader();
+  Result<> idle();
+  Result<bool> gather();
+  std::uint64_t accept(kafka::Record record);
+  void assigned(kafka::Assigned assignment);
+  void revoked(const kafka::Revoked& revocation);
+  Result<> move_takeovers();
+  void assign_ready();
+  Result<> read_from_positions();
+  void ask_ends();
+  void throttle_commands();
+  void start_transaction();
+  Result<> settle_transaction();
+  void recycle(bool take_over_again);
+  Result<> note_fenced();
+  void count(const Transaction& transaction, std::vector<std::unique_ptr<PartitionBatch>>& batches);
+  [[nodiscard]] PartitionTask* task(Partition partition);
+  [[nodiscard]] bool taking_over() const;
+  [[nodiscard]] std::uint64_t waiting_bytes() const;
+  [[nodiscard]] std::size_t waiting_records() const;
+
+  const Application& application_;
+  kafka::Cluster& cluster_;
+  const Clock& clock_;
+  std::function<HashKey()> draw_key_;
+
+  std::unique_ptr<kafka::Producer> producer_;  // initialised, or empty
+  std::unique_ptr<kafka::Producer> opening_;   // not initialised yet
+  std::unique_ptr<kafka::Consumer> consumer_;
+  std::unique_ptr<kafka::LogReader> reader_;
+  std::unique_ptr<changelog::Restorer> restorer_;
+
+  std::shared_ptr<const kafka::GroupMetadata> group_;
+  std::vector<std::unique_ptr<PartitionTask>> tasks_;  // of the current assignment, by partition
+  std::vector<Partition> throttled_;                   // commands not read until requests have caught up
+  std::unique_ptr<Transaction> transaction_;
+  unsigned aborts_in_a_row_ = 0;
+  std::size_t next_alone_ = 0;
+  Milliseconds retry_at_;
+  std::optional<Milliseconds> fenced_at_;
+  Totals totals_;
+};
+
+}  // namespace reseq::runtime
