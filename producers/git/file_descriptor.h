@@ -1,0 +1,31 @@
+// FileDescriptor: an open file that is closed once.
+// Thread rule: one thread.
+#pragma once
+
+#include <unistd.h>
+#include <utility>
+
+namespace reseq::git {
+
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int number) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor() { close(); }
+
+  [[nodiscard]] int number() const { return number_; }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace reseq::git

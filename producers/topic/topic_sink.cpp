@@ -1,0 +1,69 @@
+#include "producers/topic/topic_sink.h"
+
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
+#include <utility>
+
+#include "kafka/admin.h"
+#include "kafka/plain_producer.h"
+#include "kafka/settings.h"
+#include "model/header.h"
+
+namespace reseq::topic {
+namespace {
+
+constexpr Milliseconds kTopicLookup{30'000};
+constexpr int kErrorLevel = 3;  // of syslog
+
+// Warnings are about what librdkafka repairs by itself; they would tear the progress bar.
+void log_errors(int level, std::string_view facility, std::string_view text) {
+  if (level <= kErrorLevel) kafka::log_to_stderr(level, facility, text);
+}
+
+class TopicSink final : public tagging::RequestSink {
+ public:
+  TopicSink(std::string topic, std::unique_ptr<kafka::PlainProducer> producer)
+      : topic_(std::move(topic)), producer_(std::move(producer)) {}
+
+  Result<> produce(const tagging::TaggedRecord& record) override {
+    boost::container::small_vector<Header, 4> headers;
+    for (const tagging::RecordHeader& header : record.headers) headers.push_back({header.name, header.value});
+    return producer_->send(topic_, record.key, record.payload, {headers.data(), headers.size()});
+  }
+  void poll(Milliseconds limit) override { producer_->poll(limit); }
+  Result<> flush(Milliseconds limit) override { return producer_->flush(limit); }
+
+ private:
+  std::string topic_;
+  std::unique_ptr<kafka::PlainProducer> producer_;
+};
+
+// A producer would only notice after its delivery timeout, record by record.
+Result<> require_topic(const kafka::Connection& connection, const std::string& topic) {
+  Result<std::unique_ptr<kafka::Admin>> admin = kafka::Admin::open(connection);
+  if (!admin.ok()) return admin.error();
+  Result<std::int32_t> partitions = admin.value()->partition_count(topic, kTopicLookup);
+  if (partitions.ok()) return Done{};
+  Error error = partitions.error();
+  error.message = "cannot find topic " + topic + " at " + connection.bootstrap_servers + ": " + error.message;
+  return error;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOptions& options) {
+  kafka::Connection connection{.bootstrap_servers = options.bootstrap_servers, .client_id = "reseq-produce"};
+  connection.log = log_errors;
+  connection.librdkafka.assign(options.properties.begin(), options.properties.end());
+  Result<> found = require_topic(connection, options.topic);
+  if (!found.ok()) return found.error();
+  kafka::PlainProducerSettings settings;
+  settings.message_bytes_max = std::max(settings.message_bytes_max, options.record_bytes_max.value_or(0));
+  settings.queue_bytes_max = std::max(settings.queue_bytes_max, 2 * settings.message_bytes_max);
+  settings.queue_wait = Milliseconds(0);  // the sender polls, so that it can be stopped
+  Result<std::unique_ptr<kafka::PlainProducer>> producer = kafka::PlainProducer::open(connection, settings);
+  if (!producer.ok()) return producer.error();
+  return std::unique_ptr<tagging::RequestSink>(std::make_unique<TopicSink>(options.topic, std::move(producer).value()));
+}
+
+}  // namespace reseq::topic

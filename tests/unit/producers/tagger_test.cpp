@@ -1,0 +1,109 @@
+#include "producers/tagging/tagger.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recording_sink.h"
+
+namespace reseq::test {
+namespace {
+
+using tagging::Change;
+using testing::HasSubstr;
+using Headers = std::map<std::string, std::string>;
+
+Change upsert(std::variant<std::uint64_t, std::string> sequence = std::uint64_t{7}) {
+  return {.id = "id", .sequence = std::move(sequence), .op = Op::kUpsert, .payload = "p", .targets = {}, .epoch = {}};
+}
+
+Recorded tagged(const Change& change, SequenceKind kind = SequenceKind::kU64) {
+  const auto record = tagging::Tagger(kind).tag(change);
+  EXPECT_TRUE(record.ok()) << (record.ok() ? "" : record.error().message);
+  return record.ok() ? recorded(record.value()) : Recorded{};
+}
+
+std::string refusal(const Change& change, SequenceKind kind = SequenceKind::kU64) {
+  const auto record = tagging::Tagger(kind).tag(change);
+  if (record.ok()) return "";
+  EXPECT_EQ(record.error().what_to_do, ErrorClass::kInvalid);
+  return record.error().message;
+}
+
+TEST(Tagger, WritesOnlyTheSequenceOfAPlainUpsert) {
+  EXPECT_EQ(tagged(upsert()), (Recorded{.key = "id", .payload = "p", .headers = {{"reseq-seq", "7"}}}));
+}
+
+TEST(Tagger, KeepsAnEmptyPayloadApartFromNone) {
+  Change change = upsert();
+  change.payload = "";
+  EXPECT_EQ(tagged(change).payload, "");
+}
+
+TEST(Tagger, LetsANullPayloadSayDelete) {
+  Change change = upsert();
+  change.op = Op::kDelete;
+  change.payload.reset();
+  EXPECT_EQ(tagged(change), (Recorded{.key = "id", .payload = std::nullopt, .headers = {{"reseq-seq", "7"}}}));
+}
+
+TEST(Tagger, SaysDeleteWhenThereIsAPayload) {
+  Change change = upsert();
+  change.op = Op::kDelete;
+  EXPECT_EQ(tagged(change).headers, (Headers{{"reseq-seq", "7"}, {"reseq-op", "delete"}}));
+}
+
+TEST(Tagger, WritesTargetsAsACommaListAndTheEpoch) {
+  Change change = upsert();
+  change.targets = {"search", "catalogue.v2"};
+  change.epoch = Epoch(4294967295U);
+  EXPECT_EQ(tagged(change).headers,
+            (Headers{{"reseq-seq", "7"}, {"reseq-targets", "search,catalogue.v2"}, {"reseq-epoch", "4294967295"}}));
+}
+
+TEST(Tagger, TakesEveryByteInAnIdUpToItsLimit) {
+  Change change = upsert();
+  change.id = std::string("\0\xff\n", 3) + std::string(4093, 'x');
+  EXPECT_EQ(tagged(change).key, change.id);
+  change.id += 'x';
+  EXPECT_THAT(refusal(change), HasSubstr("4097 bytes"));
+  change.id.clear();
+  EXPECT_THAT(refusal(change), HasSubstr("empty"));
+}
+
+TEST(Tagger, SendsTheSequenceAsItWasWritten) {
+  EXPECT_EQ(tagged(upsert(std::uint64_t{18446744073709551615U})).headers.at("reseq-seq"), "18446744073709551615");
+  EXPECT_EQ(tagged(upsert("16/B374D848"), SequenceKind::kLsn).headers.at("reseq-seq"), "16/B374D848");
+  EXPECT_EQ(tagged(upsert("2024-01-02T03:04:05Z"), SequenceKind::kTimestamp).headers.at("reseq-seq"),
+            "2024-01-02T03:04:05Z");
+  EXPECT_EQ(tagged(upsert("v0007"), SequenceKind::kText).headers.at("reseq-seq"), "v0007");
+}
+
+TEST(Tagger, RefusesASequenceThatIsNotOfTheKind) {
+  EXPECT_THAT(refusal(upsert("-1")), HasSubstr("kind u64"));
+  EXPECT_THAT(refusal(upsert("")), HasSubstr("kind u64"));
+  EXPECT_THAT(refusal(upsert("18446744073709551616")), HasSubstr("kind u64"));
+  EXPECT_THAT(refusal(upsert(std::uint64_t{7}), SequenceKind::kLsn), HasSubstr("kind lsn"));
+  EXPECT_THAT(refusal(upsert("yesterday"), SequenceKind::kTimestamp), HasSubstr("kind timestamp"));
+  EXPECT_THAT(refusal(upsert(std::string(33, 'x')), SequenceKind::kText), HasSubstr("kind text"));
+  EXPECT_THAT(refusal(upsert(std::uint64_t{7}), SequenceKind::kText), HasSubstr("kind text"));
+}
+
+TEST(Tagger, RefusesAnUpsertWithoutPayload) {
+  Change change = upsert();
+  change.payload.reset();
+  EXPECT_THAT(refusal(change), HasSubstr("without a payload"));
+}
+
+TEST(Tagger, RefusesTargetsThatTheWireCannotCarry) {
+  for (const char* name : {"", "a,b", "a b", "*", "\xc3\xa9"}) {
+    Change change = upsert();
+    change.targets = {"search", name};
+    EXPECT_THAT(refusal(change), HasSubstr("target name")) << name;
+  }
+  Change change = upsert();
+  change.targets.assign(65, "t");
+  EXPECT_THAT(refusal(change), HasSubstr("64 targets"));
+}
+
+}  // namespace
+}  // namespace reseq::test
