@@ -1,0 +1,129 @@
+#include "consumers/stage/kafka_stage.h"
+
+#include <chrono>
+#include <utility>
+
+#include "kafka/group_consumer.h"
+#include "kafka/plain_producer.h"
+
+namespace reseq::stage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::optional<std::string> owned(const std::optional<std::string_view>& bytes) {
+  if (!bytes) return std::nullopt;
+  return std::string(*bytes);
+}
+
+class KafkaWorkReader : public WorkReader {
+ public:
+  static Result<std::unique_ptr<WorkReader>> open(const KafkaStageSettings& settings) {
+    auto reader = std::make_unique<KafkaWorkReader>(settings.work_topic);
+    kafka::GroupConsumerSettings group;
+    group.group_id = settings.group;
+    group.topics = {settings.work_topic};
+    auto consumer = kafka::GroupConsumer::join(
+        settings.connection, group, [reader = reader.get()](const kafka::Rebalance& change) { reader->tell(change); });
+    if (!consumer) return consumer.error();
+    reader->consumer_ = std::move(consumer).value();
+    return std::unique_ptr<WorkReader>(std::move(reader));
+  }
+
+  explicit KafkaWorkReader(std::string topic) : topic_(std::move(topic)) {}
+  void listen(AssignmentListener& listener) override { listener_ = &listener; }
+
+  Result<std::optional<WorkRecord>> poll(Milliseconds limit) override {
+    auto polled = consumer_->poll(limit);
+    if (!polled) return polled.error();
+    if (!polled.value()) return std::optional<WorkRecord>();
+    const kafka::PlainRecord& record = *polled.value();
+    WorkRecord work{record.partition, record.offset, owned(record.key), owned(record.payload), {}};
+    for (const Header& header : record.headers) work.headers.push_back({std::string(header.name), owned(header.value)});
+    return std::optional<WorkRecord>(std::move(work));
+  }
+
+  [[nodiscard]] std::vector<NextOffset> positions() const override {
+    std::vector<NextOffset> known;
+    for (const kafka::PlainOffset& position : consumer_->positions())
+      if (position.offset != kNoOffset) known.push_back({position.partition, position.offset});
+    return known;
+  }
+
+  Result<> commit(std::span<const NextOffset> offsets) override {
+    std::vector<kafka::PlainOffset> next;
+    for (const NextOffset& offset : offsets) next.push_back({topic_, offset.partition, offset.next});
+    return consumer_->commit(next);
+  }
+
+ private:
+  void tell(const kafka::Rebalance& change) {
+    if (listener_ == nullptr) return;
+    std::vector<Partition> partitions;
+    for (const kafka::PlainOffset& partition : change.partitions) partitions.push_back(partition.partition);
+    if (change.kind == kafka::Rebalance::Kind::kAssigned)
+      listener_->on_assigned(partitions);
+    else
+      listener_->on_revoked(partitions, change.kind == kafka::Rebalance::Kind::kRevoked);
+  }
+
+  std::string topic_;
+  AssignmentListener* listener_ = nullptr;
+  std::unique_ptr<kafka::GroupConsumer> consumer_;  // last: tells the listener while it closes
+};
+
+// The producer counts acknowledgements but does not name them. When all results sent so far have one, each has one:
+// that moment comes by itself when there is little to do, and is brought about by a flush when there is much.
+class KafkaResultSender : public ResultSender {
+ public:
+  KafkaResultSender(std::unique_ptr<kafka::PlainProducer> producer, std::string topic)
+      : producer_(std::move(producer)), topic_(std::move(topic)) {}
+
+  Result<> send(const Ticket& ticket, std::optional<std::string_view> key, std::optional<std::string_view> payload,
+                std::span<const OwnedHeader> headers) override {
+    std::vector<Header> views;
+    for (const OwnedHeader& header : headers)
+      views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+    Result<> sent = producer_->send(topic_, key, payload, views);
+    if (!sent) return sent;
+    if (waiting_.empty()) oldest_ = Clock::now();
+    waiting_.push_back(ticket);
+    ++sent_;
+    return Done{};
+  }
+
+  Result<std::vector<Ticket>> acknowledged(Milliseconds limit) override {
+    producer_->poll(limit);
+    if (producer_->failed() > 0 || (!waiting_.empty() && Clock::now() - oldest_ >= kFlushAfter)) {
+      Result<> flushed = producer_->flush(kFlushLimit);
+      if (!flushed && flushed.error().what_to_do != ErrorClass::kTimeout) return flushed.error();
+    }
+    if (producer_->delivered() < sent_) return std::vector<Ticket>();
+    return std::exchange(waiting_, {});
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kFlushAfter{100};
+  static constexpr Milliseconds kFlushLimit{1'000};
+
+  std::unique_ptr<kafka::PlainProducer> producer_;
+  std::string topic_;
+  std::vector<Ticket> waiting_;
+  Clock::time_point oldest_;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings) {
+  Result<std::unique_ptr<WorkReader>> reader = KafkaWorkReader::open(settings);
+  if (!reader) return reader.error();
+  kafka::PlainProducerSettings to_commands;
+  to_commands.queue_wait = Milliseconds(0);  // the stage takes acknowledgements while it waits for room
+  auto producer = kafka::PlainProducer::open(settings.connection, to_commands);
+  if (!producer) return producer.error();
+  auto sender = std::make_unique<KafkaResultSender>(std::move(producer).value(), settings.commands_topic);
+  return std::make_unique<Stage>(std::move(reader).value(), std::move(sender), settings.limits);
+}
+
+}  // namespace reseq::stage

@@ -1,0 +1,212 @@
+// The sink's table: newer only, deletes remembered, replays harmless, positions in the same transaction.
+#include "consumers/sqlite/document_store.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace reseq::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+class DocumentStoreTest : public ::testing::Test {
+ protected:
+  DocumentStoreTest() {
+    std::string pattern = (fs::temp_directory_path() / "reseq-store-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~DocumentStoreTest() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<DocumentStore> open(Check check = Check::kVersions, const std::string& name = "search.db",
+                                      const std::string& topic = "app.output.search") {
+    auto store = DocumentStore::open(file(name), {.topic = topic, .check = check});
+    EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+    return std::move(store).value();
+  }
+  [[nodiscard]] std::string file(const std::string& name = "search.db") const { return (folder_ / name).string(); }
+
+  // All rows of a query, columns joined by |, NULL as -.
+  std::string rows(const std::string& sql, const std::string& name = "search.db") {
+    auto database = Database::open(file(name), Database::Mode::kReadOnly);
+    auto statement = database.value().prepare(sql);
+    EXPECT_TRUE(statement.ok()) << (statement.ok() ? "" : statement.error().message);
+    std::string text;
+    while (statement.value().step().value()) {
+      for (int column = 0; column < columns(sql); ++column)
+        text += std::string(column == 0 ? "" : "|") + std::string(statement.value().bytes(column).value_or("-"));
+      text += "\n";
+    }
+    return text;
+  }
+  std::string documents(const std::string& name = "search.db") {
+    return rows("SELECT id, seq, version, deleted, payload FROM documents ORDER BY id", name);
+  }
+  std::string search(const std::string& words) {
+    return rows("SELECT id FROM documents_fts WHERE documents_fts MATCH '" + words + "' ORDER BY id");
+  }
+
+ private:
+  static int columns(const std::string& sql) {
+    const std::string list = sql.substr(0, sql.find(" FROM"));
+    return 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+  }
+  fs::path folder_;
+};
+
+Change upsert(std::string_view id, std::uint64_t version, std::string_view payload) {
+  return {.id = id, .seq = "1", .version = Version(version), .op = Op::kUpsert, .payload = payload};
+}
+Change removal(std::string_view id, std::uint64_t version) {
+  return {.id = id, .seq = "2", .version = Version(version), .op = Op::kDelete, .payload = std::nullopt};
+}
+
+void apply_all(DocumentStore& store, const std::vector<Change>& changes) {
+  ASSERT_TRUE(store.begin().ok());
+  for (const Change& change : changes) ASSERT_TRUE(store.apply(change).ok());
+  ASSERT_TRUE(store.commit().ok());
+}
+
+TEST_F(DocumentStoreTest, WritesOnlyStrictlyNewerVersions) {
+  const auto store = open();
+  ASSERT_TRUE(store->begin().ok());
+  EXPECT_EQ(store->apply(upsert("a", 5, "five")).value(), Applied::kWritten);
+  EXPECT_EQ(store->apply(upsert("a", 4, "four")).value(), Applied::kNotNewer);
+  EXPECT_EQ(store->apply(upsert("a", 5, "five again")).value(), Applied::kNotNewer);
+  ASSERT_TRUE(store->commit().ok());
+  EXPECT_EQ(documents(), "a|1|5|0|five\n");
+  ASSERT_TRUE(store->begin().ok());
+  EXPECT_EQ(store->apply(upsert("a", 6, "six")).value(), Applied::kWritten);
+  ASSERT_TRUE(store->commit().ok());
+  EXPECT_EQ(documents(), "a|1|6|0|six\n");
+}
+
+TEST_F(DocumentStoreTest, RemembersADeleteSoThatAnOlderReleaseCannotBringItBack) {
+  const auto store = open();
+  apply_all(*store, {upsert("a", 5, "text"), removal("a", 7), upsert("a", 6, "late")});
+  EXPECT_EQ(documents(), "a|2|7|1|-\n");
+  EXPECT_EQ(search("text OR late"), "");
+  apply_all(*store, {upsert("a", 8, "again")});
+  EXPECT_EQ(documents(), "a|1|8|0|again\n");
+}
+
+TEST_F(DocumentStoreTest, RemembersTheDeleteOfADocumentItNeverSaw) {
+  const auto store = open();
+  apply_all(*store, {removal("a", 7), upsert("a", 6, "late")});
+  EXPECT_EQ(documents(), "a|2|7|1|-\n");
+}
+
+TEST_F(DocumentStoreTest, WithoutCheckTheLastWriteWins) {
+  const auto store = open(Check::kOff);
+  apply_all(*store, {upsert("a", 0, "new"), upsert("a", 0, "old"), removal("b", 0), upsert("b", 0, "resurrected")});
+  EXPECT_EQ(documents(), "a|1|0|0|old\nb|1|0|0|resurrected\n");
+  apply_all(*store, {removal("a", 0)});
+  EXPECT_EQ(documents(), "a|2|0|1|-\nb|1|0|0|resurrected\n");
+}
+
+TEST_F(DocumentStoreTest, FindsWordsOfTheCurrentPayloadOnly) {
+  const auto store = open();
+  apply_all(*store, {upsert("a", 1, "red apple"), upsert("b", 2, "green apple"), upsert("a", 3, "red cherry")});
+  EXPECT_EQ(search("apple"), "b\n");
+  EXPECT_EQ(search("cherry"), "a\n");
+  apply_all(*store, {removal("b", 4)});
+  EXPECT_EQ(search("apple"), "");
+}
+
+TEST_F(DocumentStoreTest, StoresBytesThatAreNoTextAndIndexesThemAsEmpty) {
+  const auto store = open();
+  apply_all(*store, {upsert("bin", 1, "word \xff\xfe word"), upsert("\xff\x01", 2, "word"), upsert("empty", 3, "")});
+  EXPECT_EQ(search("word"), "\xff\x01\n");
+  EXPECT_EQ(rows("SELECT hex(payload) FROM documents WHERE id = CAST('bin' AS BLOB)"), "776F726420FFFE20776F7264\n");
+  EXPECT_EQ(rows("SELECT typeof(payload) FROM documents WHERE id = CAST('empty' AS BLOB)"), "blob\n");
+}
+
+TEST_F(DocumentStoreTest, TheIndexSurvivesAVacuum) {
+  const auto store = open();
+  apply_all(*store, {upsert("a", 1, "one"), upsert("b", 2, "two"), upsert("c", 3, "three")});
+  {
+    auto database = Database::open(file(), Database::Mode::kCreate);
+    ASSERT_TRUE(database.value().execute("DELETE FROM documents WHERE id = CAST('a' AS BLOB); VACUUM;").ok());
+  }
+  apply_all(*store, {upsert("c", 4, "four"), removal("b", 5)});
+  EXPECT_EQ(search("two OR three"), "");
+  EXPECT_EQ(search("four"), "c\n");
+}
+
+TEST_F(DocumentStoreTest, PositionsAndRowsOfAnUncommittedBatchVanishTogether) {
+  {
+    const auto store = open();
+    ASSERT_TRUE(store->begin().ok());
+    ASSERT_TRUE(store->apply(upsert("a", 1, "kept")).ok());
+    ASSERT_TRUE(store->set_position(Partition(2), Offset(11)).ok());
+    ASSERT_TRUE(store->commit().ok());
+    ASSERT_TRUE(store->begin().ok());
+    ASSERT_TRUE(store->apply(upsert("b", 2, "lost")).ok());
+    ASSERT_TRUE(store->reject(Partition(2), Offset(12), "why").ok());
+    ASSERT_TRUE(store->set_position(Partition(2), Offset(13)).ok());
+  }
+  const auto store = open();
+  EXPECT_EQ(documents(), "a|1|1|0|kept\n");
+  const std::map<Partition, Offset> expected = {{Partition(2), Offset(11)}};
+  EXPECT_EQ(store->positions().value(), expected);
+  EXPECT_EQ(rows("SELECT count(*) FROM rejected"), "0\n");
+}
+
+TEST_F(DocumentStoreTest, RefusesADatabaseOfAnotherTopicOrCheck) {
+  open();
+  const auto other_topic = DocumentStore::open(file(), {.topic = "other"});
+  ASSERT_FALSE(other_topic.ok());
+  EXPECT_EQ(other_topic.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_NE(other_topic.error().message.find("topic app.output.search, not other"), std::string::npos);
+  EXPECT_FALSE(DocumentStore::open(file(), {.topic = "app.output.search", .check = Check::kOff}).ok());
+  EXPECT_TRUE(DocumentStore::open(file(), {.topic = "app.output.search"}).ok());
+}
+
+TEST_F(DocumentStoreTest, IsOneFileAfterAnOrderlyEndAndCanBeFilledFurther) {
+  {
+    const auto store = open();
+    apply_all(*store, {upsert("a", 1, "text")});
+    EXPECT_TRUE(fs::exists(file() + "-wal"));
+    ASSERT_TRUE(store->finish().ok());
+  }
+  EXPECT_FALSE(fs::exists(file() + "-wal"));
+  EXPECT_EQ(documents(), "a|1|1|0|text\n");
+  EXPECT_FALSE(fs::exists(file() + "-shm"));
+  apply_all(*open(), {upsert("a", 2, "more")});
+  EXPECT_EQ(documents(), "a|1|2|0|more\n");
+}
+
+// Versions rise per document as the resequencer stamps them; which part is replayed from where is random.
+TEST_F(DocumentStoreTest, ReplayingAnyPartOfTheLogLeavesTheSameTable) {
+  std::mt19937_64 random(7);
+  std::vector<std::string> ids = {"a", "b", "c", "d"};
+  std::vector<std::string> payloads;
+  for (int version = 0; version <= 60; ++version) payloads.push_back("payload " + std::to_string(version));
+  std::vector<Change> log;
+  for (std::uint64_t version = 1; version <= 60; ++version) {
+    const std::string& id = ids[random() % ids.size()];
+    log.push_back(random() % 4 == 0 ? removal(id, version) : upsert(id, version, payloads[version]));
+  }
+  const auto once = open(Check::kVersions, "once.db");
+  apply_all(*once, log);
+  const std::string expected = documents("once.db");
+  for (int trial = 0; trial < 20; ++trial) {
+    const std::string name = "trial-" + std::to_string(trial) + ".db";
+    const auto store = open(Check::kVersions, name);
+    for (std::size_t done = 0; done < log.size();) {
+      const std::size_t end = std::min(log.size(), done + 1 + random() % 20);
+      const std::size_t begin = random() % (done + 1);  // a restart from anywhere before
+      const auto at = [&](std::size_t i) { return log.begin() + static_cast<std::ptrdiff_t>(i); };
+      apply_all(*store, {at(begin), at(end)});
+      done = end;
+    }
+    apply_all(*store, {log.begin(), log.begin() + 30});
+    EXPECT_EQ(documents(name), expected) << "trial " << trial;
+  }
+}
+
+}  // namespace
+}  // namespace reseq::sqlite
