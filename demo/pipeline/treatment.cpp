@@ -1,0 +1,52 @@
+#include "demo/pipeline/treatment.h"
+
+namespace reseq::demo {
+namespace {
+
+// SplitMix64 (Steele, Lea, Flood 2014): every state gives a well mixed number.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t state) : state_(state) {}
+
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t mixed = state_;
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return mixed ^ (mixed >> 31U);
+  }
+  // Uniform from [low, high]; the bias of % is far below what delays could show.
+  Milliseconds between(std::int64_t low, std::int64_t high) {
+    return Milliseconds(low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1)));
+  }
+  bool percent(std::uint64_t chance) { return next() % 100 < chance; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// FNV-1a, with the length in front so that ("a", "bc") and ("ab", "c") differ.
+std::uint64_t mix(std::uint64_t hash, std::string_view bytes) {
+  hash = (hash ^ bytes.size()) * 0x100000001b3U;
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  return hash;
+}
+
+Milliseconds work_time(Draws& draws) {
+  const std::uint64_t share = draws.next() % 100;
+  if (share < 75) return draws.between(1, 15);
+  if (share < 92) return draws.between(200, 1'500);
+  return draws.between(2'000, kLongestWork.value());
+}
+
+}  // namespace
+
+Treatment treatment_of(Seed seed, std::string_view id, std::string_view sequence) {
+  Draws draws(mix(mix(0xcbf29ce484222325U ^ seed.value(), id), sequence));
+  Treatment treatment{.work = work_time(draws), .retry = {}, .duplicate = {}};
+  if (draws.percent(5)) treatment.retry = draws.between(100, kLongestRetry.value());
+  if (draws.percent(5)) treatment.duplicate = draws.between(50, kLongestDuplicate.value());
+  return treatment;
+}
+
+}  // namespace reseq::demo

@@ -1,0 +1,31 @@
+// Treatment: what the demo pipeline does to one record, drawn from (seed, id, sequence) alone. The same seed gives the
+// same delays, retries and duplicates in every run, whichever worker gets the record.
+//
+// Most records take a few milliseconds, some hundreds of them, a few take seconds: long enough for the document to
+// change again meanwhile, which is what puts results out of order.
+// Thread rule: pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/ids.h"
+
+namespace reseq::demo {
+
+using Seed = Strong<struct SeedTag, std::uint64_t>;
+
+struct Treatment {
+  Milliseconds work;                        // until the first attempt ends
+  std::optional<Milliseconds> retry{};      // the first attempt fails; the second one ends that much later
+  std::optional<Milliseconds> duplicate{};  // the result is sent once more, that much later
+};
+
+inline constexpr Milliseconds kLongestWork{8'000};
+inline constexpr Milliseconds kLongestRetry{1'500};
+inline constexpr Milliseconds kLongestDuplicate{3'000};
+
+[[nodiscard]] Treatment treatment_of(Seed seed, std::string_view id, std::string_view sequence);
+
+}  // namespace reseq::demo

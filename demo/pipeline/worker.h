@@ -1,0 +1,64 @@
+// Worker: one scrambling worker. Every record waits as long as its Treatment says; some fail first and are done again,
+// some results are sent twice. What is due is done in the order of the due times, so later records overtake earlier
+// ones.
+// Thread rule: run() on one thread; counts may be read by others.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "consumers/stage/stage.h"
+#include "demo/pipeline/treatment.h"
+
+namespace reseq::demo {
+
+struct WorkerCounts {
+  std::atomic<std::uint64_t> records = 0;     // of `work`, read
+  std::atomic<std::uint64_t> partitions = 0;  // of `work`, owned now
+  std::atomic<std::uint64_t> results = 0;     // sent, duplicates included
+  std::atomic<std::uint64_t> retries = 0;
+  std::atomic<std::uint64_t> duplicates = 0;
+};
+
+class Worker {
+ public:
+  // REQUIRES: counts outlive the worker.
+  Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, WorkerCounts& counts);
+
+  // Until `stop`. What is in flight then is done again by whoever comes next.
+  Result<> run(const std::atomic<bool>& stop);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Step : unsigned char { kFirstAttempt, kResult, kDuplicate };
+  struct Waiting {
+    Clock::time_point due;
+    std::uint64_t number;  // equal times keep their order
+    Step step;
+    std::shared_ptr<const stage::Work> work;
+    friend bool operator>(const Waiting& a, const Waiting& b) {
+      return a.due != b.due ? a.due > b.due : a.number > b.number;
+    }
+  };
+  Result<> do_what_is_due();
+  Result<> do_step(const Waiting& waiting);
+  Result<> send(const stage::Work& work);
+  void schedule(Milliseconds delay, Step step, std::shared_ptr<const stage::Work> work);
+  [[nodiscard]] Treatment treatment(const stage::Work& work) const;
+  [[nodiscard]] Milliseconds until_next() const;
+
+  std::unique_ptr<stage::Stage> stage_;
+  Seed seed_;
+  std::vector<std::string> targets_;
+  WorkerCounts& counts_;
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  std::uint64_t scheduled_ = 0;
+};
+
+}  // namespace reseq::demo

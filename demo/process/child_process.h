@@ -1,0 +1,61 @@
+// ChildProcess: a program started with posix_spawn, its output in a log file, ended by its own pid.
+// Invariant: a ChildProcess that goes out of scope has ended: asked with SIGTERM, killed when it does not listen.
+// Thread rule: one thread. SIGCHLD must not be ignored.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.h"
+#include "model/ids.h"
+
+namespace reseq::demo {
+
+struct Launch {
+  std::string name;                    // for messages
+  std::vector<std::string> arguments;  // [0] is the program, searched in PATH when it has no slash
+  std::string log_file;                // stdout and stderr, truncated
+};
+
+// How a process ended, for a person: "exit code 3", "signal 9 (Killed)".
+struct Ending {
+  bool good = false;  // exit code 0
+  std::string text;
+};
+
+class ChildProcess {
+ public:
+  static Result<ChildProcess> start(const Launch& launch);
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  [[nodiscard]] const std::string& name() const { return launch_.name; }
+  [[nodiscard]] const std::string& log_file() const { return launch_.log_file; }
+
+  // How it ended, if it did.
+  const std::optional<Ending>& poll();
+
+  // SIGTERM, without waiting.
+  void ask_to_stop();
+  // Waits up to `limit` after ask_to_stop(), then SIGKILL. It has ended when this returns; false: it had to be killed.
+  bool wait_or_kill(Milliseconds limit);
+
+  // The last lines of its log, for a message about its failure.
+  [[nodiscard]] std::string last_lines(std::size_t count) const;
+
+ private:
+  ChildProcess(Launch launch, pid_t pid) : launch_(std::move(launch)), pid_(pid) {}
+  void reap(bool block);
+
+  Launch launch_;
+  pid_t pid_ = -1;  // -1: moved from
+  std::optional<Ending> ending_;
+};
+
+// Runs a short program to its end and answers its stdout. An exit code other than 0 is kInvalid; its stderr is ours.
+Result<std::string> output_of(const std::vector<std::string>& arguments);
+
+}  // namespace reseq::demo

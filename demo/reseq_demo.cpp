@@ -1,0 +1,100 @@
+// reseq-demo: starts everything on a Kafka that runs already, waits until all has arrived, compares the index with the
+// commit and says what came out. Exit code 0 only if the index is right.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <sysexits.h>
+#include <vector>
+
+#include "demo/run/demo.h"
+#include "demo/run/numbers.h"
+#include "demo/run/search_hint.h"
+#include "demo/run/settings.h"
+
+namespace {
+
+using namespace reseq;  // NOLINT(google-build-using-namespace): the words of this program
+namespace fs = std::filesystem;
+
+constexpr int kNotEqual = 1;
+
+volatile std::sig_atomic_t stop_requested = 0;
+void request_stop(int) {
+  stop_requested = 1;
+}
+
+void declare(CLI::App& app, demo::Settings& settings) {
+  app.add_option("--repo", settings.repository, "git repository, bare or not")->required();
+  app.add_option("--revision", settings.revision, "the last commit")->capture_default_str();
+  app.add_option("--bootstrap-servers", settings.bootstrap_servers, "host:port of brokers, comma separated")
+      ->envname("RESEQ_BOOTSTRAP_SERVERS")
+      ->required();
+  app.add_option("--application-id", settings.application_id, "prefix of topics and groups, new for each run")
+      ->required();
+  app.add_option("--work-folder", settings.work_folder, "for configuration files and logs")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--out", settings.out_folder, "keeps search.db and report.json there; older ones are replaced");
+  app.add_option("--programs", settings.programs, "folder of the programs (default: that of this one)");
+  app.add_option("--workers", settings.workers, "consumers of the pipeline")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--seed", settings.seed, "of delays, retries and duplicates")->capture_default_str();
+  app.add_option("--processes", settings.processes, "resequencers")->check(CLI::Range(1, 4))->capture_default_str();
+  app.add_option("--rate", settings.requests_per_second, "requests per second")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_flag("--require-scramble", settings.require_scramble,
+               "fail when a sink without the resequencer is right too");
+  app.add_flag("--delete-topics", settings.delete_topics, "delete the topics of the application at the end");
+}
+
+void watch_signals() {
+  struct sigaction action {};
+  action.sa_handler = request_stop;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+// An index of another run would be refused by the sink: its positions belong to other topics.
+void remove_older_results(const demo::Settings& settings) {
+  for (const char* name : {"search.db", "search.db-wal", "search.db-shm", "report.json"})
+    fs::remove(fs::path(settings.result_folder()) / name);
+}
+
+int report(const demo::Settings& settings, const demo::Numbers& numbers) {
+  const std::vector<std::string> failures = demo::failures(numbers, settings.require_scramble);
+  std::ofstream(fs::path(settings.result_folder()) / "report.json", std::ios::trunc)
+      << demo::report_json(numbers, failures);
+  std::fputs(demo::table_text(numbers).c_str(), stdout);
+  for (const std::string& failure : failures) std::fprintf(stdout, "FAILED: %s\n", failure.c_str());
+  if (!failures.empty()) return kNotEqual;
+  std::fprintf(stdout, "\nThe index equals commit %s, blob by blob.\n\n", numbers.commit.substr(0, 12).c_str());
+  std::fputs(demo::next_steps(settings).c_str(), stdout);
+  return EX_OK;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  demo::Settings settings;
+  settings.programs = fs::read_symlink("/proc/self/exe").parent_path();
+  CLI::App app("Runs the resequencer on a git history and proves the result", "reseq-demo");
+  declare(app, settings);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "reseq-demo: %s (--help shows the options)\n", error.what());
+    return EX_USAGE;
+  }
+  watch_signals();
+  remove_older_results(settings);
+  const Result<demo::Numbers> numbers = demo::run_demo(settings, stop_requested);
+  if (numbers) return report(settings, numbers.value());
+  std::fprintf(stderr, "reseq-demo: %s\n", numbers.error().message.c_str());
+  return EX_SOFTWARE;
+}

@@ -1,0 +1,143 @@
+// reseq-demo-pipeline: a pipeline that does everything that breaks order: N workers, each with its own consumer in one
+// group, with seeded delays, retries, duplicates and results that overtake each other.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <list>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <sysexits.h>
+#include <thread>
+#include <vector>
+
+#include "consumers/progress/progress_file.h"
+#include "consumers/stage/kafka_stage.h"
+#include "demo/pipeline/worker.h"
+
+namespace {
+
+using namespace reseq;  // NOLINT(google-build-using-namespace): the words of this program
+
+constexpr std::chrono::milliseconds kProgressEvery{250};
+
+volatile std::sig_atomic_t stop_requested = 0;
+void request_stop(int) {
+  stop_requested = 1;
+}
+
+struct Arguments {
+  std::string bootstrap_servers;
+  std::string work_topic;
+  std::string commands_topic;
+  std::string group;
+  std::vector<std::string> targets = {"search"};
+  std::uint64_t workers = 8;
+  std::uint64_t seed = 1;
+  std::string progress_file;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+      ->envname("RESEQ_BOOTSTRAP_SERVERS")
+      ->required();
+  app.add_option("--work", arguments.work_topic, "topic to read")->required();
+  app.add_option("--commands", arguments.commands_topic, "topic of the results")->required();
+  app.add_option("--group", arguments.group, "consumer group of the workers")->required();
+  app.add_option("--targets", arguments.targets, "each record has a result for each of them")->delimiter(',');
+  app.add_option("--workers", arguments.workers, "consumers")->check(CLI::Range(1, 64))->capture_default_str();
+  app.add_option("--seed", arguments.seed, "of delays, retries and duplicates")->capture_default_str();
+  app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
+}
+
+// One worker with its thread. Threads: the worker's own runs run(); the others read the counts and `finished`.
+struct Running {
+  demo::WorkerCounts counts;
+  std::unique_ptr<demo::Worker> worker;
+  std::atomic<bool> finished = false;
+  Result<> result = Done{};  // read after join()
+  std::thread thread;
+};
+
+Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::list<Running>& workers) {
+  for (std::uint64_t i = 0; i < arguments.workers; ++i) {
+    auto stage = stage::open_kafka_stage({.connection = {.bootstrap_servers = arguments.bootstrap_servers,
+                                                         .client_id = "demo-worker-" + std::to_string(i)},
+                                          .group = arguments.group,
+                                          .work_topic = arguments.work_topic,
+                                          .commands_topic = arguments.commands_topic,
+                                          .limits = {}});
+    if (!stage) return stage.error();
+    Running& running = workers.emplace_back();
+    running.worker = std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed),
+                                                    arguments.targets, running.counts);
+  }
+  for (Running& running : workers)
+    running.thread = std::thread([&running, &stop] {
+      running.result = running.worker->run(stop);
+      running.finished = true;
+    });
+  return Done{};
+}
+
+nlohmann::ordered_json progress_of(const std::list<Running>& workers) {
+  nlohmann::ordered_json records = nlohmann::json::array(), partitions = nlohmann::json::array();
+  std::uint64_t results = 0, retries = 0, duplicates = 0;
+  for (const Running& running : workers) {
+    records.push_back(running.counts.records.load());
+    partitions.push_back(running.counts.partitions.load());
+    results += running.counts.results;
+    retries += running.counts.retries;
+    duplicates += running.counts.duplicates;
+  }
+  return {{"records", records},
+          {"partitions", partitions},
+          {"results", results},
+          {"retries", retries},
+          {"duplicates", duplicates}};
+}
+
+Result<> run(const Arguments& arguments) {
+  auto progress = progress::ProgressFile::open(arguments.progress_file);
+  if (!progress) return progress.error();
+  std::atomic<bool> stop = false;
+  std::list<Running> workers;
+  Result<> result = start(arguments, stop, workers);
+  const auto somebody_finished = [&] {
+    return std::any_of(workers.begin(), workers.end(), [](const Running& running) { return running.finished.load(); });
+  };
+  while (result && stop_requested == 0 && !somebody_finished()) {
+    progress.value().write(progress_of(workers));
+    std::this_thread::sleep_for(kProgressEvery);
+  }
+  stop = true;
+  for (Running& running : workers)
+    if (running.thread.joinable()) running.thread.join();
+  progress.value().write(progress_of(workers));
+  for (const Running& running : workers)
+    if (!running.result) return running.result;
+  return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app("Reads work, takes its time, answers out of order", "reseq-demo-pipeline");
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "reseq-demo-pipeline: %s (--help shows the options)\n", error.what());
+    return EX_USAGE;
+  }
+  std::signal(SIGTERM, request_stop);
+  std::signal(SIGINT, request_stop);
+  const Result<> result = run(arguments);
+  if (result) return EX_OK;
+  std::fprintf(stderr, "reseq-demo-pipeline: %s\n", result.error().message.c_str());
+  return EX_SOFTWARE;
+}

@@ -1,0 +1,44 @@
+#include "demo/run/instance_config.h"
+
+#include <fstream>
+#include <sstream>
+
+namespace reseq::demo {
+namespace {
+
+// A TOML basic string; control characters do not occur in what we quote.
+std::string quoted(const std::string& text) {
+  std::string escaped = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') escaped += '\\';
+    escaped += letter;
+  }
+  return escaped + "\"";
+}
+
+}  // namespace
+
+std::string instance_config(const Settings& settings, const std::string& instance_id) {
+  std::ostringstream toml;
+  toml << "application.id = " << quoted(settings.application_id) << "\n"
+       << "instance.id = " << quoted(instance_id) << "\n"
+       << "bootstrap.servers = " << quoted(settings.bootstrap_servers) << "\n"
+       << "sequence_kind = \"u64\"\n"
+       << "intake = \"inline\"\n"
+       << "events = \"drops\"\n"
+       << "init.partitions = " << settings.partitions << "\n"
+       << "init.output_partitions = " << settings.partitions << "\n"
+       << "init.work_partitions = " << settings.work_partitions() << "\n"
+       << "\n[[target]]\nname = " << quoted(Settings::kTarget) << "\n";
+  return toml.str();
+}
+
+Result<std::string> write_instance_config(const Settings& settings, const std::string& instance_id) {
+  const std::string path = settings.in_work("resequencer-" + instance_id + ".toml");
+  std::ofstream file(path, std::ios::trunc);
+  file << instance_config(settings, instance_id);
+  if (!file.flush()) return Error{.what_to_do = ErrorClass::kInvalid, .message = "cannot write " + path};
+  return path;
+}
+
+}  // namespace reseq::demo

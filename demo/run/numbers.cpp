@@ -1,0 +1,122 @@
+#include "demo/run/numbers.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace reseq::demo {
+namespace {
+
+// Below this many records per worker an idle worker is chance, not a defect.
+constexpr std::uint64_t kRecordsPerWorkerExpected = 4;
+
+std::string row(const char* label, const std::string& value) {
+  char text[200];
+  std::snprintf(text, sizeof text, "  %-34s %s\n", label, value.c_str());
+  return text;
+}
+
+std::string by_reason(const std::map<std::string, std::uint64_t>& counts) {
+  std::uint64_t sum = 0;
+  std::string list;
+  for (const auto& [reason, count] : counts) {
+    sum += count;
+    list += (list.empty() ? " (" : ", ") + std::to_string(count) + " " + reason;
+  }
+  return std::to_string(sum) + list + (list.empty() ? "" : ")");
+}
+
+std::string fixed(double value, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+nlohmann::ordered_json comparison_json(const Comparison& comparison) {
+  nlohmann::ordered_json examples = nlohmann::json::array();
+  for (const std::string& example : comparison.examples) examples.push_back(example);
+  return {{"documents", comparison.expected},
+          {"equal", comparison.equal},
+          {"wrong", comparison.wrong()},
+          {"differs", comparison.differs},
+          {"missing", comparison.missing},
+          {"resurrected", comparison.resurrected},
+          {"examples", examples}};
+}
+
+void check_workers(const Numbers& numbers, std::vector<std::string>& failures) {
+  const auto& records = numbers.worker_records;
+  const std::uint64_t all = std::accumulate(records.begin(), records.end(), std::uint64_t{0});
+  if (all < records.size() * kRecordsPerWorkerExpected) return;
+  for (std::size_t i = 0; i < records.size(); ++i)
+    if (records[i] == 0) failures.push_back("worker " + std::to_string(i) + " of the pipeline got no record");
+}
+
+}  // namespace
+
+std::vector<std::string> failures(const Numbers& numbers, bool require_scramble) {
+  std::vector<std::string> failures;
+  if (!numbers.with.right()) {
+    failures.push_back("the sink differs from the commit: " + std::to_string(numbers.with.wrong()) + " wrong, " +
+                       std::to_string(numbers.with.resurrected) + " resurrected");
+    for (const std::string& example : numbers.with.examples) failures.push_back("  " + example);
+  }
+  if (numbers.skipped > 0) failures.push_back(std::to_string(numbers.skipped) + " changes could not be sent");
+  for (const std::string& change : numbers.skipped_changes) failures.push_back("  " + change);
+  check_workers(numbers, failures);
+  if (!require_scramble) return failures;
+  const auto demand = [&](std::uint64_t count, const char* what) {
+    if (count == 0) failures.push_back(std::string("the scrambling is too gentle: no ") + what);
+  };
+  demand(numbers.without.wrong(), "document is wrong without the resequencer");
+  demand(numbers.without.resurrected, "document is resurrected without the resequencer");
+  demand(numbers.superseded_before_work, "request is superseded before work");
+  return failures;
+}
+
+std::string table_text(const Numbers& numbers) {
+  std::string text = "\n";
+  text += row("requests", std::to_string(numbers.requests));
+  text += row("  superseded before work", std::to_string(numbers.superseded_before_work));
+  if (!numbers.requests_stopped.empty()) text += row("  stopped otherwise", by_reason(numbers.requests_stopped));
+  text += row("results stopped", by_reason(numbers.results_stopped));
+  text += row("released", std::to_string(numbers.released));
+  text += row("seconds", fixed(numbers.seconds, 1));
+  text += row("documents/s", fixed(numbers.documents_per_second(), 0));
+  if (numbers.gitlinks > 0) text += row("gitlinks (no documents)", std::to_string(numbers.gitlinks));
+  const Comparison& with = numbers.with;
+  text += row("with the resequencer", std::to_string(with.equal) + " of " + std::to_string(with.expected) +
+                                          " documents right, " + std::to_string(with.wrong()) + " wrong, " +
+                                          std::to_string(with.resurrected) + " resurrected");
+  text += row("without the resequencer", std::to_string(numbers.without.wrong()) + " wrong, " +
+                                             std::to_string(numbers.without.resurrected) + " resurrected");
+  return text;
+}
+
+std::string report_json(const Numbers& numbers, const std::vector<std::string>& failures) {
+  nlohmann::ordered_json report = {
+      {"ok", failures.empty()},
+      {"failures", failures},
+      {"commit", numbers.commit},
+      {"seed", numbers.seed},
+      {"processes", numbers.processes},
+      {"workers", numbers.worker_records},
+      {"requests", numbers.requests},
+      {"skipped", numbers.skipped},
+      {"skipped_changes", numbers.skipped_changes},
+      {"gitlinks", numbers.gitlinks},
+      {"superseded_before_work", numbers.superseded_before_work},
+      {"requests_stopped", numbers.requests_stopped},
+      {"results_stopped", numbers.results_stopped},
+      {"released", numbers.released},
+      {"seconds", numbers.seconds},
+      {"documents_per_second", numbers.documents_per_second()},
+      {"with_resequencer", comparison_json(numbers.with)},
+      {"without_resequencer", comparison_json(numbers.without)},
+  };
+  // Paths are bytes; what is no UTF-8 is shown with replacement characters.
+  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace reseq::demo

@@ -1,0 +1,27 @@
+// Outcomes: what the resequencer stopped and why, counted from its events topic.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "demo/run/settings.h"
+
+namespace reseq::demo {
+
+struct Outcomes {
+  std::map<std::string, std::uint64_t> requests;  // stopped, by reason
+  std::map<std::string, std::uint64_t> results;   // stopped, by reason
+  std::uint64_t unreadable = 0;                   // events that are not what the schema says
+};
+
+// Adds one event (schemas/events.schema.json). Only stopped inputs count.
+void count_event(std::string_view json, const std::string& requests_topic, Outcomes& outcomes);
+
+// Reads the whole topic as it is now.
+Result<Outcomes> read_outcomes(const Settings& settings);
+
+}  // namespace reseq::demo

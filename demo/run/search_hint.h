@@ -1,0 +1,20 @@
+// What to do next: a search that finds something in this very index, and the way to one's own Kafka and pipeline.
+// Thread rule: one thread.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "demo/run/settings.h"
+
+namespace reseq::demo {
+
+// A word that some, not all, documents contain; empty when there is none.
+Result<std::string> word_to_search(const std::string& database_file);
+
+// The command for a shell, with the path quoted for it.
+[[nodiscard]] std::string search_command(const std::string& database_file, const std::string& word);
+
+[[nodiscard]] std::string next_steps(const Settings& settings);
+
+}  // namespace reseq::demo

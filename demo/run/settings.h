@@ -1,0 +1,42 @@
+// Settings of one run of the demo: what the user asked for, and the names that follow from it.
+// Thread rule: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reseq::demo {
+
+struct Settings {
+  std::string repository;  // a git repository, bare or not
+  std::string revision = "HEAD";
+  std::string bootstrap_servers;
+  std::string application_id;  // of this run alone: its topics and groups start empty
+  std::string programs;        // folder of the programs that are started
+  std::string work_folder;     // configuration files, logs, progress files
+  std::string out_folder;      // search.db and report.json; empty = kept nowhere
+  std::uint64_t workers = 8;
+  std::uint64_t seed = 1;
+  std::uint64_t processes = 1;
+  std::uint64_t requests_per_second = 500;
+  std::uint64_t partitions = 4;
+  bool require_scramble = false;
+  bool delete_topics = false;  // at the end, whatever it was
+
+  static constexpr const char* kTarget = "search";
+
+  [[nodiscard]] std::string topic(const std::string& role) const { return application_id + "." + role; }
+  [[nodiscard]] std::string output_topic() const { return topic("output." + std::string(kTarget)); }
+  [[nodiscard]] std::string pipeline_group() const { return application_id + ".pipeline"; }
+  [[nodiscard]] std::string in_work(const std::string& name) const { return work_folder + "/" + name; }
+  [[nodiscard]] std::string program(const std::string& name) const { return programs + "/" + name; }
+  // Without --out the result lives in the work folder, which its owner removes.
+  [[nodiscard]] std::string result_folder() const { return out_folder.empty() ? work_folder : out_folder; }
+  [[nodiscard]] std::string checked_database() const { return result_folder() + "/search.db"; }
+  [[nodiscard]] std::string unchecked_database() const { return in_work("unchecked.db"); }
+  // At least two per worker, so that every worker of the group gets some.
+  [[nodiscard]] std::uint64_t work_partitions() const { return workers * 2 < 16 ? 16 : workers * 2; }
+};
+
+}  // namespace reseq::demo
