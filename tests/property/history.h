@@ -1,0 +1,73 @@
+// History: all that went into the engine and all that came out of it, in the order it happened. It is all the oracle
+// sees.
+// Thread rule: plain values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "engine/batch.h"
+#include "model/effects.h"
+
+namespace reseq::property {
+
+inline constexpr std::size_t kDocuments = 5;
+inline constexpr std::size_t kCollider = 4;  // the document whose hash belongs to another id
+inline constexpr std::array<std::string_view, kDocuments> kIds = {"alpha", "beta", "gamma", "delta", "collider"};
+inline constexpr std::size_t kTargets = 4;
+
+// REQUIRES: id is one of kIds.
+[[nodiscard]] std::size_t document_of(std::string_view id);
+[[nodiscard]] std::string_view id_of(const Command& command);
+
+enum class Log : std::uint8_t { kRequests, kCommands };
+
+// A record of an input topic.
+struct Input {
+  Command command;
+  Log log = Log::kRequests;
+  Offset position;
+};
+
+// A record with what became of it.
+struct Entry {
+  Input input;
+  bool requests_read = false;
+  Decision decision;
+  std::uint32_t produced = 0;  // emissions, without events
+  std::optional<Forward> forward;
+  std::optional<Release> release;
+  std::optional<DeadLetter> dead_letter;
+  bool redirected = false;
+  std::uint32_t events = 0;
+};
+
+using Rows = std::array<std::optional<Row>, kDocuments>;
+
+// One transaction: which inputs, at what time, with which state before and after.
+struct BatchRecord {
+  UnixMs now;
+  engine::OnMissing on_missing = engine::OnMissing::kDeadLetter;
+  PartitionState before;
+  PartitionState after;
+  std::vector<Entry> entries;
+  std::vector<std::size_t> timers;   // documents whose timer fired, in that order
+  std::vector<std::size_t> overdue;  // documents reported overdue
+};
+
+// A piece of work whose result the pipeline will never send.
+struct LostWork {
+  std::size_t document = 0;
+  Order order;
+  TargetNumber target;
+};
+
+[[nodiscard]] std::string describe(const Order& order);
+[[nodiscard]] std::string describe(TargetSet targets);
+[[nodiscard]] std::string describe(const Entry& entry);
+[[nodiscard]] std::string describe(const BatchRecord& batch);
+
+}  // namespace reseq::property

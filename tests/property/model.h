@@ -1,0 +1,42 @@
+// Model: the settings of a script as the engine's context, and what they mean to the oracle.
+// Thread rule: plain values.
+#pragma once
+
+#include "engine/context.h"
+#include "model/partition_state.h"
+#include "tests/property/history.h"
+#include "tests/property/script.h"
+
+namespace reseq::property {
+
+inline constexpr std::uint64_t kBytesMax = 1000;      // of `work` and of every output
+inline constexpr std::uint64_t kTooManyBytes = 5000;  // a record that is too large for either
+inline constexpr UnixMs kStart{1'000'000};            // of the clock
+inline constexpr std::int64_t kStarvationMs = 60'000;
+inline constexpr std::int64_t kTimeoutMs = 100'000;
+inline constexpr std::int64_t kDriftMs = 60'000;
+inline constexpr std::int64_t kRetentionMs = 3'600'000;
+
+struct Model {
+  std::size_t documents = 1;
+  std::size_t targets = 1;
+  bool producers_send_epochs = false;
+  bool stops_on_missing = false;
+  engine::EventPolicy events = engine::EventPolicy::kNone;
+  engine::Context context;  // `now` is set per batch
+  PartitionState state;     // at birth
+
+  [[nodiscard]] bool tap() const { return context.intake == engine::Intake::kTap; }
+  // What the routes and the default say for a registration without explicit targets.
+  [[nodiscard]] TargetSet routed(const Registration& what) const;
+};
+
+[[nodiscard]] Model model_of(const Script& script);
+
+// The header that one of the routes asks for.
+[[nodiscard]] std::span<const Header> routing_headers();
+
+// The number as a sequence of the kind u64, shortened to two bytes. REQUIRES: 0 <= number < 65536.
+[[nodiscard]] Sequence sequence_of(std::uint32_t number);
+
+}  // namespace reseq::property

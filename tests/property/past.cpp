@@ -1,0 +1,109 @@
+// What the history of one document says.
+#include "tests/property/past.h"
+
+#include <algorithm>
+
+namespace reseq::property {
+
+void Past::claim(const Claim& claim, UnixMs now) {
+  claims_.push_back(claim);
+  if (!claim.targets.empty()) last_claim_ = now;
+  each_target(claim.targets, [&](TargetNumber t) {
+    Target& target = of(t);
+    if (target.standing != Standing::kPending) target.waits_since = now;
+    target.standing = Standing::kPending;
+    target.newest = claim.order;
+  });
+}
+
+void Past::release(const Settled& settled, UnixMs now) {
+  last_change_ = now;
+  releases_.push_back(settled);
+  Target& target = of(settled.target);
+  target.last_release = settled.order;
+  if (target.newest == settled.order) target.standing = Standing::kServed;
+}
+
+void Past::remove(const Settled& settled, UnixMs now) {
+  last_change_ = now;
+  removals_.push_back(settled);
+  Target& target = of(settled.target);
+  target.newest = settled.order;
+  target.standing = Standing::kRemoved;
+}
+
+void Past::raise_barrier(const Order& order, UnixMs now) {
+  if (barrier_ && *barrier_ >= order) return;
+  barrier_ = order;
+  raised_.push_back({order, releases_.size()});
+  last_change_ = now;
+}
+
+bool Past::released(TargetNumber t, const Order& order) const {
+  return std::any_of(releases_.begin(), releases_.end(),
+                     [&](const Settled& each) { return each.target == t && each.order == order; });
+}
+
+bool Past::given_up(TargetNumber t, const Order& order) const {
+  return std::any_of(removals_.begin(), removals_.end(),
+                     [&](const Settled& each) { return each.target == t && each.order == order; });
+}
+
+bool Past::given_up_from(TargetNumber t, const Order& order) const {
+  return std::any_of(removals_.begin(), removals_.end(),
+                     [&](const Settled& each) { return each.target == t && each.order >= order; });
+}
+
+std::optional<Order> Past::newest_order() const {
+  std::optional<Order> newest;
+  for (const Target& target : targets_)
+    if (target.newest && (!newest || *newest < *target.newest)) newest = target.newest;
+  return newest;
+}
+
+bool Past::holds(const Order& order) const {
+  return !known_at(order).empty();
+}
+
+TargetSet Past::with(Standing standing) const {
+  return those(kEveryTarget, [&](TargetNumber t) { return of(t).standing == standing; });
+}
+
+TargetSet Past::with(Standing standing, const Order& order) const {
+  return those(with(standing), [&](TargetNumber t) { return of(t).newest == order; });
+}
+
+TargetSet Past::known() const {
+  return those(kEveryTarget, [&](TargetNumber t) { return of(t).newest.has_value(); });
+}
+
+TargetSet Past::known_at(const Order& order) const {
+  return those(kEveryTarget, [&](TargetNumber t) { return of(t).newest == order || of(t).last_release == order; });
+}
+
+bool Past::asked(const Order& order) const {
+  return std::any_of(asked_.begin(), asked_.end(), [&](const Asked& each) { return each.order == order; });
+}
+
+std::optional<Asked> Past::newest_asked() const {
+  std::optional<Asked> newest;
+  for (const Asked& each : asked_)
+    if (!newest || newest->order <= each.order) newest = each;
+  return newest;
+}
+
+TargetSet Past::last_list(const Order& order) const {
+  TargetSet last;
+  for (const Claim& each : forwards_)
+    if (each.order == order) last = each.targets;
+  return last;
+}
+
+bool Past::any_epoch() const {
+  const Epoch none{0};
+  return (barrier_ && barrier_->epoch != none) ||
+         std::any_of(targets_.begin(), targets_.end(),
+                     [&](const Target& each) { return each.newest && each.newest->epoch != none; });
+}
+
+}  // namespace reseq::property

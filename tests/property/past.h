@@ -1,0 +1,131 @@
+// Past: what the history of one document says at a moment, as facts without order tables: which registrations were
+// accepted, what was released, what was given up. Each question is answered from those lists.
+// Thread rule: plain value.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tests/property/history.h"
+
+namespace reseq::property {
+
+enum class Standing : std::uint8_t { kUnknown, kPending, kServed, kRemoved };
+
+// An accepted registration: these targets wait for this order from now on.
+struct Claim {
+  Order order;
+  TargetSet targets;
+  bool by_request = false;
+};
+
+// One target of one order: given up (UNREGISTER, or too large), or released.
+struct Settled {
+  Order order;
+  TargetNumber target;
+  Version version;  // of a release
+};
+
+// A request that was taken note of: accepted, or known already.
+struct Asked {
+  Order order;
+  PayloadHash hash;
+};
+
+// A delete for all, with the number of releases that went before it.
+struct Raised {
+  Order barrier;
+  std::size_t releases_before = 0;
+};
+
+class Past {
+ public:
+  void claim(const Claim& claim, UnixMs now);
+  void release(const Settled& settled, UnixMs now);
+  void remove(const Settled& settled, UnixMs now);
+  void raise_barrier(const Order& order, UnixMs now);
+  void ask(const Asked& asked) { asked_.push_back(asked); }
+  void forward(const Order& order, TargetSet targets) { forwards_.push_back({order, targets, true}); }
+
+  // Highest order registered for the target, or at which it was given up.
+  [[nodiscard]] const std::optional<Order>& newest(TargetNumber t) const { return of(t).newest; }
+  // What the target is at newest(t).
+  [[nodiscard]] Standing standing(TargetNumber t) const { return of(t).standing; }
+  [[nodiscard]] const std::optional<Order>& last_release(TargetNumber t) const { return of(t).last_release; }
+  // Since when it waits without a break. REQUIRES: pending.
+  [[nodiscard]] UnixMs waits_since(TargetNumber t) const { return of(t).waits_since; }
+  // When a target was registered last.
+  [[nodiscard]] UnixMs last_claim() const { return last_claim_; }
+  // When anything of it changed last.
+  [[nodiscard]] UnixMs last_change() const { return last_change_; }
+  [[nodiscard]] bool released(TargetNumber t, const Order& order) const;
+  [[nodiscard]] bool given_up(TargetNumber t, const Order& order) const;
+  // At this order or a newer one.
+  [[nodiscard]] bool given_up_from(TargetNumber t, const Order& order) const;
+
+  [[nodiscard]] bool exists() const { return newest_order().has_value(); }
+  [[nodiscard]] std::optional<Order> newest_order() const;
+  // Some target is at this order, or was released at it last.
+  [[nodiscard]] bool holds(const Order& order) const;
+  [[nodiscard]] TargetSet with(Standing standing) const;
+  [[nodiscard]] TargetSet with(Standing standing, const Order& order) const;
+  [[nodiscard]] TargetSet known() const;
+  // The targets that are at this order, or were released at it last.
+  [[nodiscard]] TargetSet known_at(const Order& order) const;
+  [[nodiscard]] bool live() const { return !with(Standing::kPending).empty(); }
+
+  [[nodiscard]] const std::optional<Order>& barrier() const { return barrier_; }
+  [[nodiscard]] bool below_barrier(const Order& order) const { return barrier_ && order < *barrier_; }
+  [[nodiscard]] bool asked(const Order& order) const;
+  [[nodiscard]] std::optional<Asked> newest_asked() const;
+  [[nodiscard]] bool any_epoch() const;
+  // The `reseq-targets` last sent to `work` for this order, or none.
+  [[nodiscard]] TargetSet last_list(const Order& order) const;
+
+  [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
+  [[nodiscard]] const std::vector<Settled>& releases() const { return releases_; }
+  [[nodiscard]] const std::vector<Raised>& raised() const { return raised_; }
+
+ private:
+  struct Target {
+    std::optional<Order> newest;
+    Standing standing = Standing::kUnknown;
+    std::optional<Order> last_release;
+    UnixMs waits_since;
+  };
+  [[nodiscard]] const Target& of(TargetNumber t) const { return targets_[t.value()]; }
+  [[nodiscard]] Target& of(TargetNumber t) { return targets_[t.value()]; }
+
+  std::array<Target, kTargets> targets_;
+  std::vector<Claim> claims_;
+  std::vector<Settled> releases_;
+  std::vector<Settled> removals_;
+  std::vector<Raised> raised_;
+  std::vector<Asked> asked_;
+  std::vector<Claim> forwards_;
+  std::optional<Order> barrier_;
+  UnixMs last_claim_;
+  UnixMs last_change_;
+};
+
+// Calls visit(t) for every target of the set.
+template <typename Visit>
+void each_target(TargetSet targets, Visit visit) {
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
+}
+
+// The targets of the set for which holds(t).
+template <typename Holds>
+[[nodiscard]] TargetSet those(TargetSet targets, Holds holds) {
+  TargetSet found;
+  each_target(targets, [&](TargetNumber t) {
+    if (holds(t)) found |= TargetSet::of(t);
+  });
+  return found;
+}
+
+inline constexpr TargetSet kEveryTarget{(std::uint64_t{1} << kTargets) - 1};
+
+}  // namespace reseq::property

@@ -1,0 +1,301 @@
+// The ways in which an engine can be wrong.
+#include "tests/property/wrong_engines.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace reseq::property {
+namespace {
+
+template <typename What>
+What* produced(Decided& decided, std::size_t input) {
+  for (Emission& emission : decided.emissions)
+    if (emission.input.value() == input)
+      if (auto* what = std::get_if<What>(&emission.what)) return what;
+  return nullptr;
+}
+
+void forget_records(Decided& decided, std::size_t input) {
+  std::erase_if(decided.emissions, [&](const Emission& each) {
+    return each.input.value() == input && !std::holds_alternative<Event>(each.what);
+  });
+}
+
+void produce(Decided& decided, std::size_t input, const decltype(Emission::what)& what) {
+  forget_records(decided, input);
+  decided.emissions.push_back({InputIndex(static_cast<std::uint32_t>(input)), what});
+}
+
+void drop(Decided& decided, std::size_t input, Reason reason, TableRow row) {
+  forget_records(decided, input);
+  decided.decisions[input] = {Outcome::kDropped, reason, row};
+}
+
+template <typename What>
+const What* command_of(const Plan& plan, std::size_t input) {
+  return std::get_if<What>(&plan.inputs[input].input->command);
+}
+
+// Releases a result that was stopped.
+void release(Decided& decided, const Plan& plan, std::size_t input) {
+  const auto* result = command_of<SequenceResult>(plan, input);
+  if (!result) return;
+  const Version version(decided.state.last.value() + 1);
+  const Order order{result->epoch.value_or(Epoch(0)), result->sequence, result->revision};
+  produce(decided, input, Release{result->target, order, result->op, version});
+  decided.decisions[input] = {Outcome::kReleased, Reason::kNone, TableRow::kS1};
+  decided.state.last = version;
+}
+
+// Calls change(decision, index) for every decision.
+template <typename Change>
+Corruption every_decision(Change change) {
+  return [change](Decided& decided, const Plan& plan, const Rows&) {
+    for (std::size_t i = 0; i < decided.decisions.size(); ++i) change(decided, plan, i);
+  };
+}
+
+template <typename Change>
+WrongEngine hidden_rows(Change change) {
+  WrongEngine engine;
+  engine.judged = Judged::kOutcomes;
+  engine.corrupt = [change](Decided& decided, const Plan&, const Rows&) {
+    for (ChangedRow& changed : decided.changes)
+      if (changed.row) change(*changed.row);
+  };
+  return engine;
+}
+
+void dead_letter_everything(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].table_row == TableRow::kControl) return;
+  produce(decided, i, DeadLetter{Reason::kUnregistered, std::nullopt});
+  decided.decisions[i] = {Outcome::kDeadLettered, Reason::kUnregistered, decided.decisions[i].table_row};
+  decided.changes.clear();
+}
+
+void drop_everything(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].table_row == TableRow::kControl) return;
+  drop(decided, i, Reason::kSuperseded, decided.decisions[i].table_row);
+  decided.changes.clear();
+}
+
+void release_superseded(Decided& decided, const Plan& plan, std::size_t i) {
+  if (decided.decisions[i].reason == Reason::kSuperseded) release(decided, plan, i);
+}
+
+void release_stale(Decided& decided, const Plan& plan, std::size_t i) {
+  if (decided.decisions[i].reason == Reason::kStale) release(decided, plan, i);
+}
+
+void release_twice(Decided& decided, const Plan& plan, std::size_t i) {
+  if (decided.decisions[i].reason == Reason::kDuplicate) release(decided, plan, i);
+}
+
+void drop_due_result(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].table_row == TableRow::kS1 && decided.decisions[i].outcome == Outcome::kReleased)
+    drop(decided, i, Reason::kSuperseded, TableRow::kS4);
+}
+
+void call_due_result_duplicate(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].outcome == Outcome::kReleased) drop(decided, i, Reason::kDuplicate, TableRow::kS2);
+}
+
+void drop_new_request(Decided& decided, const Plan& plan, std::size_t i) {
+  if (command_of<Request>(plan, i) && decided.decisions[i].outcome == Outcome::kForwarded)
+    drop(decided, i, Reason::kSuperseded, TableRow::kR4);
+}
+
+void call_reuse_duplicate(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].reason == Reason::kSequenceReused) drop(decided, i, Reason::kDuplicate, TableRow::kR3);
+}
+
+void swap_reasons(Decided& decided, const Plan& plan, std::size_t i) {
+  if (!command_of<SequenceResult>(plan, i)) return;
+  Reason& reason = decided.decisions[i].reason;
+  if (reason == Reason::kSuperseded)
+    reason = Reason::kStale;
+  else if (reason == Reason::kStale)
+    reason = Reason::kSuperseded;
+}
+
+void call_unregistered_stale(Decided& decided, const Plan& plan, std::size_t i) {
+  if (!command_of<SequenceResult>(plan, i)) return;
+  if (decided.decisions[i].reason == Reason::kUnregistered) drop(decided, i, Reason::kStale, TableRow::kS6);
+}
+
+void keep_to_itself(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].outcome != Outcome::kForwarded) return;
+  forget_records(decided, i);
+  decided.decisions[i].outcome = Outcome::kRegistered;
+}
+
+void confuse_unregistered(Decided& decided, const Plan& plan, std::size_t i) {
+  if (!command_of<SequenceResult>(plan, i)) return;
+  Reason& reason = decided.decisions[i].reason;
+  if (reason == Reason::kUnregistered) reason = Reason::kUnregisteredTarget;
+}
+
+void misplace_last_version(Decided& decided, const Plan&, const Rows&) {
+  for (ChangedRow& change : decided.changes)
+    if (change.row) change.row->last_version = Version(1);
+}
+
+void narrow_forward(Decided& decided, const Plan&, std::size_t i) {
+  auto* forward = produced<Forward>(decided, i);
+  if (forward && forward->targets.size() > 1)
+    forward->targets = forward->targets.without(TargetSet::of(forward->targets.first()));
+}
+
+void widen_forward(Decided& decided, const Plan&, std::size_t i) {
+  if (auto* forward = produced<Forward>(decided, i)) forward->targets |= TargetSet::of(TargetNumber(0));
+}
+
+void keep_withdrawn(Decided& decided, const Plan& plan, std::size_t i) {
+  const auto* request = command_of<Request>(plan, i);
+  if (!request || decided.decisions[i].reason != Reason::kSuperseded) return;
+  const Order order{request->what.epoch.value_or(Epoch(0)), request->what.sequence, Revision(0)};
+  produce(decided, i, Forward{order, request->what.op, TargetSet::of(TargetNumber(0))});
+  decided.decisions[i] = {Outcome::kForwarded, Reason::kNone, TableRow::kR2};
+}
+
+void repeat_versions(Decided& decided, const Plan&, const Rows&) {
+  std::optional<Version> first;
+  for (Emission& emission : decided.emissions)
+    if (auto* released = std::get_if<Release>(&emission.what)) {
+      if (!first) first = released->version;
+      released->version = *first;
+    }
+}
+
+void lower_versions(Decided& decided, const Plan&, const Rows&) {
+  for (Emission& emission : decided.emissions)
+    if (auto* released = std::get_if<Release>(&emission.what)) released->version = Version(1);
+}
+
+void produce_twice(Decided& decided, const Plan&, const Rows&) {
+  if (!decided.emissions.empty()) decided.emissions.push_back(decided.emissions.front());
+}
+
+void lose_an_outcome(Decided& decided, const Plan&, const Rows&) {
+  if (!decided.decisions.empty()) decided.decisions.pop_back();
+}
+
+void forget_epoch(Decided& decided, const Plan&, const Rows&) {
+  decided.state.default_epoch = Epoch(0);
+}
+
+void drop_empty_groups(Row& row) {
+  const auto empty = [](const Group& group) { return group.known().empty(); };
+  row.groups.erase(std::remove_if(row.groups.begin(), row.groups.end(), empty), row.groups.end());
+}
+
+void forget_released(Row& row) {
+  for (Group& group : row.groups) {
+    group.pending |= group.served;
+    group.served = TargetSet();
+  }
+  // A target waits at its newest order alone.
+  TargetSet seen;
+  for (Group& group : row.groups) {
+    group.pending = group.pending.without(seen);
+    seen |= group.known();
+  }
+  drop_empty_groups(row);
+}
+
+void forget_removed(Row& row) {
+  for (Group& group : row.groups) {
+    group.pending |= group.removed;
+    group.removed = TargetSet();
+  }
+}
+
+void forget_older_releases(Row& row) {
+  TargetSet seen;
+  for (Group& group : row.groups) {
+    group.served = group.served.without(seen);
+    seen |= group.known();
+  }
+  drop_empty_groups(row);
+}
+
+void starve_everything(Row& row) {
+  for (Since& since : row.since) since.first_registered = UnixMs(1);
+}
+
+void forget_who_waits(Row& row) {
+  for (Group& group : row.groups) group.pending = TargetSet();
+  row.since.clear();
+  drop_empty_groups(row);
+}
+
+void forget_payload(Row& row) {
+  if (row.requested) row.requested->hash = PayloadHash(0);
+}
+
+void forget_payload_check(Row& row) {
+  row.requested.reset();
+}
+
+std::vector<NamedWrongEngine> make_spoiling() {
+  return {
+      {"drops everything", {every_decision(drop_everything)}},
+      {"releases a superseded result", {every_decision(release_superseded)}},
+      {"releases a stale result", {every_decision(release_stale)}},
+      {"releases twice", {every_decision(release_twice)}},
+      {"drops a due result as superseded", {every_decision(drop_due_result)}},
+      {"drops a due result as duplicate", {every_decision(call_due_result_duplicate)}},
+      {"drops the newest request", {every_decision(drop_new_request)}},
+      {"registers a request without forwarding it", {every_decision(keep_to_itself)}},
+      {"forwards without one of the targets", {every_decision(narrow_forward)}},
+      {"gives a version twice", {repeat_versions}},
+      {"gives a version below the last", {lower_versions}},
+      {"forgets the barrier", hidden_rows([](Row& row) { row.barrier.reset(); })},
+      {"forgets who waits", hidden_rows(forget_who_waits)},
+      {"forgets what was released", hidden_rows(forget_released)},
+      {"forgets the last release behind a newer order", hidden_rows(forget_older_releases)},
+  };
+}
+
+std::vector<NamedWrongEngine> make_untruthful() {
+  WrongEngine impatient;
+  impatient.never_asks_for_requests = true;
+  WrongEngine moody;
+  moody.differs_each_time = true;
+  moody.judged = Judged::kEnd;
+  return {
+      {"dead-letters everything", {every_decision(dead_letter_everything)}},
+      {"overlooks a reused sequence", {every_decision(call_reuse_duplicate)}},
+      {"confuses superseded and stale", {every_decision(swap_reasons)}},
+      {"confuses unregistered and unregistered_target", {every_decision(confuse_unregistered)}},
+      {"calls an unregistered result stale", {every_decision(call_unregistered_stale)}},
+      {"forwards a target that does not wait", {every_decision(widen_forward)}},
+      {"forwards what was withdrawn", {every_decision(keep_withdrawn)}},
+      {"produces a record twice", {produce_twice}},
+      {"loses an outcome", {lose_an_outcome}},
+      {"forgets the default epoch", {forget_epoch}},
+      {"decides differently each time", moody},
+      {"never reads requests first", impatient},
+      {"keeps another last version", {misplace_last_version}},
+      {"forgets what was given up", hidden_rows(forget_removed)},
+      {"takes every target for starving", hidden_rows(starve_everything)},
+      {"confuses payloads", hidden_rows(forget_payload)},
+      {"forgets the requested order", hidden_rows(forget_payload_check)},
+      {"reports overdue at once", hidden_rows([](Row& row) { row.deadline = UnixMs(1); })},
+      {"never reports overdue", hidden_rows([](Row& row) { row.deadline = UnixMs(0); })},
+  };
+}
+
+}  // namespace
+
+const std::vector<NamedWrongEngine>& spoiling_engines() {
+  static const std::vector<NamedWrongEngine> engines = make_spoiling();
+  return engines;
+}
+
+const std::vector<NamedWrongEngine>& untruthful_engines() {
+  static const std::vector<NamedWrongEngine> engines = make_untruthful();
+  return engines;
+}
+
+}  // namespace reseq::property
