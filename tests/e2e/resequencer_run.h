@@ -1,0 +1,48 @@
+// ResequencerRun: an application of its own on a real broker: topics made by `resequencer init`, processes started and
+// killed by pid.
+// Thread rule: one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kafka/admin.h"
+#include "kafka/settings.h"
+#include "tests/support/process.h"
+
+namespace reseq::test {
+
+class ResequencerRun {
+ public:
+  // Creates the topics. `more_toml` is appended to the configuration.
+  ResequencerRun(std::string bootstrap_servers, std::string application_id, std::vector<std::string> targets,
+                 const std::string& more_toml = "");
+
+  // A process with instance.id = instance.
+  [[nodiscard]] std::unique_ptr<Process> start(int instance);
+
+  // No input waits: the group's offsets are at the stable ends of requests and commands.
+  [[nodiscard]] bool drained();
+  // A transaction is open: the changelog's last stable offset is behind its high watermark in some partition.
+  [[nodiscard]] bool transaction_open();
+
+  [[nodiscard]] const kafka::Connection& connection() const { return connection_; }
+  [[nodiscard]] const std::string& application_id() const { return application_id_; }
+  [[nodiscard]] std::string topic(const std::string& role) const { return application_id_ + "." + role; }
+  [[nodiscard]] std::string log_file(int instance) const;
+
+ private:
+  [[nodiscard]] std::string config_file(int instance);
+
+  TempDir directory_;
+  kafka::Connection connection_;
+  std::string application_id_;
+  std::vector<std::string> targets_;
+  std::string more_toml_;
+  std::unique_ptr<kafka::Admin> admin_;
+  std::unique_ptr<kafka::Cluster> watcher_cluster_;
+  std::unique_ptr<kafka::LogReader> watcher_;
+};
+
+}  // namespace reseq::test
