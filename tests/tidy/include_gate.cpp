@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gates.h"
+#include "include_lines.h"
+
+namespace reseq::tidy {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+// Folder -> what it may include beside itself. A folder stands for all of its files, a file for itself alone.
+// What a folder may use through another one it may include by name: that is why base and model appear so often.
+const std::map<std::string_view, Words>& rule() {
+  static const std::map<std::string_view, Words> kRule = {
+      {"resequencer/base", {}},
+      {"resequencer/model", {"resequencer/base"}},
+      {"resequencer/engine", {"resequencer/model", "resequencer/base"}},
+      {"resequencer/codec", {"resequencer/model", "resequencer/base"}},
+      {"resequencer/store",
+       {"resequencer/engine/state_view.h", "resequencer/codec", "resequencer/model", "resequencer/base"}},
+      {"resequencer/kafka", {"resequencer/model/ids.h", "resequencer/model/header.h", "resequencer/base"}},
+      {"resequencer/changelog",
+       {"resequencer/engine", "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/model",
+        "resequencer/base"}},
+      {"resequencer/admin",
+       {"resequencer/engine/state_view.h", "resequencer/codec", "resequencer/kafka", "resequencer/model",
+        "resequencer/base"}},
+      {"resequencer/metrics", {"resequencer/base"}},
+      {"resequencer/config", {"resequencer/base"}},
+      {"resequencer/runtime", {"resequencer"}},
+      {"resequencer", {"resequencer/runtime", "resequencer/config", "resequencer/base"}},  // main.cpp
+      {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+      {"consumers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+      {"demo",
+       {"producers", "consumers", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+  };
+  return kRule;
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+}
+
+// The row of the rule that a file belongs to: "resequencer" for main.cpp only; empty for a folder without a row.
+std::string_view row_of(std::string_view path) {
+  const std::string_view folder = folder_of(path);
+  for (const auto& [row, allowed] : rule()) {
+    if (row == folder || (row != "resequencer" && is_below(path, row))) return row;
+  }
+  return {};
+}
+
+bool allows(const Words& allowed, std::string_view target) {
+  return std::any_of(allowed.begin(), allowed.end(),
+                     [&](std::string_view one) { return target == one || is_below(target, one); });
+}
+
+struct Owned {
+  std::string_view header;
+  std::string_view owner;
+};
+constexpr std::array<Owned, 2> kOwned = {
+    Owned{.header = "lmdb.h", .owner = "resequencer/store"},
+    Owned{.header = "rdkafka", .owner = "resequencer/kafka"},
+};
+
+void check_library(const File& file, const IncludeLine& include, Violations& found) {
+  for (const Owned& owned : kOwned) {
+    if (include.name.find(owned.header) != std::string::npos && !is_below(file.path, owned.owner)) {
+      found.push_back({file.path, include.line, "<" + include.name + "> belongs to " + std::string(owned.owner)});
+    }
+  }
+}
+
+void check_own(const SourceTree& tree, const File& file, const IncludeLine& include, Violations& found) {
+  const std::string target = resolve(tree, file.path, include.name);
+  if (target.empty()) {
+    found.push_back({file.path, include.line, "\"" + include.name + "\" is no file of the tree"});
+    return;
+  }
+  if (file.path.starts_with("tests/")) return;
+  const std::string_view row = row_of(file.path);
+  if (row.empty()) {
+    found.push_back({file.path, include.line, "the include rule has no row for this folder"});
+  } else if (row_of(target) != row && !allows(rule().at(row), target)) {
+    found.push_back({file.path, include.line, std::string(row) + " must not include " + target});
+  }
+}
+
+}  // namespace
+
+Violations check_includes(const SourceTree& tree) {
+  Violations found;
+  for (const File& file : tree.files()) {
+    if (!is_cpp(file.path)) continue;
+    for (const IncludeLine& include : include_lines(file.text)) {
+      if (include.quoted) check_own(tree, file, include, found);
+      if (!include.quoted && !file.path.starts_with("tests/")) check_library(file, include, found);
+    }
+  }
+  return found;
+}
+
+}  // namespace reseq::tidy
