@@ -25,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kSweepEvery{400};
 constexpr std::chrono::seconds kReadyLimit{120};
-constexpr std::uint64_t kNoPace = 0;
+// Requests sent and not decided: at most this part of a second's.
+constexpr std::uint64_t kLagShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
 constexpr Milliseconds kDeleteLimit{30'000};
 // One commit in so many waits already when the resequencers start, as after a restart: in a backlog a document changes
@@ -52,7 +53,8 @@ class Run {
   Result<> wait_until(Ready ready, const char* what);
   [[nodiscard]] Launch launch(const std::string& name, const std::string& program,
                               std::vector<std::string> arguments) const;
-  [[nodiscard]] Launch source_launch(const std::string& name, const std::string& revision, std::uint64_t rate) const;
+  [[nodiscard]] Launch source_launch(const std::string& name, const std::string& revision,
+                                     const std::vector<std::string>& pace) const;
   [[nodiscard]] SourceProgress source() const;
   [[nodiscard]] bool rest_known() const { return source_progress(settings_.in_work("source.progress")).has_value(); }
 
@@ -118,11 +120,24 @@ Result<> Run::start_consumers() {
 }
 
 // Both parts of the history share a state file: the second one goes on where the first one ended.
-Launch Run::source_launch(const std::string& name, const std::string& revision, std::uint64_t rate) const {
-  return launch(name, "reseq-produce",
-                {"git", "--bootstrap-servers", settings_.bootstrap_servers, "--topic", settings_.topic("requests"),
-                 "--rate", std::to_string(rate), "--progress-file", settings_.in_work(name + ".progress"), "--state",
-                 settings_.in_work("source.state"), "--quiet", "--repo", settings_.repository, "--revision", revision});
+Launch Run::source_launch(const std::string& name, const std::string& revision,
+                          const std::vector<std::string>& pace) const {
+  std::vector<std::string> arguments = {"git",
+                                        "--bootstrap-servers",
+                                        settings_.bootstrap_servers,
+                                        "--topic",
+                                        settings_.topic("requests"),
+                                        "--progress-file",
+                                        settings_.in_work(name + ".progress"),
+                                        "--state",
+                                        settings_.in_work("source.state"),
+                                        "--quiet",
+                                        "--repo",
+                                        settings_.repository,
+                                        "--revision",
+                                        revision};
+  arguments.insert(arguments.end(), pace.begin(), pace.end());
+  return launch(name, "reseq-produce", std::move(arguments));
 }
 
 SourceProgress Run::source() const {
@@ -136,12 +151,15 @@ Result<> Run::send_backlog() {
   if (!commits) return commits.error();
   const std::uint64_t behind = commits.value() - std::max<std::uint64_t>(1, commits.value() / kBacklogShare);
   started_ = Clock::now();
-  return fleet_.run(source_launch("backlog", numbers_.commit + "~" + std::to_string(behind), kNoPace));
+  return fleet_.run(source_launch("backlog", numbers_.commit + "~" + std::to_string(behind), {}));
 }
 
 Result<> Run::send_the_rest() {
-  Result<ChildProcess*> source =
-      fleet_.start_job(source_launch("source", numbers_.commit, settings_.requests_per_second));
+  // A stall anywhere must not turn the rest into one more backlog, of which hardly anything would reach the pipeline.
+  const std::vector<std::string> pace = {"--rate",         std::to_string(settings_.requests_per_second),
+                                         "--follow-group", settings_.application_id,
+                                         "--lag-max",      std::to_string(settings_.requests_per_second / kLagShare)};
+  Result<ChildProcess*> source = fleet_.start_job(source_launch("source", numbers_.commit, pace));
   if (!source) return source.error();
   source_ = source.value();
   return Done{};

@@ -34,6 +34,10 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_option("--property-file", texts.property_file, "file of key=value lines for librdkafka (for secrets)");
   app.add_option("--rate", arguments.records_per_second, "records per second, 0 = as fast as possible")
       ->capture_default_str();
+  app.add_option("--follow-group", arguments.follow_group,
+                 "wait while this consumer group is more than --lag-max records behind");
+  app.add_option("--lag-max", arguments.lag_max, "records of the topic that --follow-group may not have committed yet")
+      ->capture_default_str();
   app.add_option("--progress-file", texts.progress_file,
                  "JSON lines about once per second: sent, skipped, total, done");
   app.add_option("--state", texts.state_file,

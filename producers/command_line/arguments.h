@@ -38,6 +38,8 @@ struct Arguments {
   std::string topic;
   std::map<std::string, std::string> properties;  // of librdkafka
   std::uint64_t records_per_second = 0;
+  std::string follow_group;
+  std::uint64_t lag_max = 1000;
   std::optional<std::filesystem::path> progress_file;
   std::optional<std::filesystem::path> state_file;
   std::chrono::milliseconds checkpoint_interval{2000};

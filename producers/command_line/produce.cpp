@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <sysexits.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "producers/git/git_source.h"
 #include "producers/ndjson/ndjson_source.h"
 #include "producers/sending/silent_sink.h"
+#include "producers/topic/group_lag.h"
 #include "producers/topic/topic_sink.h"
 
 namespace reseq::command_line {
@@ -71,10 +73,24 @@ Result<Opened> open_source(const Arguments& arguments) {
   return open_load(std::get<LoadArguments>(arguments.source));
 }
 
+topic::TopicSinkOptions sink_options(const Arguments& arguments) {
+  return {
+      .bootstrap_servers = arguments.bootstrap_servers, .topic = arguments.topic, .properties = arguments.properties};
+}
+
+// Says when the followed group is too far behind; nothing when none is followed.
+Result<std::function<bool()>> open_hold(const Arguments& arguments) {
+  if (arguments.follow_group.empty() || arguments.dry_run) return std::function<bool()>();
+  Result<topic::GroupLag> lag =
+      topic::GroupLag::open(sink_options(arguments), arguments.follow_group, arguments.lag_max);
+  if (!lag.ok()) return lag.error();
+  return std::function<bool()>(
+      [shared = std::make_shared<topic::GroupLag>(std::move(lag).value())] { return shared->behind(); });
+}
+
 Result<std::unique_ptr<tagging::RequestSink>> open_sink(const Arguments& arguments, std::uint64_t payload_bytes_max) {
   if (arguments.dry_run) return std::unique_ptr<tagging::RequestSink>(std::make_unique<sending::SilentSink>());
-  topic::TopicSinkOptions options{
-      .bootstrap_servers = arguments.bootstrap_servers, .topic = arguments.topic, .properties = arguments.properties};
+  topic::TopicSinkOptions options = sink_options(arguments);
   if (payload_bytes_max != 0) options.record_bytes_max = payload_bytes_max + kRecordBytesBesidePayload;
   return topic::open_topic_sink(options);
 }
@@ -125,6 +141,8 @@ int produce(const Arguments& arguments, const std::atomic<bool>& stop) {
   Result<std::unique_ptr<tagging::RequestSink>> sink = open_sink(arguments, opened.value().payload_bytes_max);
   if (!sink.ok())
     return fail(sink.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_UNAVAILABLE, sink.error().message);
+  Result<std::function<bool()>> hold = open_hold(arguments);
+  if (!hold.ok()) return fail(EX_UNAVAILABLE, hold.error().message);
   const bool bar = !arguments.quiet && ::isatty(STDERR_FILENO) == 1;
   Result<sending::ProgressReport> progress = sending::ProgressReport::open(arguments.progress_file, bar);
   if (!progress.ok()) return fail(EX_CANTCREAT, progress.error().message);
@@ -135,6 +153,7 @@ int produce(const Arguments& arguments, const std::atomic<bool>& stop) {
   sending::Sender sender(source, tagger, *sink.value(),
                          {.on_unusable = opened.value().on_unusable,
                           .records_per_second = arguments.dry_run ? 0 : arguments.records_per_second,
+                          .hold = std::move(hold).value(),
                           .checkpoint_interval = arguments.checkpoint_interval,
                           .resume_file = state.has_value() ? &*state : nullptr,
                           .destination = arguments.topic});

@@ -145,6 +145,8 @@ Result<> Sender::checkpoint() {
 }
 
 void Sender::pace(const std::atomic<bool>& stop) {
+  while (options_.hold && !stop.load(std::memory_order_relaxed) && options_.hold())
+    sink_.poll(as_limit(kPollWhilePacing));
   if (options_.records_per_second == 0) return;
   auto now = Clock::now();
   next_due_ = std::max(next_due_, now - Clock::duration(kDebtMax));

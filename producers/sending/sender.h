@@ -26,6 +26,7 @@ enum class OnUnusable : std::uint8_t { kSkip, kStop };
 struct SendOptions {
   OnUnusable on_unusable = OnUnusable::kStop;
   std::uint64_t records_per_second = 0;  // 0 = as fast as possible
+  std::function<bool()> hold = {};       // asked before every record: true = wait, somebody has to catch up first
   std::chrono::milliseconds checkpoint_interval{2000};
   std::chrono::milliseconds progress_interval{1000};
   std::chrono::milliseconds flush_limit{120000};  // without any acknowledgement for so long the run has failed

@@ -51,10 +51,15 @@ Result<> require_topic(const kafka::Connection& connection, const std::string& t
 
 }  // namespace
 
-Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOptions& options) {
+kafka::Connection connection_of(const TopicSinkOptions& options) {
   kafka::Connection connection{.bootstrap_servers = options.bootstrap_servers, .client_id = "reseq-produce"};
   connection.log = log_errors;
   connection.librdkafka.assign(options.properties.begin(), options.properties.end());
+  return connection;
+}
+
+Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOptions& options) {
+  const kafka::Connection connection = connection_of(options);
   Result<> found = require_topic(connection, options.topic);
   if (!found.ok()) return found.error();
   kafka::PlainProducerSettings settings;

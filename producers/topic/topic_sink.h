@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "kafka/settings.h"
 #include "producers/tagging/request_sink.h"
 
 namespace reseq::topic {
@@ -19,6 +20,8 @@ struct TopicSinkOptions {
   std::map<std::string, std::string> properties{};  // passed to librdkafka
   std::optional<std::uint64_t> record_bytes_max{};  // the largest record that will be produced
 };
+
+[[nodiscard]] kafka::Connection connection_of(const TopicSinkOptions& options);
 
 // Waits until the topic was found. kInvalid: a property that must not be passed through, or no such topic.
 [[nodiscard]] Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOptions& options);
