@@ -1,5 +1,5 @@
-// GroupLag: holds a producer back while a consumer group is too far behind it. The pace is then that of the group, however
-// long one of the two stalls.
+// GroupLag: holds a producer back while a consumer group is too far behind it. The pace is then that of the group,
+// however long one of the two stalls.
 // Thread rule: one thread.
 #pragma once
 
