@@ -9,10 +9,12 @@ RUN cmake -S /source -B /build -G Ninja -DCMAKE_BUILD_TYPE=Release -DRESEQ_TESTS
 FROM debian:12
 RUN apt-get -qq update \
   && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends ca-certificates git librdkafka1 \
-    libboost-container1.74.0 libfmt9 libspdlog1.10 libsqlite3-0 libtomlplusplus3 libxxhash0 \
+    libboost-container1.74.0 libfmt9 liblmdb0 libspdlog1.10 libsqlite3-0 libtomlplusplus3 libxxhash0 \
   && rm -rf /var/lib/apt/lists/* \
-  && useradd --system --user-group resequencer
+  && useradd --system --user-group resequencer \
+  && install --directory --owner=resequencer --group=resequencer --mode=0700 /var/lib/resequencer
 COPY --from=build /build/bin/ /usr/local/bin/
 USER resequencer
+VOLUME /var/lib/resequencer
 ENTRYPOINT ["resequencer"]
 CMD ["run", "--config", "/etc/resequencer/resequencer.toml"]

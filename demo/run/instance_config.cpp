@@ -23,6 +23,7 @@ std::string instance_config(const Settings& settings, const std::string& instanc
   toml << "application.id = " << quoted(settings.application_id) << "\n"
        << "instance.id = " << quoted(instance_id) << "\n"
        << "bootstrap.servers = " << quoted(settings.bootstrap_servers) << "\n"
+       << "state.dir = " << quoted(settings.in_work("state")) << "\n"
        << "sequence_kind = \"u64\"\n"
        << "intake = \"inline\"\n"
        << "events = \"drops\"\n"

@@ -9,26 +9,41 @@
 
 namespace reseq::changelog {
 
-Restorer::Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog) : reader_(reader), changelog_(changelog) {}
+namespace {
 
-Result<> Restorer::aim(Partition partition, std::optional<Offset> from, store::PartitionStore& store,
-                       Milliseconds limit) {
+// A checkpoint inside of a transaction is worth nothing after a crash, so a restore goes on to the next meta row, but
+// not beyond this many times the limit.
+constexpr std::size_t kStretch = 4;
+
+}  // namespace
+
+Restorer::Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog, MemoryLimit limit)
+    : reader_(reader), changelog_(changelog), limit_(limit) {}
+
+Result<LogEnds> Restorer::ends(Partition partition, Milliseconds limit) {
   const std::array<kafka::TopicPartition, 1> where = {kafka::TopicPartition{changelog_, partition}};
   auto marks = reader_.high_watermarks(where, limit);
   if (!marks) return marks.error();
-  const Offset target = marks.value().front().offset;
+  auto begins = reader_.begins(where, limit);
+  if (!begins) return begins.error();
+  return LogEnds{begins.value().front().offset, marks.value().front().offset};
+}
 
+Result<> Restorer::aim(Partition partition, const LogEnds& ends, store::PartitionStore& store) {
   const auto known = restores_.find(partition);
   if (known != restores_.end()) {
-    known->second.progress.target = std::max(known->second.progress.target, target);
+    known->second.progress.target = std::max(known->second.progress.target, ends.high_watermark);
     return Done{};
   }
-  if (!from) {
-    auto begins = reader_.begins(where, limit);
-    if (!begins) return begins.error();
-    from = begins.value().front().offset;
+  Restore restore{&store, Progress{ends.begin, ends.begin, ends.high_watermark, 0}, std::nullopt};
+  if (const auto standing = store.standing()) {
+    // One record earlier: it tells whether this log is the one that the store was made from.
+    const bool readable = standing->position > ends.begin;
+    const Offset from = readable ? Offset(standing->position.value() - 1) : standing->position;
+    if (readable) restore.record_before = standing->last_record;
+    restore.progress.from = restore.progress.position = from;
   }
-  restores_[partition] = Restore{&store, Progress{*from, *from, target, 0}};
+  restores_[partition] = restore;
   auto assigned = assign();
   if (!assigned) restores_.erase(partition);
   return assigned;
@@ -67,18 +82,40 @@ Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, M
     const auto& record = std::get<kafka::Record>(polled.value());
     const auto found = restores_.find(record.where.partition);
     if (found == restores_.end() || record.offset < found->second.progress.position) continue;
-    auto& [store, progress] = found->second;
-    auto applied = record.key ? store->restore({*record.key, record.payload})
-                              : Result<>(Error{ErrorClass::kInvalid, 0, "changelog: a record without a key"});
-    if (!applied) {
+    if (auto applied = apply(record, found->second); !applied) {
       failures.push_back({record.where.partition, applied.error()});
       drop(record.where.partition);
-      continue;
+    } else if (full(*found->second.store)) {
+      break;
     }
-    progress.position = std::max(progress.position, Offset(record.offset.value() + 1));
-    ++progress.records;
   }
   return failures;
+}
+
+Result<> Restorer::apply(const kafka::Record& record, Restore& restore) {
+  auto& [store, progress, record_before] = restore;
+  if (!record.key) return Error{ErrorClass::kInvalid, 0, "changelog: a record without a key"};
+  const std::optional<Digest> expected = std::exchange(record_before, std::nullopt);
+  const auto standing = store->standing();
+  if (standing && record.offset < standing->position) {
+    // Compaction may have removed it: then there is nothing to compare, and the first record comes from behind it.
+    if (expected && store->hash().of_record(*record.key, record.payload.value_or(std::string_view())) != *expected)
+      return Error{ErrorClass::kInvalid, 0,
+                   "changelog: the record in front of the position of the copy is another one"};
+  } else if (auto applied = store->restore({*record.key, record.payload}, record.offset); !applied) {
+    return applied;
+  } else {
+    ++progress.records;
+  }
+  progress.position = std::max(progress.position, Offset(record.offset.value() + 1));
+  return Done{};
+}
+
+bool Restorer::full(const store::PartitionStore& store) const {
+  const bool reached = store.dirty_rows() >= limit_.rows || store.dirty_bytes() >= limit_.bytes;
+  const auto standing = store.standing();
+  return reached && ((standing && standing->generation != 0) || store.dirty_rows() >= limit_.rows * kStretch ||
+                     store.dirty_bytes() >= limit_.bytes * kStretch);
 }
 
 bool Restorer::reached(Partition partition) const {

@@ -2,7 +2,7 @@
 //
 // Invariants: "restored" means position >= high watermark asked after init_transactions, where control records count;
 // waiting at the last stable offset below it means a transaction is open, not that the log has ended (RELIABILITY C19).
-// Positions never fall.
+// Positions never fall. A copy that is caught up is first compared with the record in front of its position.
 // Thread rule: one worker.
 #pragma once
 
@@ -26,14 +26,28 @@ struct Progress {
   std::uint64_t records = 0;
 };
 
+struct LogEnds {
+  Offset begin;
+  Offset high_watermark;
+};
+
+// How many rows a store may hold in memory before a restore stops for a checkpoint.
+struct MemoryLimit {
+  std::size_t rows = SIZE_MAX;
+  std::uint64_t bytes = UINT64_MAX;
+};
+
 class Restorer {
  public:
   // REQUIRES: reader outlives the restorer.
-  Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog);
+  Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog, MemoryLimit limit);
 
-  // Begins to restore `store` from `from` (kNoOffset = the beginning of the log) to the high watermark of now. Of a
-  // partition that is being restored: goes on to the high watermark of now. kTimeout, kRetriable: call again.
-  Result<> aim(Partition partition, std::optional<Offset> from, store::PartitionStore& store, Milliseconds limit);
+  // Where the changelog of a partition begins and ends now. kTimeout, kRetriable: ask again.
+  Result<LogEnds> ends(Partition partition, Milliseconds limit);
+
+  // Begins to restore `store` from its position, or from `ends.begin` when it is empty, to the high watermark. Of a
+  // partition that is being restored: goes on to that high watermark. An error: call again.
+  Result<> aim(Partition partition, const LogEnds& ends, store::PartitionStore& store);
 
   // Forgets a partition.
   void drop(Partition partition);
@@ -42,8 +56,8 @@ class Restorer {
     Partition partition;
     Error error;
   };
-  // Reads at most `records_max` records and applies them. A failure names the partition that must be parked; others go
-  // on. An error of the result concerns the reader itself.
+  // Reads at most `records_max` records and applies them; fewer when a store should write a checkpoint. A failure names
+  // the partition whose store does not fit its changelog; others go on. An error of the result concerns the reader.
   Result<std::vector<Failure>> step(std::size_t records_max, Milliseconds limit);
 
   [[nodiscard]] bool restoring() const { return !restores_.empty(); }
@@ -56,11 +70,15 @@ class Restorer {
   struct Restore {
     store::PartitionStore* store = nullptr;
     Progress progress;
+    std::optional<Digest> record_before;  // what the record in front of the store's position was
   };
   Result<> assign();
+  Result<> apply(const kafka::Record& record, Restore& restore);
+  [[nodiscard]] bool full(const store::PartitionStore& store) const;
 
   kafka::LogReader& reader_;
   kafka::TopicIndex changelog_;
+  MemoryLimit limit_;
   std::map<Partition, Restore> restores_;
 };
 

@@ -265,4 +265,16 @@ bool is_watermark(std::string_view value) {
   return (static_cast<std::uint8_t>(value[1]) & kPending) == 0;
 }
 
+std::optional<UnixMs> timer_of(std::string_view value) {
+  if (value.size() <= 1 + kChecksumBytes) return std::nullopt;
+  ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));
+  const std::uint64_t flags = in.varint();
+  if ((flags & (kPending | kDeadline | kOverdue)) != (kPending | kDeadline)) return std::nullopt;
+  if ((flags & kId) != 0) (void)in.bytes();
+  Row row;
+  read_body(flags, row, in);
+  if (!in.ok()) return std::nullopt;
+  return row.deadline;
+}
+
 }  // namespace reseq::codec

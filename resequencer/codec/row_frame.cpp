@@ -60,6 +60,10 @@ ByteReader open_frame(std::string_view key, std::string_view value) {
   return ByteReader(content.substr(1));
 }
 
+bool is_intact(std::string_view key, std::string_view value) {
+  return open_frame(key, value).ok();
+}
+
 std::string_view read_extensions(ByteReader& reader) {
   const std::string_view all = reader.rest();
   std::uint64_t least = 0;

@@ -6,6 +6,7 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -49,5 +50,12 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
 // True for an encoded document row without pending targets, read without decoding the rest.
 // REQUIRES: value came from encode_row or was decoded once.
 [[nodiscard]] bool is_watermark(std::string_view value);
+
+// The deadline of an encoded live row that has one and is not overdue yet, read without its key. A row without such a
+// deadline costs a look at its flags. REQUIRES: as above; bytes that are no row give none or any number.
+[[nodiscard]] std::optional<UnixMs> timer_of(std::string_view value);
+
+// True when format and checksum of a value under this key are right: what a decoder checks first.
+[[nodiscard]] bool is_intact(std::string_view key, std::string_view value);
 
 }  // namespace reseq::codec

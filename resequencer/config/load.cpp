@@ -220,10 +220,17 @@ bool is_target_name(const std::string& name) {
   });
 }
 
+bool is_folder_name(const std::string& name) {
+  return name != "." && name != ".." && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+}
+
 Result<> check(const Settings& s) {
   if (s.application_id.empty()) return invalid("application.id is missing");
   if (s.bootstrap_servers.empty()) return invalid("bootstrap.servers is missing");
   if (s.instance_id.empty()) return invalid("instance.id must not be empty");
+  if (!is_folder_name(s.application_id) || !is_folder_name(s.instance_id))
+    return invalid("application.id and instance.id name folders below state.dir: no slash, and not . or ..");
+  if (s.state_dir.empty()) return invalid("state.dir must not be empty");
   if (s.targets.empty()) return invalid("no [[target]]: name at least one, as [[target]] name = \"search\"");
   if (s.targets.size() > 64) return invalid("more than 64 targets");
   std::set<std::string> names;

@@ -43,13 +43,23 @@ struct Settings {
   std::string dead_letter_headers = "reseq";
 
   std::int64_t starvation_after_ms = 0;
+  std::int64_t registration_timeout_ms = 0;
+  std::int64_t watermark_retention_ms = std::int64_t{7} * 24 * 3600 * 1000;
   std::int64_t max_clock_drift_ms = 60'000;
+  std::int64_t max_clock_jump_ms = 3'600'000;
 
   std::int64_t session_timeout_ms = 10'000;
   std::int64_t transaction_timeout_ms = 10'000;
   std::int64_t socket_timeout_ms = 5'000;
   std::int64_t batch_records_max = 10'000;
   std::int64_t batch_bytes_max = 64 * 1024 * 1024;
+
+  std::int64_t workers = 1;
+  std::string state_dir = "/var/lib/resequencer";
+  std::int64_t checkpoint_rows_max = 65'536;
+  std::int64_t checkpoint_bytes_max = 64 * 1024 * 1024;
+  std::int64_t checkpoint_interval_ms = 60'000;
+  std::int64_t sync_interval_ms = 30'000;
 
   // Topic names; empty = <application.id>.<role>
   std::string topic_requests, topic_commands, topic_control, topic_work, topic_dead_letter, topic_events,

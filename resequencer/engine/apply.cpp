@@ -91,14 +91,16 @@ void note_request(Row& row, const Requested& requested) {
 
 void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row) {
   if (!row) row.emplace();
-  if (edit.raises_barrier) row->barrier = edit.order;
+  if (edit.raises_barrier && context.guards.barrier) row->barrier = edit.order;
   if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
   if (edit.requested) note_request(*row, *edit.requested);
   if (!edit.removed.empty()) remove_at(*row, edit.order, edit.removed);
   if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
+  const bool completed = row->completed();
+  if (completed && !context.guards.served_bits_in_watermarks)
+    for (Group& group : row->groups) group.served = TargetSet();
   drop_empty_groups(*row);
 
-  const bool completed = row->completed();
   if (completed || !edit.moved.empty()) {
     row->deadline = after(context.now, completed ? context.watermark_retention : context.registration_timeout);
     row->overdue = false;

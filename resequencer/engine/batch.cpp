@@ -189,6 +189,11 @@ void Batch::fire_overdue(DocumentId id) {
   body_->overdue.push_back(event);
 }
 
+void Batch::expire_watermark(DocumentId id) {
+  RESEQ_ASSERT(!body_->closed, "a sweep for a closed batch");
+  body_->overlay.expire(body_->overlay.find_copied(id), body_->context.now);
+}
+
 void Batch::close(EventPolicy events) {
   RESEQ_ASSERT(!body_->closed, "a batch closed twice");
   body_->closed = true;

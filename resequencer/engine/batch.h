@@ -1,6 +1,6 @@
 // Batch: decides the inputs of one partition that will share one transaction (DESIGN 5, "Consolidation in the batch").
-// Inputs come in the fixed order: requests, control, commands, then timers. Nothing leaves before the batch is closed,
-// so a request that a later one of the same batch supersedes never reaches `work`.
+// Inputs come in the fixed order: requests, control, commands, then timers, then the watermark sweep. Nothing leaves
+// before the batch is closed, so a request that a later one of the same batch supersedes never reaches `work`.
 //
 // Invariants: every input decided has exactly one Decision; decide() that answers kRequestsFirst changed nothing; same
 // inputs, state and context give the same effects in the same order, on any machine.
@@ -44,6 +44,10 @@ class Batch {
   // Timer: marks a live row whose deadline has passed as overdue, with an event (whatever the event policy). Rows that
   // are gone, completed, not due or marked already stay as they are. REQUIRES: all inputs of the batch are decided.
   void fire_overdue(DocumentId id);
+
+  // Watermark sweep: removes a completed row that has been kept long enough. Rows that are gone, live again or kept
+  // until later stay as they are. REQUIRES: all inputs of the batch are decided.
+  void expire_watermark(DocumentId id);
 
   // Settles withdrawn and narrowed forwards and adds the events. After it nothing can be decided.
   void close(EventPolicy events);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/command.h"
+#include "model/guards.h"
 #include "model/ids.h"
 #include "model/target.h"
 
@@ -51,6 +52,7 @@ struct Context {
 
   std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
   std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
+  Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }
 };
 

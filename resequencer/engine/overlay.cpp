@@ -39,6 +39,13 @@ bool Overlay::mark_overdue(Document& document, UnixMs now) {
   return true;
 }
 
+void Overlay::expire(Document& document, UnixMs now) {
+  if (document.collision || !document.row || !document.row->completed()) return;
+  if (document.row->deadline == UnixMs{} || document.row->deadline > now) return;
+  document.row.reset();
+  note_change(document);
+}
+
 void Overlay::note_change(Document& document) {
   if (!document.changed) changed_.push_back(&document);
   document.changed = true;

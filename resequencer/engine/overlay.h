@@ -42,6 +42,9 @@ class Overlay {
   // Marks a live row whose deadline has passed. False = there is nothing to mark.
   [[nodiscard]] bool mark_overdue(Document& document, UnixMs now);
 
+  // Removes a completed row whose deadline has passed.
+  void expire(Document& document, UnixMs now);
+
   // Moves the changed rows out. REQUIRES: nothing is looked up or changed after it.
   [[nodiscard]] std::vector<RowChange> take_changes();
 

@@ -76,6 +76,8 @@ Result<TopicConfig> parse(const rd_kafka_ConfigResource_t& resource, const std::
     const std::string_view value = text == nullptr ? std::string_view() : std::string_view(text);
     if (name == "max.message.bytes")
       std::from_chars(value.data(), value.data() + value.size(), config.max_message_bytes);
+    if (name == "delete.retention.ms")
+      std::from_chars(value.data(), value.data() + value.size(), config.delete_retention_ms);
     if (name == "cleanup.policy") config.compacted = value == "compact";
   }
   if (config.max_message_bytes == 0)

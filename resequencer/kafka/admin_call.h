@@ -23,6 +23,7 @@ namespace reseq::kafka {
 
 struct TopicConfig {
   std::uint64_t max_message_bytes = 0;
+  std::int64_t delete_retention_ms = 0;
   bool compacted = false;  // compacted and never deleted by time or size
 };
 [[nodiscard]] Result<TopicConfig> ask_topic_config(rd_kafka_t& client, const std::string& topic, Milliseconds limit);

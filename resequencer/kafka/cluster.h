@@ -124,6 +124,10 @@ class Consumer {
   virtual Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
                                                                 Milliseconds limit) = 0;
 
+  // The metadata of this member as it is now. Never for a batch: a member that was thrown out has metadata that passes
+  // the broker's checks (RELIABILITY, finding 2). It is here to show exactly that.
+  virtual std::shared_ptr<const GroupMetadata> group_now() = 0;
+
   // Leaves nothing behind but the static membership. Waits up to the limit.
   virtual void close(Milliseconds limit) = 0;
 };
@@ -182,6 +186,7 @@ struct TopicFacts {
   std::int32_t partitions = 0;
   std::uint64_t max_message_bytes = 0;
   bool compacted = false;
+  std::int64_t delete_retention_ms = 0;  // how long tombstones of a compacted topic stay readable at least
 };
 
 // Makes the clients of one worker. `topics` is fixed for its life.

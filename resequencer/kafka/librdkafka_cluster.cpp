@@ -40,7 +40,8 @@ class LibrdkafkaCluster final : public Cluster {
     if (!config) return config.error();
     return TopicFacts{.partitions = partitions.value(),
                       .max_message_bytes = config.value().max_message_bytes,
-                      .compacted = config.value().compacted};
+                      .compacted = config.value().compacted,
+                      .delete_retention_ms = config.value().delete_retention_ms};
   }
 
  private:

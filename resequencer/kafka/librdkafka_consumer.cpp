@@ -116,6 +116,10 @@ Result<std::vector<TopicPartitionOffset>> LibrdkafkaConsumer::stable_ends(std::s
   return ask_offsets(*handle_, topics_, which, LogSide::kEnd, limit);
 }
 
+std::shared_ptr<const GroupMetadata> LibrdkafkaConsumer::group_now() {
+  return capture_group(*handle_);
+}
+
 void LibrdkafkaConsumer::close(Milliseconds limit) {
   rebalances_.clear();
   close_consumer(

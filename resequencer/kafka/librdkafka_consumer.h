@@ -28,6 +28,7 @@ class LibrdkafkaConsumer final : public Consumer {
   Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which, Milliseconds limit) override;
   Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
                                                         Milliseconds limit) override;
+  std::shared_ptr<const GroupMetadata> group_now() override;
   void close(Milliseconds limit) override;
 
  private:

@@ -126,7 +126,9 @@ Result<> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
     message_bytes_largest = std::max(message_bytes_largest, bytes);
     if (!is_input(topic)) message_bytes_least_written = std::min(message_bytes_least_written, bytes);
     record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes);
-    if (topic == topics.of(Role::kChangelog)) compacted = facts.value().compacted;
+    if (topic != topics.of(Role::kChangelog)) continue;
+    compacted = facts.value().compacted;
+    delete_retention = Milliseconds(facts.value().delete_retention_ms);
   }
 
   partitions = counts[topics.of(Role::kRequests).value()];
@@ -154,7 +156,9 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.policies = policies_of(settings);
   context.starvation_after = Milliseconds(settings.starvation_after_ms);
   context.max_clock_drift = Milliseconds(settings.max_clock_drift_ms);
-  context.watermark_retention = Milliseconds(0);  // rows are kept until a sweep exists
+  context.registration_timeout = Milliseconds(settings.registration_timeout_ms);
+  context.watermark_retention = Milliseconds(settings.watermark_retention_ms);
+  context.guards = application.guards;
   context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];
 
   std::vector<std::string> names(table.names().size());
@@ -191,7 +195,8 @@ Result<TargetTable> extended(const Application& application, const TargetTable& 
 std::uint64_t config_hash(const Application& application) {
   const config::Settings& s = application.settings;
   std::string text = s.intake + '\n' + s.on_unregistered + '\n' + s.on_unregistered_target + '\n' + s.on_missing +
-                     '\n' + std::to_string(s.starvation_after_ms);
+                     '\n' + std::to_string(s.starvation_after_ms) + '\n' + std::to_string(s.registration_timeout_ms) +
+                     '\n' + std::to_string(s.watermark_retention_ms);
   for (const config::Target& target : s.targets)
     text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "");
   for (const config::Route& route : s.routes) {

@@ -14,6 +14,7 @@
 #include "engine/batch.h"
 #include "engine/context.h"
 #include "kafka/cluster.h"
+#include "model/guards.h"
 #include "model/partition_state.h"
 #include "model/target.h"
 
@@ -58,6 +59,9 @@ struct Application {
   std::vector<std::uint64_t> record_bytes_max;    // by topic index
   std::uint64_t message_bytes_largest = 0;        // largest max.message.bytes of all topics
   std::uint64_t message_bytes_least_written = 0;  // least of those that are written
+  Milliseconds delete_retention;                  // delete.retention.ms of the changelog
+
+  Guards guards;  // all on, but for a simulation that shows what one is for
 
   // Asks the brokers and checks that the topics fit together. kInvalid names the fix.
   Result<> ask(kafka::Cluster& cluster, Milliseconds limit);

@@ -8,20 +8,55 @@
 
 namespace reseq::runtime {
 
-PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now)
-    : application_(application), task_(task), now_(now) {}
+namespace {
+
+// Keys of documents as a half-open range: what "from the start" and "to the end" mean in the meta row, where an empty
+// key says "nothing".
+constexpr std::string_view kFirstDocument = "D";
+constexpr std::string_view kBehindDocuments = "E";
+
+}  // namespace
+
+PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now,
+                               std::optional<UnixMs> deadlines_at)
+    : application_(application), task_(task), now_(now), deadlines_at_(deadlines_at) {}
 
 void PartitionBatch::decide() {
   context_ = task_.setting().context;
   context_.now = now_;
-  batch_.emplace(task_.store(), task_.store().meta()->state, context_);
+  PartitionState state = task_.store().meta()->state;
+  if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
+  batch_.emplace(task_.store(), state, context_);
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
   for (const Role role : kInputs)
     if (!stopped_) decide_input(role);
-  batch_->close(application_.events);
   inputs_ = records_.size();
   settle_positions();
+  if (deadlines_at_ && !stopped_) {
+    fire_timers();
+    sweep();
+  }
+  batch_->close(application_.events);
+}
+
+void PartitionBatch::fire_timers() {
+  const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
+  if (!until) return;
+  const std::vector<std::string> due = task_.store().due(*until, kTimersMax);
+  for (const std::string& id : due) batch_->fire_overdue(DocumentId(id));
+  timers_ = due.size();
+}
+
+void PartitionBatch::sweep() {
+  if (!task_.chores().want_sweep()) return;
+  const std::string& from = task_.chores().sweep_cursor();
+  auto piece = task_.store().sweep(from, kSweepRowsMax, now_);
+  for (const std::string& id : piece.expired_ids) batch_->expire_watermark(DocumentId(id));
+  expired_ = piece.expired_ids.size();
+  swept_from_ = from.empty() ? kFirstDocument : from;
+  swept_to_ = piece.cursor.empty() ? kBehindDocuments : piece.cursor;
+  sweep_cursor_ = std::move(piece.cursor);
 }
 
 void PartitionBatch::decide_input(Role role) {
@@ -62,21 +97,27 @@ void PartitionBatch::encode() {
 
   changelog::append_rows(batch_->changes(), task_.store().hash(), arena_, rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
-  const store::Summary summary = task_.store().after(rows_);
+  after_ = task_.store().after(rows_);
 
   Meta meta;
   meta.state = batch_->state();
-  meta.positions = positions_;
   for (std::size_t i = 0; i < kInputs.size(); ++i)
     meta.ranges.push_back({kInputs[i], task_.queue().decided(kInputs[i]), positions_[i].next});
-  meta.now = now_;
   meta.lineage = task_.lineage();
-  meta.digest = summary.digest;
-  meta.live_rows = summary.live_rows;
-  meta.watermarks = summary.watermarks;
-  meta.sweep_cursor = task_.store().meta()->sweep_cursor;
-  meta.config_hash = config_hash(application_);
+  meta.sweep_cursor = sweep_cursor_.value_or(task_.chores().sweep_cursor());
+  meta.swept_from = swept_from_;
+  meta.swept_to = swept_to_;
   meta.extensions = task_.store().meta()->extensions;
+  append_meta(std::move(meta));
+}
+
+void PartitionBatch::append_meta(Meta meta) {
+  meta.positions = positions_;
+  meta.now = now_;
+  meta.digest = after_.digest;
+  meta.live_rows = after_.live_rows;
+  meta.watermarks = after_.watermarks;
+  meta.config_hash = config_hash(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 
@@ -123,28 +164,24 @@ void PartitionBatch::give_birth(const HashKey& key) {
   identity.born = now_;
   rows_ = {changelog::identity_row(identity, arena_), changelog::targets_row(table.value(), arena_)};
 
-  birth_.emplace();
-  for (const store::Change& row : rows_) birth_->apply(row);
+  birth_ = true;
+  store::PartitionStore born;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto applied = born.restore(rows_[i], Offset(static_cast<std::int64_t>(i)));
+    RESEQ_ASSERT(applied.ok(), "a row of our own that cannot be read");
+  }
+  after_ = born.summary();
   positions_ = task_.birth_positions();
   Meta meta;
   meta.state.clock = Version(static_cast<std::uint64_t>(now_.value()) << 16U);
-  meta.positions = positions_;
-  meta.now = now_;
   meta.lineage = {{1, task_.restore_target()}};
-  meta.digest = birth_->summary().digest;
-  meta.config_hash = config_hash(application_);
-  rows_.push_back(changelog::meta_row(meta, arena_));
-  birth_->apply(rows_.back());
+  append_meta(std::move(meta));
 }
 
-void PartitionBatch::apply(std::optional<Offset> meta_offset) {
-  const std::optional<Offset> next =
-      meta_offset ? std::optional<Offset>(Offset(meta_offset->value() + 1)) : std::nullopt;
-  if (birth_) {
-    task_.born(std::move(*birth_), next.value_or(task_.restore_target()));
-    return;
-  }
-  task_.committed(rows_, next);
+void PartitionBatch::apply(Offset meta_offset) {
+  task_.committed(rows_, after_, Offset(meta_offset.value() + 1));
+  if (birth_) return;
+  if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
   for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
   if (stopped_) task_.park("a result without id or sequence was met and on_missing = \"stop\"");
 }

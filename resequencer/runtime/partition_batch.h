@@ -23,22 +23,27 @@ struct Outgoing {
 
 class PartitionBatch {
  public:
-  // REQUIRES: task is kRunning with something to decide, or kBirth.
-  PartitionBatch(const Application& application, PartitionTask& task, UnixMs now);
+  // `deadlines_at`: the time by which timers and watermarks are judged, nothing while the clock is not trusted.
+  // REQUIRES: task is kRunning with something to do, or kBirth.
+  PartitionBatch(const Application& application, PartitionTask& task, UnixMs now, std::optional<UnixMs> deadlines_at);
 
-  // Decides what waits in the queue. A command that must wait for requests ends the batch.
+  // Decides what waits in the queue, then the chores. A command that must wait for requests ends the inputs.
   void decide();
+  // Has something to commit even if it is empty otherwise.
+  void write_heartbeat() { heartbeat_ = true; }
   // Encodes outputs, rows and the meta row.
   void encode();
   // Instead of both, for a fresh partition: identity, target table, meta row, explicit offsets.
   void give_birth(const HashKey& key);
 
   [[nodiscard]] PartitionTask& task() { return task_; }
-  [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_; }
-  [[nodiscard]] bool birth() const { return birth_.has_value(); }
+  [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch_->changes().empty(); }
+  [[nodiscard]] bool birth() const { return birth_; }
   // Policy on_missing = stop met a record: the partition is parked once what stands before it is committed.
   [[nodiscard]] bool stopped() const { return stopped_; }
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
+  [[nodiscard]] std::size_t timers() const { return timers_; }
+  [[nodiscard]] std::size_t expired() const { return expired_; }
 
   [[nodiscard]] const std::vector<Outgoing>& outputs() const { return outputs_; }
   [[nodiscard]] const std::vector<store::Change>& rows() const { return rows_; }  // meta row last
@@ -47,11 +52,14 @@ class PartitionBatch {
   [[nodiscard]] std::span<const Decision> decisions() const { return batch_->decisions(); }
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said.
-  void apply(std::optional<Offset> meta_offset);
+  void apply(Offset meta_offset);
 
  private:
   void decide_input(Role role);
   void settle_positions();
+  void fire_timers();
+  void sweep();
+  void append_meta(Meta meta);
   void add_output(const Emission& emission);
   [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;
   [[nodiscard]] codec::EncodeContext encode_context(Role input) const;
@@ -59,6 +67,7 @@ class PartitionBatch {
   const Application& application_;
   PartitionTask& task_;
   UnixMs now_;
+  std::optional<UnixMs> deadlines_at_;
   engine::Context context_;
   Arena arena_;
   std::optional<engine::Batch> batch_;
@@ -66,8 +75,15 @@ class PartitionBatch {
   std::vector<codec::InputRecord> records_;
   std::vector<kafka::Record*> sources_;
   std::size_t inputs_ = 0;
+  std::size_t timers_ = 0;
+  std::size_t expired_ = 0;
   bool stopped_ = false;
-  std::optional<store::PartitionStore> birth_;
+  bool heartbeat_ = false;
+  bool birth_ = false;
+  std::string swept_from_;  // key range swept, both empty = none
+  std::string swept_to_;
+  std::optional<std::string> sweep_cursor_;  // where the next sweep begins, if this batch swept
+  store::Summary after_;
   std::vector<Outgoing> outputs_;
   std::vector<store::Change> rows_;
   std::vector<InputPosition> positions_;

@@ -1,56 +1,88 @@
 // PartitionTask: one partition of this worker, from its takeover to its batches (DESIGN 7, "Takeover, in this order").
 //
-//   kOffsets      stable committed offsets of the inputs          -> kHighWatermark
-//   kHighWatermark where the changelog ends now                    -> kRestore
-//   kRestore      read it up to there                              -> kCompare
-//   kCompare      vector of the meta row against the offsets       -> kReady | kBirth | kHighWatermark again | kParked
-//   kBirth        fresh partition: the worker commits its birth    -> kReady
-//   kReady        may be assigned to read                          -> kRunning
+//   kOpen         its state from the shelf: parked warm, or the copy on disk   -> kOffsets
+//   kOffsets      stable committed offsets of the inputs                       -> kHighWatermark
+//   kHighWatermark where the changelog begins and ends; reuse or rebuild       -> kRestore
+//   kRestore      read it up to there                                          -> kCompare
+//   kCompare      vector of the meta row against the offsets -> kReady | kBirth | kHighWatermark again | kParked
+//   kBirth        fresh partition: the worker commits its birth                -> kReady
+//   kReady        may be assigned to read                                      -> kRunning
 //   kParked       something needs a person; nothing is read or written; the reason is logged
 //
 // Before kOffsets the producer of the worker must have been initialised: that ended the transactions of its older self.
 // Thread rule: one worker.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "changelog/restorer.h"
 #include "runtime/application.h"
+#include "runtime/chores.h"
 #include "runtime/clock.h"
 #include "runtime/input_queue.h"
+#include "runtime/recovery.h"
+#include "runtime/shelf.h"
 #include "store/partition_store.h"
 
 namespace reseq::runtime {
 
-enum class Phase : unsigned char { kOffsets, kHighWatermark, kRestore, kCompare, kBirth, kReady, kRunning, kParked };
+enum class Phase : unsigned char {
+  kOpen,
+  kOffsets,
+  kHighWatermark,
+  kRestore,
+  kCompare,
+  kBirth,
+  kReady,
+  kRunning,
+  kParked
+};
 [[nodiscard]] std::string_view name_of(Phase phase);
 
 class PartitionTask {
  public:
-  PartitionTask(const Application& application, const Clock& clock, Partition partition);
+  // REQUIRES: application, clock and shelf outlive the task.
+  PartitionTask(const Application& application, const Clock& clock, Shelf& shelf, Partition partition);
+  ~PartitionTask();  // gives the state back to the shelf
+  PartitionTask(const PartitionTask&) = delete;
+  PartitionTask& operator=(const PartitionTask&) = delete;
 
-  // One step of the takeover: at most one call to Kafka. Nothing to do in kBirth, kReady, kRunning, kParked.
+  // One step of the takeover. Nothing to do in kBirth, kReady, kRunning, kParked.
   void step(kafka::Consumer& consumer, changelog::Restorer& restorer);
 
   // Takes over again from what is committed in memory, because the outcome of a transaction is unknown.
   void restart(changelog::Restorer& restorer);
+  // The state does not fit the changelog, or cannot be read: forgets it and takes over again from the beginning of the
+  // changelog. A state that has been rebuilt already is parked instead.
+  void rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer);
 
   void park(std::string reason);
-  void run() { phase_ = Phase::kRunning; }
+  void run();
 
-  // The birth was committed: `born` holds its rows, `changelog_next` is the changelog position behind them.
-  void born(store::PartitionStore born, Offset changelog_next);
-  // A transaction with `changes` of this partition was committed.
-  void committed(std::span<const store::Change> changes, std::optional<Offset> changelog_next);
+  // A transaction with `changes` of this partition was committed; `after` = what the store said it will be then. Its
+  // birth, when there was nothing before.
+  void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
+
+  // Memory should go to disk: enough rows or bytes changed, or enough time went by.
+  [[nodiscard]] bool checkpoint_due() const;
+  // kFatal: the copy cannot be used any more. Others: try again later.
+  Result<> checkpoint();
+  // Changed rows that cannot go to disk fill the memory: nothing more may be decided until a checkpoint succeeds.
+  [[nodiscard]] bool memory_full() const;
 
   [[nodiscard]] Partition partition() const { return partition_; }
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] const std::string& parked_reason() const { return parked_reason_; }
-  [[nodiscard]] const store::PartitionStore& store() const { return store_; }
+  // REQUIRES for the following four: not kOpen.
+  [[nodiscard]] bool has_store() const { return store_ != nullptr; }
+  [[nodiscard]] const store::PartitionStore& store() const { return *store_; }
+  [[nodiscard]] Chores& chores() { return chores_; }
+  [[nodiscard]] const Chores& chores() const { return chores_; }
   [[nodiscard]] InputQueue& queue() { return queue_; }
   [[nodiscard]] const InputQueue& queue() const { return queue_; }
   // REQUIRES for the following: kReady or kRunning.
@@ -58,37 +90,51 @@ class PartitionTask {
   [[nodiscard]] const TargetTable& targets() const { return targets_; }
   [[nodiscard]] bool targets_grew() const { return targets_grew_; }
   [[nodiscard]] const std::vector<Generation>& lineage() const { return lineage_; }
+  // No batch was committed since the takeover.
+  [[nodiscard]] bool new_generation() const { return store_->meta()->lineage != lineage_; }
   // REQUIRES: kBirth. First offsets of the inputs' logs.
   [[nodiscard]] const std::vector<InputPosition>& birth_positions() const { return offsets_; }
   [[nodiscard]] Offset restore_target() const { return restore_target_; }
+  // Why this takeover read the changelog from its beginning; kNone = it did not.
+  [[nodiscard]] Rebuild rebuilt() const { return rebuilt_; }
 
   unsigned aborts_alone = 0;  // aborted transactions that held this partition only, since its last commit
 
  private:
+  void open();
   void ask_offsets(kafka::Consumer& consumer);
-  void aim(changelog::Restorer& restorer);
+  void aim(kafka::Consumer& consumer, changelog::Restorer& restorer);
   void watch_restore(changelog::Restorer& restorer);
   void compare(kafka::Consumer& consumer, changelog::Restorer& restorer);
+  void compare_positions(changelog::Restorer& restorer);
   void prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer);
   void resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer);
+  void empty_store(Rebuild why, std::string_view detail);
+  [[nodiscard]] Rebuild distrust() const;
   [[nodiscard]] std::optional<std::string> refusal() const;
+  [[nodiscard]] std::optional<std::string> target_missing() const;
   void log_waiting(std::string_view what);
 
   const Application& application_;
   const Clock& clock_;
+  Shelf& shelf_;
   Partition partition_;
-  Phase phase_ = Phase::kOffsets;
+  Phase phase_ = Phase::kOpen;
   std::string parked_reason_;
 
-  store::PartitionStore store_;
-  std::optional<Offset> applied_;  // next changelog offset behind what store_ holds
+  std::unique_ptr<store::PartitionStore> store_;
+  bool from_disk_ = false;  // opened, and nothing read since
+  Rebuild rebuilt_ = Rebuild::kNone;
+  std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;
   Offset restore_target_;
   Milliseconds behind_since_;
   Milliseconds logged_at_;
   Milliseconds started_at_;
+  Milliseconds checkpointed_at_;
 
   InputQueue queue_;
+  Chores chores_;
   std::optional<PartitionSetting> setting_;
   TargetTable targets_;
   bool targets_grew_ = false;

@@ -1,11 +1,15 @@
 #include "runtime/service.h"
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <sys/random.h>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/log.h"
@@ -13,6 +17,7 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/clock.h"
+#include "runtime/shelf.h"
 #include "runtime/worker.h"
 
 namespace reseq::runtime {
@@ -27,9 +32,12 @@ constexpr Milliseconds kStatsEvery{10'000};
 // What we add to a record on its way to work or dead-letter is below this (DESIGN 7).
 constexpr std::int64_t kOwnHeaderBytes = 64 * 1024;
 
-volatile std::sig_atomic_t stop_requested = 0;
+constexpr Milliseconds kLookEvery{50};
+
+std::atomic<bool> stop_requested = false;  // lock-free: a signal handler may write it
+static_assert(std::atomic<bool>::is_always_lock_free);
 void request_stop(int) {
-  stop_requested = 1;
+  stop_requested = true;
 }
 
 HashKey draw_key() {
@@ -54,20 +62,22 @@ kafka::Connection connection_of(const config::Settings& settings) {
   return connection;
 }
 
-// `facts` false: enough to ask the brokers. True: with the limits that their topics have.
-kafka::ClusterSettings cluster_settings_of(const Application& application, bool facts) {
+std::string worker_id(const config::Settings& settings, std::int64_t worker) {
+  return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
+}
+
+// Without a worker: enough to ask the brokers. With one: its own names, and the limits that the topics have.
+kafka::ClusterSettings cluster_settings_of(const Application& application, std::optional<std::int64_t> worker) {
   const config::Settings& settings = application.settings;
   kafka::ClusterSettings cluster;
   cluster.connection = connection_of(settings);
   cluster.topics = application.topics.names();
   cluster.group_id = settings.application_id;
-  // One worker in a process; its number keeps room for more.
-  const std::string worker = settings.application_id + "." + settings.instance_id + ".0";
-  cluster.group_instance_id = worker;
-  cluster.transactional_id = worker;
+  cluster.group_instance_id = worker_id(settings, worker.value_or(0));
+  cluster.transactional_id = cluster.group_instance_id;
   cluster.session_timeout = Milliseconds(settings.session_timeout_ms);
   cluster.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
-  if (facts) {
+  if (worker) {
     cluster.message_bytes_max = std::max(cluster.message_bytes_max, application.message_bytes_largest);
     cluster.batch_bytes_max = std::min(cluster.batch_bytes_max, application.message_bytes_least_written);
   }
@@ -81,7 +91,7 @@ void pause(Milliseconds time) {
 // Brokers may start later than we do: asks until they answer. What is wrong, rather than late, is told at once.
 Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Clock& clock) {
   const std::int64_t until = clock.steady().value() + kStartLimit.value();
-  while (stop_requested == 0) {
+  while (!stop_requested) {
     auto asked = application.ask(cluster, kAskLimit);
     if (asked || asked.error().what_to_do == ErrorClass::kInvalid || clock.steady().value() > until) return asked;
     spdlog::warn("start=waiting error={}", log::outside(asked.error().message));
@@ -90,7 +100,7 @@ Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Cl
   return Done{};
 }
 
-void log_totals(const Totals& totals) {
+void log_totals(std::int64_t worker, const Totals& totals) {
   std::string line;
   const auto append = [&line](std::string_view name, std::uint64_t count) {
     if (count == 0) return;
@@ -99,46 +109,112 @@ void log_totals(const Totals& totals) {
     line += '=';
     line += std::to_string(count);
   };
+  append("timers", totals.timers);
+  append("expired", totals.expired);
+  append("checkpoints", totals.checkpoints);
   for (std::size_t i = 0; i < totals.outcomes.size(); ++i) append(kOutcomeNames[i], totals.outcomes[i]);
   for (std::size_t i = 1; i < totals.reasons.size(); ++i) append(kReasonNames[i], totals.reasons[i]);
-  spdlog::info("stats inputs={} transactions={} aborted={} recycled={} ends_asked={}{}", totals.inputs,
-               totals.transactions, totals.aborted, totals.recycled, totals.ends_asked, line);
+  spdlog::info("stats worker={} inputs={} transactions={} aborted={} recycled={} ends_asked={}{}", worker,
+               totals.inputs, totals.transactions, totals.aborted, totals.recycled, totals.ends_asked, line);
+}
+
+// One worker, its clients and the thread that steps it (docs/decisions/0051-workers-and-threads.md).
+class WorkerThread {
+ public:
+  WorkerThread(const Application& application, const Clock& clock, Shelf& shelf, std::int64_t number)
+      : application_(application), clock_(clock), shelf_(shelf), number_(number) {}
+
+  Result<> start() {
+    auto opened = kafka::open_cluster(cluster_settings_of(application_, number_));
+    if (!opened) return opened.error();
+    cluster_ = std::move(opened).value();
+    thread_ = std::thread([this] { run(); });
+    return Done{};
+  }
+  void stop() { stop_ = true; }
+  // How it ended. REQUIRES: started.
+  Result<> join() {
+    thread_.join();
+    return ended_;
+  }
+  [[nodiscard]] bool ended() const { return has_ended_; }
+
+ private:
+  void run() {
+    Worker worker(application_, *cluster_, clock_, shelf_, draw_key);
+    std::int64_t stats_at = clock_.steady().value();
+    std::uint64_t logged_inputs = 0;
+    while (!stop_ && ended_) {
+      ended_ = worker.step();
+      if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
+      stats_at = clock_.steady().value();
+      if (worker.totals().inputs != logged_inputs) log_totals(number_, worker.totals());
+      logged_inputs = worker.totals().inputs;
+    }
+    worker.close(kCloseLimit);
+    log_totals(number_, worker.totals());
+    has_ended_ = true;
+  }
+
+  const Application& application_;
+  const Clock& clock_;
+  Shelf& shelf_;
+  std::int64_t number_;
+  std::unique_ptr<kafka::Cluster> cluster_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> has_ended_ = false;
+  Result<> ended_ = Done{};  // written by the thread, read after it was joined
+  std::thread thread_;
+};
+
+// Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
+Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf) {
+  std::vector<std::unique_ptr<WorkerThread>> workers;
+  Result<> ended = Done{};
+  for (std::int64_t i = 0; i < application.settings.workers && ended; ++i) {
+    auto worker = std::make_unique<WorkerThread>(application, clock, shelf, i);
+    ended = worker->start();
+    if (ended) workers.push_back(std::move(worker));
+  }
+  std::int64_t synced_at = clock.steady().value();
+  const auto any_ended = [&] {
+    return std::any_of(workers.begin(), workers.end(), [](const auto& worker) { return worker->ended(); });
+  };
+  while (!stop_requested && ended && !any_ended()) {
+    pause(kLookEvery);
+    if (clock.steady().value() - synced_at < application.settings.sync_interval_ms) continue;
+    shelf.sync_all();
+    synced_at = clock.steady().value();
+  }
+  for (const auto& worker : workers) worker->stop();
+  for (const auto& worker : workers)
+    if (auto one = worker->join(); !one && ended) ended = one;
+  return ended;
 }
 
 }  // namespace
 
 Result<> run(config::Settings settings) {
+  stop_requested = false;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   const SystemClock clock;
   Application application(std::move(settings));
   {
-    auto probe = kafka::open_cluster(cluster_settings_of(application, false));
+    auto probe = kafka::open_cluster(cluster_settings_of(application, std::nullopt));
     if (!probe) return probe.error();
     if (auto asked = ask_brokers(application, *probe.value(), clock); !asked) return asked;
   }
-  auto cluster = kafka::open_cluster(cluster_settings_of(application, true));
-  if (!cluster) return cluster.error();
-  if (stop_requested != 0) return Done{};
-  spdlog::info("start=ready application={} instance={} partitions={} targets={}",
-               log::outside(application.settings.application_id), log::outside(application.settings.instance_id),
-               application.partitions, application.settings.targets.size());
-
-  Worker worker(application, *cluster.value(), clock, draw_key);
-  std::int64_t stats_at = clock.steady().value();
-  std::uint64_t logged_inputs = 0;
-  Result<> stepped = Done{};
-  while (stop_requested == 0 && stepped) {
-    stepped = worker.step();
-    if (clock.steady().value() - stats_at < kStatsEvery.value()) continue;
-    stats_at = clock.steady().value();
-    if (worker.totals().inputs != logged_inputs) log_totals(worker.totals());
-    logged_inputs = worker.totals().inputs;
-  }
-  worker.close(kCloseLimit);
-  log_totals(worker.totals());
-  if (stepped) spdlog::info("stop=clean");
-  return stepped;
+  if (stop_requested) return Done{};
+  const config::Settings& s = application.settings;
+  spdlog::info("start=ready application={} instance={} workers={} partitions={} targets={}",
+               log::outside(s.application_id), log::outside(s.instance_id), s.workers, application.partitions,
+               s.targets.size());
+  Shelf shelf(s.state_dir + "/" + s.application_id + "/" + s.instance_id, store::boot_id(), store::DiskSettings());
+  auto ended = run_workers(application, clock, shelf);
+  shelf.close_clean();
+  if (ended) spdlog::info("stop=clean");
+  return ended;
 }
 
 Result<> init(config::Settings settings) {

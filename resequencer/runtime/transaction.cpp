@@ -15,6 +15,12 @@ namespace {
 constexpr Milliseconds kSlice{1000};
 constexpr Milliseconds kRoomLimit{50};
 
+bool unchanged(const PartitionTask& task, const InputPosition& position) {
+  if (!task.store().meta()) return false;
+  const auto& last = task.store().meta()->positions;
+  return std::find(last.begin(), last.end(), position) != last.end();
+}
+
 }  // namespace
 
 std::string_view name_of(Step step) {
@@ -23,17 +29,22 @@ std::string_view name_of(Step step) {
   return kNames[static_cast<std::size_t>(step)];
 }
 
-Transaction::Transaction(const Application& application, kafka::Producer& producer, const Clock& clock,
-                         std::shared_ptr<const kafka::GroupMetadata> group, const std::vector<PartitionTask*>& tasks,
+Transaction::Transaction(const Application& application, kafka::Producer& producer, kafka::Consumer& consumer,
+                         const Clock& clock, std::shared_ptr<const kafka::GroupMetadata> group,
+                         const std::vector<Participant>& participants, std::optional<UnixMs> deadlines_at,
                          const std::function<HashKey()>& draw_key)
     : application_(application),
       producer_(producer),
+      consumer_(consumer),
       clock_(clock),
       group_(std::move(group)),
       draw_key_(draw_key),
       now_(clock.now()),
       started_(clock.steady()) {
-  for (PartitionTask* task : tasks) batches_.push_back(std::make_unique<PartitionBatch>(application, *task, now_));
+  for (const Participant& one : participants) {
+    batches_.push_back(std::make_unique<PartitionBatch>(application, *one.task, now_, deadlines_at));
+    if (one.heartbeat) batches_.back()->write_heartbeat();
+  }
 }
 
 void Transaction::step() {
@@ -81,6 +92,11 @@ void Transaction::decide() {
 void Transaction::encode() {
   for (auto& batch : batches_)
     if (!batch->birth()) batch->encode();
+  for (const auto& batch : batches_) {
+    if (!batch->task().store().fault()) continue;
+    error_ = *batch->task().store().fault();
+    return end(Ending::kFault);
+  }
   next_ = Step::kBegin;
 }
 
@@ -141,9 +157,11 @@ void Transaction::send_offsets() {
   for (auto& batch : batches_)
     for (const InputPosition& position : batch->positions()) {
       RESEQ_ASSERT(position.next.value() >= 0, "an offset that is none in a transaction");
+      if (!application_.guards.offsets_in_every_transaction && unchanged(batch->task(), position)) continue;
       next.push_back({{application_.topics.of(position.role), batch->task().partition()}, position.next});
     }
-  settle(producer_.send_offsets(next, *group_, kSlice), Step::kCommit);
+  const auto group = application_.guards.group_metadata_of_assignment ? group_ : consumer_.group_now();
+  settle(next.empty() ? Result<>(Done{}) : producer_.send_offsets(next, *group, kSlice), Step::kCommit);
 }
 
 void Transaction::commit() {
@@ -151,8 +169,11 @@ void Transaction::commit() {
 }
 
 void Transaction::apply() {
-  for (auto& batch : batches_)
-    batch->apply(producer_.delivered({application_.topics.of(Role::kChangelog), batch->task().partition()}));
+  for (auto& batch : batches_) {
+    const auto meta = producer_.delivered({application_.topics.of(Role::kChangelog), batch->task().partition()});
+    RESEQ_ASSERT(meta.has_value(), "a committed meta row without a delivery report");
+    batch->apply(*meta);
+  }
   end(Ending::kCommitted);
 }
 

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,15 +43,22 @@ enum class Ending : unsigned char {
   kAborted,    // nothing happened; what was fetched must be read again
   kUnknown,    // destroy the producer, initialise a new one, take over again
   kFenced,     // as kUnknown, because another instance has this transactional id
+  kFault,      // as kAborted, before anything was begun: the state of a partition cannot be read
+};
+
+struct Participant {
+  PartitionTask* task = nullptr;
+  bool heartbeat = false;  // writes a meta row even if nothing else is to be written
 };
 
 class Transaction {
  public:
+  // `group`: captured when the partitions were assigned. `deadlines_at`: see PartitionBatch.
   // REQUIRES: producer is initialised and in no transaction; the tasks are kRunning or kBirth, and own their
   // partitions.
-  Transaction(const Application& application, kafka::Producer& producer, const Clock& clock,
-              std::shared_ptr<const kafka::GroupMetadata> group, const std::vector<PartitionTask*>& tasks,
-              const std::function<HashKey()>& draw_key);
+  Transaction(const Application& application, kafka::Producer& producer, kafka::Consumer& consumer, const Clock& clock,
+              std::shared_ptr<const kafka::GroupMetadata> group, const std::vector<Participant>& participants,
+              std::optional<UnixMs> deadlines_at, const std::function<HashKey()>& draw_key);
 
   void step();
 
@@ -80,6 +88,7 @@ class Transaction {
 
   const Application& application_;
   kafka::Producer& producer_;
+  kafka::Consumer& consumer_;
   const Clock& clock_;
   std::shared_ptr<const kafka::GroupMetadata> group_;
   std::function<HashKey()> draw_key_;

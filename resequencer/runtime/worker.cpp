@@ -25,9 +25,14 @@ constexpr Milliseconds kFencedTwiceWithin{60'000};
 
 }  // namespace
 
-Worker::Worker(const Application& application, kafka::Cluster& cluster, const Clock& clock,
+Worker::Worker(const Application& application, kafka::Cluster& cluster, const Clock& clock, Shelf& shelf,
                std::function<HashKey()> draw_key)
-    : application_(application), cluster_(cluster), clock_(clock), draw_key_(std::move(draw_key)) {}
+    : application_(application),
+      cluster_(cluster),
+      clock_(clock),
+      shelf_(shelf),
+      draw_key_(std::move(draw_key)),
+      clock_watch_(Milliseconds(application.settings.max_clock_jump_ms)) {}
 
 // Queued records point into the transaction and the queues: the producer goes first.
 Worker::~Worker() {
@@ -36,6 +41,7 @@ Worker::~Worker() {
 
 Result<> Worker::step() {
   if (!producer_ || !consumer_) return open_clients();
+  if (!transaction_ && checkpoint_one()) return Done{};
   if (!transaction_) return idle();
   transaction_->step();
   return transaction_->ending() == Ending::kRunning ? Result<>(Done{}) : settle_transaction();
@@ -76,11 +82,46 @@ Result<> Worker::open_reader() {
   if (!made) return made.error();
   restorer_.reset();
   reader_ = std::move(made).value();
-  restorer_ = std::make_unique<changelog::Restorer>(*reader_, application_.topics.of(Role::kChangelog));
+  restorer_ = std::make_unique<changelog::Restorer>(
+      *reader_, application_.topics.of(Role::kChangelog),
+      changelog::MemoryLimit{static_cast<std::size_t>(application_.settings.checkpoint_rows_max),
+                             static_cast<std::uint64_t>(application_.settings.checkpoint_bytes_max)});
   return Done{};
 }
 
+// True: one was written, or tried.
+bool Worker::checkpoint_one() {
+  if (clock_.steady() < checkpoint_at_) return false;
+  for (const auto& task : tasks_) {
+    if (!task->checkpoint_due()) continue;
+    const auto written = task->checkpoint();
+    if (written) {
+      ++totals_.checkpoints;
+      return true;
+    }
+    spdlog::error("partition={} checkpoint=failed error={}", task->partition().value(),
+                  log::outside(written.error().message));
+    checkpoint_at_ = Milliseconds(clock_.steady().value() + kAfterErrorMax.value());
+    if (written.error().what_to_do == ErrorClass::kFatal) {
+      task->rebuild(Rebuild::kFault, written.error().message, *restorer_);
+      if (!read_from_positions()) recycle(true);
+    }
+    return true;
+  }
+  return false;
+}
+
+void Worker::look_at_clock() {
+  const ClockWatch::Seen seen = clock_watch_.look(clock_.now(), clock_.steady());
+  deadlines_at_ = seen.now;
+  if (seen.stepped)
+    spdlog::error(
+        "clock=stepped forward by more than max_clock_jump_ms: timers and the watermark sweep are frozen; set the "
+        "clock back, or restart this process if the time is right");
+}
+
 Result<> Worker::idle() {
+  look_at_clock();
   auto gathered = gather();
   if (!gathered) return gathered.error();
   if (auto moved = move_takeovers(); !moved) return moved;
@@ -141,7 +182,7 @@ void Worker::assigned(kafka::Assigned assignment) {
   RESEQ_ASSERT(tasks_.empty(), "partitions assigned before the old ones were revoked");
   group_ = std::move(assignment.group);
   for (const Partition partition : assignment.partitions)
-    tasks_.push_back(std::make_unique<PartitionTask>(application_, clock_, partition));
+    tasks_.push_back(std::make_unique<PartitionTask>(application_, clock_, shelf_, partition));
   std::sort(tasks_.begin(), tasks_.end(), [](const auto& a, const auto& b) { return a->partition() < b->partition(); });
   for (const auto& task : tasks_)
     if (task->partition().value() >= application_.partitions)
@@ -171,7 +212,8 @@ Result<> Worker::move_takeovers() {
       return Done{};
     }
     for (const auto& failure : failures.value())
-      if (PartitionTask* owner = task(failure.partition)) owner->park(failure.error.message);
+      if (PartitionTask* owner = task(failure.partition))
+        owner->rebuild(Rebuild::kRecord, failure.error.message, *restorer_);
   }
   for (const auto& task : tasks_) task->step(*consumer_, *restorer_);
   assign_ready();
@@ -184,6 +226,8 @@ void Worker::assign_ready() {
     if (task->phase() != Phase::kReady) continue;
     RESEQ_ASSERT(!restorer_->restoring(task->partition()), "a running partition whose changelog is still applied");
     task->run();
+    ++(task->rebuilt() == Rebuild::kNone ? totals_.reuses
+                                         : totals_.rebuilds[static_cast<std::size_t>(task->rebuilt())]);
     grew = true;
   }
   if (!grew) return;
@@ -205,12 +249,18 @@ Result<> Worker::read_from_positions() {
   return consumer_->assign(positions);
 }
 
-// One question for all partitions that have a command which met no registration.
+// One question for all partitions that have a command which met no registration, or a timer that is due.
 void Worker::ask_ends() {
   std::vector<kafka::TopicPartition> which;
-  for (const auto& task : tasks_)
-    if (task->phase() == Phase::kRunning && task->queue().wants_ends())
-      which.push_back({application_.topics.of(Role::kRequests), task->partition()});
+  std::vector<PartitionTask*> timers;
+  for (const auto& task : tasks_) {
+    if (task->phase() != Phase::kRunning) continue;
+    if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_)) timers.push_back(task.get());
+    if (task->queue().wants_ends()) which.push_back({application_.topics.of(Role::kRequests), task->partition()});
+  }
+  const std::size_t misses = which.size();
+  for (const PartitionTask* task : timers)
+    for (const Role role : kInputs) which.push_back({application_.topics.of(role), task->partition()});
   if (which.empty()) return;
   const auto ends = consumer_->stable_ends(which, kAskEndsLimit);
   if (!ends) {
@@ -218,7 +268,12 @@ void Worker::ask_ends() {
     return;
   }
   ++totals_.ends_asked;
-  for (const kafka::TopicPartitionOffset& end : ends.value()) task(end.where.partition)->queue().set_fence(end.offset);
+  for (std::size_t i = 0; i < misses; ++i)
+    task(ends.value()[i].where.partition)->queue().set_fence(ends.value()[i].offset);
+  for (std::size_t i = 0; i < timers.size(); ++i) {
+    const auto* of_task = &ends.value()[misses + i * kInputs.size()];
+    timers[i]->chores().set_ends({of_task[0].offset, of_task[1].offset, of_task[2].offset}, *deadlines_at_);
+  }
 }
 
 // While commands wait for requests to be read to their end, fetched commands must not fill the memory: above a quarter
@@ -248,13 +303,32 @@ void Worker::throttle_commands() {
 
 void Worker::start_transaction() {
   if (clock_.steady() < retry_at_) return;
-  std::vector<PartitionTask*> ready;
-  for (const auto& task : tasks_)
-    if (task->phase() == Phase::kBirth || (task->phase() == Phase::kRunning && task->queue().something_to_decide()))
-      ready.push_back(task.get());
+  std::vector<Participant> ready = participants();
   if (ready.empty()) return;
   if (aborts_in_a_row_ >= kAbortsUntilAlone) ready = {ready[next_alone_++ % ready.size()]};
-  transaction_ = std::make_unique<Transaction>(application_, *producer_, clock_, group_, ready, draw_key_);
+  transaction_ = std::make_unique<Transaction>(application_, *producer_, *consumer_, clock_, group_, ready,
+                                               deadlines_at_, draw_key_);
+}
+
+std::vector<Participant> Worker::participants() {
+  std::vector<Participant> ready;
+  for (const auto& task : tasks_) {
+    if (task->phase() == Phase::kBirth) ready.push_back({task.get(), false});
+    if (task->phase() != Phase::kRunning || task->memory_full()) continue;
+    const InputQueue& queue = task->queue();
+    const bool heartbeat = task->chores().want_heartbeat(task->store(), queue, clock_.steady(), clock_.now());
+    bool chores = false;
+    if (deadlines_at_) {
+      task->chores().look_for_expired(task->store(), clock_.steady(), *deadlines_at_);
+      std::vector<InputPosition> positions;
+      for (const Role role : kInputs) positions.push_back({role, queue.after(role, 0)});
+      const auto until = task->chores().may_fire(positions, *deadlines_at_);
+      const auto earliest = task->store().earliest_deadline();
+      chores = task->chores().want_sweep() || (until && earliest && *earliest <= *until);
+    }
+    if (queue.something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
+  }
+  return ready;
 }
 
 Result<> Worker::settle_transaction() {
@@ -280,12 +354,19 @@ Result<> Worker::settle_transaction() {
       // Longer and longer, so that a passing trouble of the brokers does not park a partition.
       retry_at_ = Milliseconds(clock_.steady().value() +
                                std::min(kAfterError.value() << std::min(aborts_in_a_row_, 6U), kAfterErrorMax.value()));
-      const bool doubt = producer_->in_doubt();
-      for (const auto& task : tasks_)
-        if (task->phase() == Phase::kRunning) task->rewind();
-      if (doubt || !read_from_positions()) recycle(true);
+      if (producer_->in_doubt()) {
+        recycle(true);
+      } else {
+        rewind_all();
+      }
       return Done{};
     }
+    case Ending::kFault:
+      for (const auto& task : tasks_)
+        if (task->has_store() && task->store().fault())
+          task->rebuild(Rebuild::kFault, task->store().fault()->message, *restorer_);
+      rewind_all();
+      return Done{};
     case Ending::kUnknown:
       spdlog::warn("transaction=unknown step_error={}", log::outside(done->error().message));
       recycle(true);
@@ -300,6 +381,13 @@ Result<> Worker::settle_transaction() {
     }
   }
   return Done{};
+}
+
+// Reads everything again that was fetched and not committed.
+void Worker::rewind_all() {
+  for (const auto& task : tasks_)
+    if (task->phase() == Phase::kRunning) task->rewind();
+  if (!read_from_positions()) recycle(true);
 }
 
 // A new producer with the same transactional id ends what the old one left open, and fences it (RELIABILITY A1, A3).
@@ -330,6 +418,8 @@ void Worker::count(const Transaction&, std::vector<std::unique_ptr<PartitionBatc
   ++totals_.transactions;
   for (const auto& batch : batches) {
     totals_.inputs += batch->inputs();
+    totals_.timers += batch->timers();
+    totals_.expired += batch->expired();
     if (batch->birth() || batch->inputs() == 0) continue;
     for (const Decision& decision : batch->decisions()) {
       ++totals_.outcomes[static_cast<std::size_t>(decision.outcome)];
@@ -348,6 +438,7 @@ void Worker::close(Milliseconds limit) {
   transaction_.reset();
   tasks_.clear();
   if (consumer_) consumer_->close(limit);
+  restorer_.reset();
   consumer_.reset();
 }
 

@@ -2,6 +2,7 @@
 // It is one duty cycle: step() does one bounded piece of work (DESIGN 7).
 //
 //   no producer  ->  open and initialise one; what was in doubt is over then
+//   checkpoint   ->  write the memory of one partition to its copy on disk
 //   idle         ->  read what has arrived, move takeovers on, ask for ends, start a transaction
 //   transaction  ->  its next step
 //
@@ -18,7 +19,9 @@
 #include "changelog/restorer.h"
 #include "runtime/application.h"
 #include "runtime/clock.h"
+#include "runtime/clock_watch.h"
 #include "runtime/partition_task.h"
+#include "runtime/shelf.h"
 #include "runtime/transaction.h"
 
 namespace reseq::runtime {
@@ -32,28 +35,35 @@ struct Totals {
   std::uint64_t aborted = 0;
   std::uint64_t recycled = 0;
   std::uint64_t ends_asked = 0;
+  std::uint64_t timers = 0;   // fired
+  std::uint64_t expired = 0;  // watermarks swept
+  std::uint64_t checkpoints = 0;
+  std::uint64_t reuses = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(Rebuild::kCount)> rebuilds{};  // by reason
 };
 
 class Worker {
  public:
-  // REQUIRES: application, cluster and clock outlive the worker. `draw_key` draws the random key of a new partition.
-  Worker(const Application& application, kafka::Cluster& cluster, const Clock& clock,
+  // REQUIRES: application, cluster, clock and shelf outlive the worker. `draw_key` draws the random key of a new
+  // partition.
+  Worker(const Application& application, kafka::Cluster& cluster, const Clock& clock, Shelf& shelf,
          std::function<HashKey()> draw_key);
   ~Worker();
 
   // One piece of work. An error ends the worker: it names what a person must do.
   Result<> step();
 
-  // Finishes or gives up the open transaction and leaves.
+  // Finishes or gives up the open transaction and leaves. States go back to the shelf.
   void close(Milliseconds limit);
 
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const std::vector<std::unique_ptr<PartitionTask>>& tasks() const { return tasks_; }
-  [[nodiscard]] bool in_transaction() const { return transaction_ != nullptr; }
+  [[nodiscard]] const Transaction* transaction() const { return transaction_.get(); }
 
  private:
   Result<> open_clients();
   Result<> open_reader();
+  bool checkpoint_one();
   Result<> idle();
   Result<bool> gather();
   std::uint64_t accept(kafka::Record record);
@@ -64,7 +74,10 @@ class Worker {
   Result<> read_from_positions();
   void ask_ends();
   void throttle_commands();
+  void look_at_clock();
   void start_transaction();
+  [[nodiscard]] std::vector<Participant> participants();
+  void rewind_all();
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
@@ -77,6 +90,7 @@ class Worker {
   const Application& application_;
   kafka::Cluster& cluster_;
   const Clock& clock_;
+  Shelf& shelf_;
   std::function<HashKey()> draw_key_;
 
   std::unique_ptr<kafka::Producer> producer_;  // initialised, or empty
@@ -93,6 +107,9 @@ class Worker {
   std::size_t next_alone_ = 0;
   Milliseconds retry_at_;
   std::optional<Milliseconds> fenced_at_;
+  ClockWatch clock_watch_;
+  std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is not trusted
+  Milliseconds checkpoint_at_;          // not before: the last one failed
   Totals totals_;
 };
 

@@ -23,111 +23,174 @@ std::optional<Error> check(std::string_view what, const codec::Decoded<T>& decod
   return std::nullopt;
 }
 
-bool is_document(std::string_view key) {
-  return key.front() == static_cast<char>(codec::KeyType::kDocument);
+std::optional<Error> check_value(codec::KeyType type, const Change& change) {
+  switch (type) {
+    case codec::KeyType::kIdentity:
+      return check("identity", codec::decode_identity(change.key, *change.value));
+    case codec::KeyType::kTargets:
+      return check("target table", codec::decode_targets(change.key, *change.value));
+    case codec::KeyType::kMeta:
+      return check("meta", codec::decode_meta(change.key, *change.value));
+    case codec::KeyType::kDocument:
+      return check("document", codec::decode_row(change.key, *change.value));
+    case codec::KeyType::kPayload:
+      break;
+  }
+  return Error{ErrorClass::kInvalid, 0, "changelog: payload rows are written by a newer version"};
 }
 
 }  // namespace
 
-Result<> PartitionStore::restore(const Change& change) {
+PartitionStore::PartitionStore() = default;
+
+Result<> PartitionStore::restore(const Change& change, Offset offset) {
+  if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
   const auto key = codec::parse_key(change.key);
   if (!key) return Error{ErrorClass::kInvalid, 0, "changelog: a key of a type that this version does not know"};
   if (!identity_ && key->type != codec::KeyType::kIdentity)
     return Error{ErrorClass::kInvalid, 0, "changelog: the first record is not the identity: the log was truncated"};
   if (!change.value && key->type != codec::KeyType::kDocument)
     return Error{ErrorClass::kInvalid, 0, "changelog: a tombstone for a row that is never removed"};
+  if (standing_ && offset < standing_->position)
+    return Error{ErrorClass::kInvalid, 0, "changelog: a record that was applied before"};
+  if (change.value)
+    if (const auto error = check_value(key->type, change)) return *error;
 
-  std::optional<Error> error;
-  if (change.value) {
-    switch (key->type) {
-      case codec::KeyType::kIdentity:
-        error = check("identity", codec::decode_identity(change.key, *change.value));
-        break;
-      case codec::KeyType::kTargets:
-        error = check("target table", codec::decode_targets(change.key, *change.value));
-        break;
-      case codec::KeyType::kMeta:
-        error = check("meta", codec::decode_meta(change.key, *change.value));
-        break;
-      case codec::KeyType::kDocument:
-        error = check("document", codec::decode_row(change.key, *change.value));
-        break;
-      case codec::KeyType::kPayload:
-        return Error{ErrorClass::kInvalid, 0, "changelog: payload rows are written by a newer version"};
-    }
+  if (!identity_) set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
+  Digest record;
+  if (key->type == codec::KeyType::kMeta) {
+    record = hash_->of_record(change.key, *change.value);
+  } else {
+    Summary summary = summary_;
+    record = replace(summary, *hash_, change);
+    if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
+    summary_ = summary;
   }
-  if (error) return *error;
-  apply(change);
+  remember(change);
+  stand(Offset(offset.value() + 1), record, key->type == codec::KeyType::kMeta);
   return Done{};
 }
 
-void PartitionStore::apply(const Change& change) {
-  if (change.key == codec::meta_key()) {
-    meta_ = std::get<Meta>(codec::decode_meta(change.key, *change.value));
-    return;
+void PartitionStore::apply(std::span<const Change> changes, const Summary& after, Offset next) {
+  if (changes.empty()) return;
+  for (const Change& change : changes) {
+    if (!identity_) {
+      RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
+      set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
+    }
+    remember(change);
   }
-  if (change.key == codec::identity_key() && !identity_) {
-    identity_ = std::get<Identity>(codec::decode_identity(change.key, *change.value));
-    hash_.emplace(identity_->hash_key);
-    rows_ = std::make_unique<MemoryTable>(*hash_);
-  }
-  RESEQ_ASSERT(rows_ != nullptr, "a row before the identity");
-  add(summary_, change);
-  remember(change);
+  summary_ = after;
+  const Change& last = changes.back();
+  stand(next, hash_->of_record(last.key, last.value.value_or(std::string_view())), last.key == codec::meta_key());
+}
+
+void PartitionStore::set_identity(Identity identity) {
+  identity_ = std::move(identity);
+  hash_.emplace(identity_->hash_key);
+  memory_ = std::make_unique<MemoryTable>(*hash_);
 }
 
 void PartitionStore::remember(const Change& change) {
-  if (change.key == codec::target_table_key())
+  if (change.key == codec::meta_key()) {
+    meta_ = std::get<Meta>(codec::decode_meta(change.key, *change.value));
+  } else if (change.key == codec::target_table_key()) {
     targets_ = std::get<TargetTable>(codec::decode_targets(change.key, *change.value));
-  if (change.value) {
-    rows_->put(change.key, *change.value);
-  } else {
-    rows_->erase(change.key);
+    has_targets_ = true;
   }
+  memory_->put(change.key, change.value);
 }
 
-// The old row goes out of the sums, the new one comes in.
-void PartitionStore::add(Summary& summary, const Change& change) const {
+void PartitionStore::stand(Offset next, Digest last_record, bool at_meta) {
+  const bool named = at_meta && !meta_->lineage.empty();
+  standing_ = Checkpoint{next, last_record, named ? meta_->lineage.back().number : 0};
+}
+
+std::optional<Offset> PartitionStore::position() const {
+  if (!standing_) return std::nullopt;
+  return standing_->position;
+}
+
+// The old row goes out of the sums, the new one comes in. The hash of the record.
+Digest PartitionStore::replace(Summary& summary, const codec::KeyedHash& hash, const Change& change) const {
   const bool document = is_document(change.key);
-  if (const auto old = rows_->find(change.key)) {
-    summary.digest = codec::subtract(summary.digest, hash_->of_record(change.key, *old));
+  if (const auto old = value_of(change.key)) {
+    summary.digest = codec::subtract(summary.digest, hash.of_record(change.key, *old));
     if (document) --(codec::is_watermark(*old) ? summary.watermarks : summary.live_rows);
   }
+  const Digest record = hash.of_record(change.key, change.value.value_or(std::string_view()));
   if (change.value) {
-    summary.digest = codec::add(summary.digest, hash_->of_record(change.key, *change.value));
+    summary.digest = codec::add(summary.digest, record);
     if (document) ++(codec::is_watermark(*change.value) ? summary.watermarks : summary.live_rows);
   }
+  return record;
 }
 
 Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
-  for (const Change& change : changes)
-    if (change.key != codec::meta_key()) add(summary, change);
+  std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
+  for (const Change& change : changes) {
+    if (change.key == codec::meta_key()) continue;
+    if (!hash_ && !newborn) {
+      RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
+      newborn.emplace(std::get<Identity>(codec::decode_identity(change.key, *change.value)).hash_key);
+    }
+    (void)replace(summary, hash_ ? *hash_ : *newborn, change);
+  }
   return summary;
 }
 
+// Memory first, then disk. The view lives until that key changes or a checkpoint is written.
+std::optional<std::string_view> PartitionStore::value_of(std::string_view key) const {
+  if (memory_ == nullptr) return std::nullopt;
+  if (const auto* entry = memory_->find(key)) {
+    if (!entry->value) return std::nullopt;
+    return std::string_view(*entry->value);
+  }
+  if (disk() == nullptr) return std::nullopt;
+  const auto found = disk()->row(key);
+  if (found) return found.value();
+  break_down(found.error());
+  return std::nullopt;
+}
+
 engine::Lookup PartitionStore::find(DocumentId id) const {
+  if (memory_ == nullptr) return {};
   thread_local std::string key;
   key.clear();
   codec::append_document_key(id, *hash_, key);
-  const auto value = rows_->find(key);
+  const auto value = value_of(key);
   if (!value) return {};
   auto decoded = codec::decode_row(key, *value);
   auto* found = std::get_if<codec::DocumentRow>(&decoded);
-  RESEQ_ASSERT(found != nullptr, "a row in memory that cannot be decoded");
+  if (found == nullptr) {
+    break_down(damaged("document", std::get<codec::RowError>(decoded)));
+    return {};
+  }
   if (codec::key_is_hashed(id) && found->id != id) return {std::nullopt, true};
   return {std::move(found->row), false};
 }
 
-TargetSet PartitionStore::pending_targets() const {
-  TargetSet pending;
-  if (!rows_) return pending;
-  rows_->for_each([&](std::string_view key, std::string_view value) {
-    if (!is_document(key) || codec::is_watermark(value)) return;
-    const auto decoded = codec::decode_row(key, value);
-    if (const auto* found = std::get_if<codec::DocumentRow>(&decoded)) pending |= found->row.pending();
-  });
-  return pending;
+std::size_t PartitionStore::rows() const {
+  return summary_.live_rows + summary_.watermarks + (identity_ ? 1 : 0) + (has_targets_ ? 1 : 0);
+}
+
+// The first trouble stays, and what is on disk is not opened again.
+void PartitionStore::break_down(Error error) const {
+  if (disk_) disk_->poison();
+  if (!fault_) fault_ = std::move(error);
+}
+
+void PartitionStore::forget() {
+  identity_.reset();
+  meta_.reset();
+  targets_ = TargetTable();
+  has_targets_ = false;
+  hash_.reset();
+  memory_.reset();
+  summary_ = Summary();
+  standing_.reset();
+  fault_.reset();
 }
 
 }  // namespace reseq::store

@@ -1,22 +1,29 @@
-// PartitionStore: the state of one partition, a view of its changelog. Live batches and restores change it through the
-// same apply(). This version keeps all rows in memory; a takeover restores them from the changelog.
+// PartitionStore: the state of one partition, a view of its changelog. Live batches and restores change it the same
+// way. What changed since the last checkpoint lies in a memory table over a copy on disk (LMDB); a store without a
+// folder keeps everything in memory.
 //
 // Invariants: summary() is what a full pass over the rows would give; only rows committed to the changelog are in it;
-// no row is applied before the identity, whose random key hashes ids and rows. Thread rule: used by the worker that
-// owns the partition.
+// no row is applied before the identity, whose random key hashes ids and rows; the copy on disk is the state at one
+// position of the changelog, never a mixture. Thread rule: used by the worker that owns the partition; what
+// sync_handle() gives, from any thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "codec/hash.h"
 #include "engine/state_view.h"
 #include "model/partition_state.h"
+#include "store/checkpoint_record.h"
+#include "store/disk_copy.h"
 #include "store/memory_table.h"
+#include "store/state_folder.h"
 
 namespace reseq::store {
 
@@ -26,49 +33,108 @@ struct Change {
   std::optional<std::string_view> value;
 };
 
-struct Summary {
-  Digest digest;
-  std::uint64_t live_rows = 0;
-  std::uint64_t watermarks = 0;
-  friend bool operator==(const Summary&, const Summary&) = default;
-};
-
 class PartitionStore final : public engine::StateView {
  public:
-  // Reads and checks a record that comes from the changelog, then applies it. kInvalid: it is damaged, of a newer
-  // format, or stands before the identity; nothing changed then.
-  Result<> restore(const Change& change);
+  // In memory only: a birth that is being prepared, tests.
+  PartitionStore();
 
-  // Applies a record that this process encoded itself and that is committed.
-  void apply(const Change& change);
+  // Opens the copy in `folder`, or creates an empty one. kInvalid: it is damaged, of a newer format, or not to be
+  // trusted (poisoned, other boot): wipe the folder and open it again. Identity, target table, meta row and checkpoint
+  // record are checked here, every other row when it is read.
+  static Result<std::unique_ptr<PartitionStore>> open(std::unique_ptr<StateFolder> folder,
+                                                      const DiskSettings& settings);
 
-  // What summary() will be once `changes` are applied. REQUIRES: keys are distinct.
+  // Checks a record read from the changelog at `offset`, then applies it. kInvalid: it is damaged, of a newer format,
+  // stands before the identity, or was applied before; nothing changed then. kFatal: fault().
+  Result<> restore(const Change& change, Offset offset);
+
+  // Records this process encoded and committed, the meta row last. `after` = what after(changes) said; `next` =
+  // position of the changelog behind them. Does not touch the disk.
+  void apply(std::span<const Change> changes, const Summary& after, Offset next);
+
+  // What summary() will be once `changes` are applied. REQUIRES: keys are distinct. Look at fault() afterwards.
   [[nodiscard]] Summary after(std::span<const Change> changes) const;
   [[nodiscard]] const Summary& summary() const { return summary_; }
 
+  // Position of the changelog: last applied record + 1. None: nothing was applied.
+  [[nodiscard]] std::optional<Offset> position() const;
+  // What a checkpoint written now would say. None: nothing was applied.
+  [[nodiscard]] const std::optional<Checkpoint>& standing() const { return standing_; }
+
   [[nodiscard]] engine::Lookup find(DocumentId id) const override;
 
-  [[nodiscard]] bool empty() const { return !identity_ && !meta_ && (!rows_ || rows_->size() == 0); }
+  // Nothing was applied: no identity, no meta, no rows.
+  [[nodiscard]] bool empty() const { return !identity_ && !meta_ && rows() == 0; }
   [[nodiscard]] const std::optional<Identity>& identity() const { return identity_; }
   [[nodiscard]] const std::optional<Meta>& meta() const { return meta_; }
   [[nodiscard]] const TargetTable& targets() const { return targets_; }
   // REQUIRES: an identity was applied.
   [[nodiscard]] const codec::KeyedHash& hash() const { return *hash_; }
+  // All rows but the meta row.
+  [[nodiscard]] std::size_t rows() const;
 
   // Targets for which some document still waits. A pass over all rows.
   [[nodiscard]] TargetSet pending_targets() const;
-  [[nodiscard]] std::size_t rows() const { return rows_ ? rows_->size() : 0; }
+
+  // Ids of live rows whose deadline is at or before `now` and which are not overdue yet, earliest first (ties by key),
+  // at most `max`.
+  [[nodiscard]] std::vector<std::string> due(UnixMs now, std::size_t max) const;
+  // Deadline of the first of them, whenever it is. Cheap enough for every step.
+  [[nodiscard]] std::optional<UnixMs> earliest_deadline() const;
+
+  struct Swept {
+    std::vector<std::string> expired_ids;
+    std::string cursor;  // behind the last key looked at; empty = the end was reached
+    std::size_t looked_at = 0;
+  };
+  // Looks at up to `rows_max` keys of documents behind `cursor` (empty = from the start) in key order: completed rows
+  // whose deadline is not 0 and at or before `now` are expired. A key whose row is gone counts as looked at.
+  [[nodiscard]] Swept sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const;
+
+  // -- The copy on disk. Without one all of these do nothing or say none.
+  [[nodiscard]] bool on_disk() const { return disk_ != nullptr; }
+  // Of the copy, as it was opened or last written.
+  [[nodiscard]] std::optional<Checkpoint> checkpointed() const;
+  // Rows in memory that the copy lacks, and the bytes of their keys and values.
+  [[nodiscard]] std::size_t dirty_rows() const;
+  [[nodiscard]] std::uint64_t dirty_bytes() const;
+
+  // Writes what the copy lacks in one LMDB transaction and empties the memory table. On an error nothing is lost and
+  // memory and disk stay as they were: kRetriable (no space, I/O): call again; kFatal: the copy is poisoned, fault().
+  Result<> write_checkpoint();
+  // Outlives the store safely.
+  [[nodiscard]] std::shared_ptr<SyncHandle> sync_handle() const;
+  // Checkpoint if one is due, checked sync, clean mark. After it only destruction, even when it failed.
+  Result<> close_clean();
+  // Forgets everything, on disk too; then this is an empty store without a fault.
+  Result<> wipe();
+  // Set once, by the first row on disk that fails its checksum, or when LMDB fails in a read: what the store answers is
+  // not to be trusted then, and the copy is to be rebuilt.
+  [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
+  [[nodiscard]] StateFolder::Copy found() const;
 
  private:
-  void add(Summary& summary, const Change& change) const;
+  Result<> load();
+  void forget();
+  void set_identity(Identity identity);
   void remember(const Change& change);
+  Digest replace(Summary& summary, const codec::KeyedHash& hash, const Change& change) const;
+  void stand(Offset next, Digest last_record, bool at_meta);
+  [[nodiscard]] std::optional<std::string_view> value_of(std::string_view key) const;
+  void break_down(Error error) const;
+  // What can be read from; none in memory only.
+  [[nodiscard]] const DiskCopy* disk() const { return disk_ && disk_->is_open() ? disk_.get() : nullptr; }
 
   std::optional<Identity> identity_;
   std::optional<Meta> meta_;
   TargetTable targets_;
+  bool has_targets_ = false;
   std::optional<codec::KeyedHash> hash_;
-  std::unique_ptr<MemoryTable> rows_;
+  std::unique_ptr<MemoryTable> memory_;  // from the identity on
   Summary summary_;
+  std::optional<Checkpoint> standing_;
+  std::unique_ptr<DiskCopy> disk_;
+  mutable std::optional<Error> fault_;
 };
 
 }  // namespace reseq::store

@@ -80,6 +80,8 @@ void Player::play(const Line& line) {
     close_batch();
   } else if (line.verb == "timer") {
     fire(line);
+  } else if (line.verb == "sweep") {
+    sweep(line);
   } else {
     decide(line);
   }
@@ -119,6 +121,15 @@ void Player::fire(const Line& line) {
   batch_->close(engine::EventPolicy::kNone);
   state_.commit(*batch_);
   compare(line, batch_->emissions().empty() ? "-" : "overdue");
+}
+
+void Player::sweep(const Line& line) {
+  open_batch();
+  batch_->expire_watermark(line.words.at(0));
+  batch_->close(engine::EventPolicy::kAll);
+  const bool removed = !batch_->changes().empty() && !batch_->changes().front().row;
+  state_.commit(*batch_);
+  compare(line, !batch_->emissions().empty() ? "something sent" : removed ? "removed" : "-");
 }
 
 void Player::close_batch() {

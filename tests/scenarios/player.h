@@ -26,6 +26,7 @@ class Player {
   void configure(const Line& line);
   void decide(const Line& line);
   void fire(const Line& line);
+  void sweep(const Line& line);
   void open_batch();
   void close_batch();
   [[nodiscard]] Command command_of(const Line& line);

@@ -23,7 +23,13 @@ class MapState : public StateView {
 
   // REQUIRES: batch is closed.
   void commit(const Batch& batch) {
-    for (const RowChange& change : batch.changes()) rows.insert_or_assign(std::string(change.id), *change.row);
+    for (const RowChange& change : batch.changes()) {
+      if (change.row) {
+        rows.insert_or_assign(std::string(change.id), *change.row);
+      } else {
+        rows.erase(std::string(change.id));
+      }
+    }
     partition = batch.state();
   }
 

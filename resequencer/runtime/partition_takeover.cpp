@@ -1,0 +1,262 @@
+// The steps of a takeover (runtime/partition_task.h).
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "runtime/partition_task.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+// One question to a broker. Short, so that the worker keeps serving its other partitions while offsets are unstable.
+constexpr Milliseconds kAskLimit{500};
+constexpr Milliseconds kLogEvery{5000};
+
+std::string target_still_waits(const std::string& name) {
+  return "documents still wait for target " + name + ", which is not configured: add [[target]] name = \"" + name +
+         "\" until they are done";
+}
+
+}  // namespace
+
+void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+  switch (phase_) {
+    case Phase::kOpen:
+      return open();
+    case Phase::kOffsets:
+      return ask_offsets(consumer);
+    case Phase::kHighWatermark:
+      return aim(consumer, restorer);
+    case Phase::kRestore:
+      return watch_restore(restorer);
+    case Phase::kCompare:
+      return compare(consumer, restorer);
+    case Phase::kBirth:
+    case Phase::kReady:
+    case Phase::kRunning:
+    case Phase::kParked:
+      return;
+  }
+}
+
+void PartitionTask::restart(changelog::Restorer& restorer) {
+  restorer.drop(partition_);
+  if (phase_ == Phase::kParked || phase_ == Phase::kOpen) return;
+  if (phase_ == Phase::kRunning || phase_ == Phase::kReady) rebuilt_ = Rebuild::kNone;
+  phase_ = Phase::kOffsets;
+  behind_since_ = Milliseconds(0);
+  started_at_ = clock_.steady();
+  rewind();
+}
+
+void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
+  restorer.drop(partition_);
+  if (rebuilt_ != Rebuild::kNone && phase_ != Phase::kRunning)
+    return park("read from its beginning the changelog still does not fit (" + std::string(name_of(why)) +
+                "): " + std::string(detail));
+  const bool running = phase_ == Phase::kRunning;
+  empty_store(why, detail);
+  if (phase_ == Phase::kParked) return;
+  phase_ = running ? Phase::kOffsets : Phase::kHighWatermark;
+  rewind();
+}
+
+void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
+  spdlog::warn("partition={} recovery=rebuild reason={} detail={}", partition_.value(), name_of(why),
+               log::outside(detail));
+  rebuilt_ = why;
+  from_disk_ = false;
+  from_.reset();
+  if (auto wiped = store_->wipe(); !wiped) park("the copy on disk cannot be emptied: " + wiped.error().message);
+}
+
+void PartitionTask::log_waiting(std::string_view what) {
+  if (clock_.steady().value() - logged_at_.value() < kLogEvery.value()) return;
+  logged_at_ = clock_.steady();
+  spdlog::info("partition={} takeover={} waiting={}", partition_.value(), name_of(phase_), log::outside(what));
+}
+
+void PartitionTask::open() {
+  auto taken = shelf_.take(partition_);
+  if (!taken && taken.error().what_to_do == ErrorClass::kRetriable) return log_waiting(taken.error().message);
+  if (!taken) return park(taken.error().message);
+  store_ = std::move(taken.value().store);
+  from_disk_ = taken.value().from_disk;
+  rebuilt_ = taken.value().emptied;
+  phase_ = Phase::kOffsets;
+}
+
+void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
+  std::vector<kafka::TopicPartition> inputs;
+  for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
+  const auto committed = consumer.committed(inputs, kAskLimit);
+  if (!committed) return log_waiting("stable committed offsets: " + committed.error().message);
+  offsets_.clear();
+  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_.push_back({kInputs[i], committed.value()[i].offset});
+  phase_ = Phase::kHighWatermark;
+}
+
+void PartitionTask::aim(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+  auto ends = restorer.ends(partition_, kAskLimit);
+  if (!ends) return log_waiting("ends of the changelog: " + ends.error().message);
+  if (!application_.guards.high_watermark) {
+    const std::array<kafka::TopicPartition, 1> where = {
+        kafka::TopicPartition{application_.topics.of(Role::kChangelog), partition_}};
+    const auto stable = consumer.stable_ends(where, kAskLimit);
+    if (!stable) return log_waiting(stable.error().message);
+    ends.value().high_watermark = stable.value().front().offset;
+  }
+  if (!restorer.restoring(partition_)) {
+    const Rebuild why = judge(*store_, from_disk_, ends.value(), application_, clock_.now());
+    if (why != Rebuild::kNone && why != Rebuild::kNoCopy) {
+      empty_store(why, "changelog position " + std::to_string(store_->standing()->position.value()) + ", changelog [" +
+                           std::to_string(ends.value().begin.value()) + ", " +
+                           std::to_string(ends.value().high_watermark.value()) + ")");
+      if (phase_ == Phase::kParked) return;
+    }
+    from_ = store_->standing();
+  }
+  const auto aimed = restorer.aim(partition_, ends.value(), *store_);
+  if (!aimed) return log_waiting("changelog: " + aimed.error().message);
+  from_disk_ = false;
+  restore_target_ = restorer.progress(partition_).target;
+  phase_ = Phase::kRestore;
+}
+
+void PartitionTask::watch_restore(changelog::Restorer& restorer) {
+  const changelog::Progress& progress = restorer.progress(partition_);
+  if (progress.position >= progress.target) {
+    phase_ = Phase::kCompare;
+    return;
+  }
+  const auto done = static_cast<double>(progress.position.value() - progress.from.value());
+  const auto left = static_cast<double>(progress.target.value() - progress.position.value());
+  const auto spent = static_cast<double>(clock_.steady().value() - started_at_.value());
+  if (clock_.steady().value() - logged_at_.value() < kLogEvery.value()) return;
+  logged_at_ = clock_.steady();
+  spdlog::info("partition={} takeover=restore position={} target={} seconds_left={:.0f}", partition_.value(),
+               progress.position.value(), progress.target.value(), done > 0 ? spent / done * left / 1000.0 : 0.0);
+}
+
+// The table of DESIGN 7. `vector` = positions in the meta row, `offsets` = committed to the group.
+//   nothing at all                     -> birth
+//   no meta row, but rows or offsets   -> park: the changelog is not the one that belongs to these offsets
+//   the state does not fit the log     -> rebuild it, once
+//   vector == offsets                  -> ready
+//   vector behind offsets              -> the transaction that moved them is not read yet: aim again, park in the end
+//   vector, but no offsets             -> the group expired: resume from the vector; a missing one counts as equal
+//   anything else                      -> park
+void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+  const bool no_offsets =
+      std::all_of(offsets_.begin(), offsets_.end(), [](const InputPosition& p) { return p.next == kNoOffset; });
+  if (store_->empty() && no_offsets) return prepare_birth(consumer, restorer);
+  if (!store_->meta())
+    return park("the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
+  if (const Rebuild why = distrust(); why != Rebuild::kNone)
+    return rebuild(why, "the state differs from what was written", restorer);
+  if (const auto reason = refusal()) return park(*reason);
+  compare_positions(restorer);
+}
+
+void PartitionTask::compare_positions(changelog::Restorer& restorer) {
+  const std::vector<InputPosition>& vector = store_->meta()->positions;
+  if (vector.size() != offsets_.size()) return park("the meta row lists other inputs than this version reads");
+  // Kafka forgets offsets of topics that the group does not subscribe to, one by one, when nothing was committed for
+  // offsets.retention.minutes: one that is missing says nothing.
+  bool equal = true;
+  bool behind = true;
+  bool missing = false;
+  for (std::size_t i = 0; i < vector.size(); ++i) {
+    const bool none = offsets_[i].next == kNoOffset;
+    missing = missing || none;
+    equal = equal && vector[i].role == offsets_[i].role && (none || vector[i].next == offsets_[i].next);
+    behind = behind && vector[i].role == offsets_[i].role && (none || vector[i].next <= offsets_[i].next);
+  }
+  if (equal && missing)
+    spdlog::warn("partition={} takeover=compare offsets of the group expired: resuming from the changelog",
+                 partition_.value());
+  if (equal) return resume(vector, restorer);
+  if (!behind) return park("committed offsets are not those of the changelog: were they reset by hand?");
+  if (behind_since_ == Milliseconds(0)) behind_since_ = clock_.steady();
+  if (clock_.steady().value() - behind_since_.value() > application_.settings.transaction_timeout_ms)
+    return park(
+        "committed offsets are ahead of the changelog: were they moved by hand, or is the changelog truncated?");
+  log_waiting("changelog behind committed offsets");
+  phase_ = Phase::kHighWatermark;
+}
+
+Rebuild PartitionTask::distrust() const {
+  if (store_->fault()) return Rebuild::kFault;
+  const store::Summary& summary = store_->summary();
+  const Meta& meta = *store_->meta();
+  // A position inside of a transaction is one of this process: it was reading on from there, nothing came in between.
+  if (from_ && from_->generation != 0 && !in_lineage(*from_, meta.lineage)) return Rebuild::kLineage;
+  if (summary.digest != meta.digest || summary.live_rows != meta.live_rows || summary.watermarks != meta.watermarks)
+    return Rebuild::kDigest;
+  return Rebuild::kNone;
+}
+
+std::optional<std::string> PartitionTask::refusal() const {
+  if (const auto what = difference(*store_->identity(), application_))
+    return "the state was born with another value of " + std::string(*what) +
+           ": use the old value, or a new application.id";
+  const std::int64_t ahead =
+      static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
+  if (ahead > application_.settings.max_clock_drift_ms)
+    return "versions are " + std::to_string(ahead) +
+           " ms ahead of this host's clock (max_clock_drift_ms): set the clock";
+  return target_missing();
+}
+
+// A pass over all rows, but only when a target was taken out of the configuration.
+std::optional<std::string> PartitionTask::target_missing() const {
+  std::optional<TargetSet> pending;
+  for (std::size_t i = 0; i < store_->targets().names().size(); ++i) {
+    const std::string& name = store_->targets().names()[i];
+    const auto& configured = application_.settings.targets;
+    const bool known = std::any_of(configured.begin(), configured.end(),
+                                   [&](const config::Target& target) { return target.name == name; });
+    if (known) continue;
+    if (!pending) pending = store_->pending_targets();
+    if (pending->contains(TargetNumber(static_cast<std::uint8_t>(i)))) return target_still_waits(name);
+  }
+  return std::nullopt;
+}
+
+void PartitionTask::prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+  std::vector<kafka::TopicPartition> inputs;
+  for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
+  const auto begins = consumer.begins(inputs, kAskLimit);
+  if (!begins) return log_waiting("first offsets of the inputs: " + begins.error().message);
+  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = begins.value()[i].offset;
+  restorer.drop(partition_);  // or it would read our own rows back, and old ones over new ones
+  phase_ = Phase::kBirth;
+}
+
+void PartitionTask::resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer) {
+  auto table = extended(application_, store_->targets());
+  if (!table) return park(table.error().message);
+  const std::uint64_t records = restorer.progress(partition_).records;
+  restorer.drop(partition_);
+  targets_grew_ = table.value() != store_->targets();
+  targets_ = std::move(table).value();
+  setting_ = partition_setting(application_, targets_);
+  for (const InputPosition& position : positions) queue_.reset(position.role, position.next);
+
+  lineage_ = store_->meta()->lineage;
+  const std::uint64_t number = lineage_.empty() ? 1 : lineage_.back().number + 1;
+  lineage_.push_back({number, restore_target_});
+  if (lineage_.size() > kMaxLineage) lineage_.erase(lineage_.begin());
+  phase_ = Phase::kReady;
+  spdlog::info(
+      "partition={} takeover=ready recovery={} reason={} generation={} records_read={} live={} watermarks={} "
+      "changelog_position={} ms={}",
+      partition_.value(), rebuilt_ == Rebuild::kNone ? "reuse" : "rebuild", name_of(rebuilt_), number, records,
+      store_->summary().live_rows, store_->summary().watermarks, store_->position().value_or(Offset(0)).value(),
+      clock_.steady().value() - started_at_.value());
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,63 @@
+#include "runtime/recovery.h"
+
+#include <algorithm>
+#include <array>
+
+namespace reseq::runtime {
+
+std::string_view name_of(Rebuild why) {
+  static constexpr std::array<std::string_view, static_cast<std::size_t>(Rebuild::kCount)> kNames = {
+      "none",    "no_copy", "other_boot", "poisoned",  "damaged", "inside_transaction",
+      "foreign", "too_old", "truncated",  "log_start", "record",  "lineage",
+      "digest",  "fault"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
+Rebuild judge(store::StateFolder::Copy found) {
+  switch (found) {
+    case store::StateFolder::Copy::kNone:
+      return Rebuild::kNoCopy;
+    case store::StateFolder::Copy::kClean:
+    case store::StateFolder::Copy::kSameBoot:
+      return Rebuild::kNone;
+    case store::StateFolder::Copy::kOtherBoot:
+      return Rebuild::kOtherBoot;
+    case store::StateFolder::Copy::kPoisoned:
+      return Rebuild::kPoisoned;
+  }
+  return Rebuild::kDamaged;
+}
+
+Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelog::LogEnds& log,
+              const Application& application, UnixMs now) {
+  const auto standing = store.standing();
+  if (!standing) return Rebuild::kNoCopy;
+  if (from_disk && standing->generation == 0) return Rebuild::kInsideTransaction;
+  if (store.identity() && difference(*store.identity(), application)) return Rebuild::kForeign;
+  // Tombstones younger than this are still in the log, wherever the reading stopped (RELIABILITY C22). A meta row of a
+  // host with a fast clock is as good as young: max_clock_drift_ms bounds that.
+  const std::int64_t age = store.meta() ? now.value() - store.meta()->now.value() : 0;
+  if (application.guards.tombstone_horizon && age > application.delete_retention.value() / 2) return Rebuild::kTooOld;
+  if (standing->position > log.high_watermark) return Rebuild::kTruncated;
+  if (standing->position < log.begin) return Rebuild::kLogStart;
+  return Rebuild::kNone;
+}
+
+bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& lineage) {
+  const auto mine = std::find_if(lineage.begin(), lineage.end(),
+                                 [&](const Generation& generation) { return generation.number == from.generation; });
+  if (mine == lineage.end() || from.position < mine->restore_target) return false;
+  const auto next = std::next(mine);
+  return next == lineage.end() || from.position <= next->restore_target;
+}
+
+std::optional<std::string_view> difference(const Identity& identity, const Application& application) {
+  if (identity.application_id != application.settings.application_id) return "application.id";
+  if (identity.cluster_id != application.cluster_id) return "the Kafka cluster";
+  if (identity.partitions != application.partitions) return "the number of partitions";
+  if (identity.sequence_kind != application.sequence_kind) return "sequence_kind";
+  if (identity.partitioner != application.partitioner) return "partitioner";
+  return std::nullopt;
+}
+
+}  // namespace reseq::runtime

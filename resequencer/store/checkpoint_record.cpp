@@ -1,0 +1,59 @@
+#include "store/checkpoint_record.h"
+
+#include "codec/byte_reader.h"
+#include "codec/byte_writer.h"
+#include "codec/hash.h"
+
+namespace reseq::store {
+namespace {
+
+constexpr char kFormat = 1;
+constexpr std::size_t kNumbers = 8;
+constexpr std::size_t kChecksumBytes = 4;
+constexpr std::size_t kBytes = 1 + kNumbers * 8 + kChecksumBytes;
+
+void append_checksum(std::string& out) {
+  const std::uint32_t sum = codec::crc32(out);
+  for (unsigned shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(sum >> shift));
+}
+
+}  // namespace
+
+std::string encode_checkpoint(const CheckpointRecord& record) {
+  std::string out(1, kFormat);
+  codec::ByteWriter writer(out);
+  writer.fixed64(static_cast<std::uint64_t>(record.checkpoint.position.value()));
+  writer.fixed64(record.checkpoint.last_record.low);
+  writer.fixed64(record.checkpoint.last_record.high);
+  writer.fixed64(record.checkpoint.generation);
+  writer.fixed64(record.summary.digest.low);
+  writer.fixed64(record.summary.digest.high);
+  writer.fixed64(record.summary.live_rows);
+  writer.fixed64(record.summary.watermarks);
+  append_checksum(out);
+  return out;
+}
+
+Result<CheckpointRecord> decode_checkpoint(std::string_view bytes) {
+  if (bytes.empty()) return Error{ErrorClass::kInvalid, 0, "state: the checkpoint record is empty"};
+  if (bytes.front() != kFormat)
+    return Error{ErrorClass::kInvalid, 0, "state: the checkpoint record is of another version or damaged"};
+  if (bytes.size() != kBytes) return Error{ErrorClass::kInvalid, 0, "state: the checkpoint record has a wrong length"};
+  std::string sealed(bytes.substr(0, kBytes - kChecksumBytes));
+  append_checksum(sealed);
+  if (sealed != bytes) return Error{ErrorClass::kInvalid, 0, "state: the checkpoint record fails its checksum"};
+
+  codec::ByteReader reader(bytes.substr(1));
+  CheckpointRecord record;
+  record.checkpoint.position = Offset(static_cast<std::int64_t>(reader.fixed64()));
+  record.checkpoint.last_record.low = reader.fixed64();
+  record.checkpoint.last_record.high = reader.fixed64();
+  record.checkpoint.generation = reader.fixed64();
+  record.summary.digest.low = reader.fixed64();
+  record.summary.digest.high = reader.fixed64();
+  record.summary.live_rows = reader.fixed64();
+  record.summary.watermarks = reader.fixed64();
+  return record;
+}
+
+}  // namespace reseq::store

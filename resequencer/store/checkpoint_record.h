@@ -1,0 +1,45 @@
+// CheckpointRecord: what a copy on disk says about itself, written in the same LMDB transaction as its rows.
+//
+//   record := format u8 | position fixed64 | last record: low fixed64, high fixed64 | generation fixed64
+//             | digest: low fixed64, high fixed64 | live rows fixed64 | watermarks fixed64 | checksum 4 bytes
+//   format := 1
+//   checksum := CRC-32 of what stands before it, lowest byte first
+//
+// Thread rule: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/ids.h"
+
+namespace reseq::store {
+
+// Where a state stands in its changelog.
+struct Checkpoint {
+  Offset position;               // last applied record + 1
+  Digest last_record;            // KeyedHash::of_record(key, value or empty) of the record at position - 1
+  std::uint64_t generation = 0;  // newest one in the lineage when that was the meta row; 0: inside of a transaction
+  friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
+};
+
+struct Summary {
+  Digest digest;
+  std::uint64_t live_rows = 0;
+  std::uint64_t watermarks = 0;
+  friend bool operator==(const Summary&, const Summary&) = default;
+};
+
+struct CheckpointRecord {
+  Checkpoint checkpoint;
+  Summary summary;
+  friend bool operator==(const CheckpointRecord&, const CheckpointRecord&) = default;
+};
+
+[[nodiscard]] std::string encode_checkpoint(const CheckpointRecord& record);
+// kInvalid: damaged, or of a newer format.
+[[nodiscard]] Result<CheckpointRecord> decode_checkpoint(std::string_view bytes);
+
+}  // namespace reseq::store

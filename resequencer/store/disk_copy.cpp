@@ -1,0 +1,161 @@
+#include "store/disk_copy.h"
+
+#include <utility>
+
+#include "base/assert.h"
+#include "codec/rows.h"
+
+namespace reseq::store {
+namespace {
+
+constexpr std::string_view kRecordKey = "checkpoint";
+
+Error damaged_row() {
+  return {ErrorClass::kInvalid, 0, "state: a row on disk fails its checksum"};
+}
+
+Result<> write_timer(Environment::Write& write, std::string_view key, std::optional<UnixMs> old,
+                     std::optional<UnixMs> fresh) {
+  if (old == fresh) return Done{};
+  std::string timer;
+  if (old) {
+    append_timer_key({*old, key}, timer);
+    if (auto removed = write.remove(Table::kTimers, timer); !removed) return removed;
+    timer.clear();
+  }
+  if (!fresh) return Done{};
+  append_timer_key({*fresh, key}, timer);
+  return write.put(Table::kTimers, timer, {});
+}
+
+// A row that came and went since the last checkpoint is not there and leaves nothing behind.
+Result<> write_row(Environment::Write& write, std::string_view key, const MemoryTable::Entry& entry) {
+  const auto found = write.get(Table::kRows, key);
+  if (!found) return found.error();
+  const std::optional<std::string_view> old = found.value();
+  if (old && !codec::is_intact(key, *old)) return damaged_row();
+  const auto old_timer = old && is_document(key) ? codec::timer_of(*old) : std::nullopt;
+  if (!entry.value && !old) return Done{};
+  if (old == entry.value) return Done{};
+  Result<> changed = entry.value ? write.put(Table::kRows, key, *entry.value) : write.remove(Table::kRows, key);
+  if (!changed) return changed;
+  return write_timer(write, key, old_timer, entry.timer);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DiskCopy>> DiskCopy::open(std::unique_ptr<StateFolder> folder, const DiskSettings& settings) {
+  const StateFolder::Copy found = folder->found();
+  if (found == StateFolder::Copy::kPoisoned || found == StateFolder::Copy::kOtherBoot)
+    return Error{ErrorClass::kInvalid, 0,
+                 "state: the copy in " + folder->path() + " is not to be trusted: " + std::string(name_of(found))};
+  auto copy = std::unique_ptr<DiskCopy>(new DiskCopy(std::move(folder), settings));
+  copy->found_ = found;
+  if (auto opened = copy->open(); !opened) return opened.error();
+  return copy;
+}
+
+Result<> DiskCopy::open() {
+  // A copy that was closed clean has all of its tables; any other may have been cut off while it was created.
+  const bool create = found_ != StateFolder::Copy::kClean;
+  if (create)
+    if (auto begun = folder_->begin_writing(); !begun) return begun;
+  auto opened = Environment::open(
+      folder_->path(), {.map_bytes = settings_.map_bytes, .create = create, .on_broken = [this] { poison(); }});
+  if (!opened) return opened.error();
+  environment_ = std::move(opened).value();
+  const auto record = environment_->get(Table::kCheckpoint, kRecordKey);
+  if (!record) return record.error();
+  if (record.value()) {
+    auto decoded = decode_checkpoint(*record.value());
+    if (!decoded) return decoded.error();
+    written_ = decoded.value();
+  }
+  sync_->attach(environment_->descriptor(), *folder_);
+  return Done{};
+}
+
+DiskCopy::~DiskCopy() {
+  close();
+}
+
+void DiskCopy::close() {
+  sync_->detach();
+  environment_.reset();
+}
+
+Result<std::optional<std::string_view>> DiskCopy::row(std::string_view key) const {
+  auto found = environment_->get(Table::kRows, key);
+  if (found && found.value() && !codec::is_intact(key, *found.value())) return damaged_row();
+  return found;
+}
+
+std::uint64_t DiskCopy::row_count() const {
+  const auto count = environment_->entries(Table::kRows);
+  return count ? count.value() : 0;
+}
+
+std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) const {
+  if (all_timers_hidden_) return std::nullopt;
+  auto scan = environment_->scan(Table::kTimers, first_timer_);
+  const char* const start = scan.key().data();
+  while (scan.valid()) {
+    const auto timer = parse_timer_key(scan.key());
+    if (!timer || memory.find(timer->key) == nullptr) break;
+    scan.next();
+  }
+  all_timers_hidden_ = !scan.valid() && !scan.error();
+  if (all_timers_hidden_) return std::nullopt;
+  if (scan.valid() && scan.key().data() != start) first_timer_ = scan.key();
+  return scan;
+}
+
+void DiskCopy::forget_timers() {
+  first_timer_.clear();
+  all_timers_hidden_ = false;
+}
+
+Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& record) {
+  if (folder_->poisoned())
+    return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned: it must be rebuilt"};
+  if (auto begun = folder_->begin_writing(); !begun) return begun;
+  const std::string encoded = encode_checkpoint(record);
+  auto done = environment_->write([&](Environment::Write& write) -> Result<> {
+    for (const std::string_view key : memory.keys().all()) {
+      if (auto row = write_row(write, key, *memory.find(key)); !row) return row;
+    }
+    return write.put(Table::kCheckpoint, kRecordKey, encoded);
+  });
+  if (done) {
+    written_ = record;
+    forget_timers();
+  } else if (done.error().what_to_do != ErrorClass::kRetriable) {
+    poison();
+    return Error{ErrorClass::kFatal, done.error().code, done.error().message};
+  }
+  return done;
+}
+
+Result<> DiskCopy::close_clean() {
+  if (environment_ == nullptr) return Error{ErrorClass::kFatal, 0, "state: the copy is closed"};
+  auto synced = sync_->sync();
+  close();
+  if (!synced) return synced;
+  return folder_->mark_clean();
+}
+
+Result<> DiskCopy::wipe() {
+  close();
+  written_.reset();
+  forget_timers();
+  if (auto wiped = folder_->wipe(); !wiped) return wiped;
+  found_ = StateFolder::Copy::kNone;
+  return open();
+}
+
+void DiskCopy::poison() const {
+  // When not even this can be written, what LMDB reads next time fails its checks or is read right.
+  (void)folder_->poison();
+}
+
+}  // namespace reseq::store

@@ -1,0 +1,82 @@
+// DiskCopy: the copy of one partition's state on disk: its folder, its LMDB environment, and what they say of each
+// other.
+//
+// Invariants: rows, timers and checkpoint record change in one transaction; nothing is written before the folder says
+// that writing began; the folder is held until the environment is closed. Thread rule: used by the owner of the store;
+// sync() gives what other threads may use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/checkpoint_record.h"
+#include "store/environment.h"
+#include "store/memory_table.h"
+#include "store/state_folder.h"
+#include "store/sync_handle.h"
+
+namespace reseq::store {
+
+struct DiskSettings {
+  std::uint64_t map_bytes = std::uint64_t{1} << 30;  // first size of the memory map (sparse); doubled when it gets full
+};
+
+class DiskCopy {
+ public:
+  // kInvalid: damaged, of a newer format, or not to be trusted.
+  static Result<std::unique_ptr<DiskCopy>> open(std::unique_ptr<StateFolder> folder, const DiskSettings& settings);
+  ~DiskCopy();
+  DiskCopy(const DiskCopy&) = delete;
+  DiskCopy& operator=(const DiskCopy&) = delete;
+
+  // A row whose checksum is right, or none. The view lives until the next write. kInvalid: it is damaged.
+  [[nodiscard]] Result<std::optional<std::string_view>> row(std::string_view key) const;
+  // Rows in key order, not checked.
+  [[nodiscard]] Environment::Scan rows(std::string_view from) const { return environment_->scan(Table::kRows, from); }
+  [[nodiscard]] std::uint64_t row_count() const;
+
+  // Timers in order from the first that no entry of `memory` hides, none when there is none. What is hidden stays so
+  // until the next write, so the way there is walked once.
+  [[nodiscard]] std::optional<Environment::Scan> timers(const MemoryTable& memory) const;
+
+  // False after a wipe() that failed: nothing can be read then.
+  [[nodiscard]] bool is_open() const { return environment_ != nullptr; }
+
+  [[nodiscard]] const std::optional<CheckpointRecord>& written() const { return written_; }
+
+  // All entries of `memory` in key order, their timers, and the record, in one transaction. On an error nothing was
+  // written. kFatal, kInvalid: the copy is poisoned.
+  Result<> write(const MemoryTable& memory, const CheckpointRecord& record);
+
+  // Syncs, closes and marks the copy clean. After it, and when it failed, only destruction.
+  Result<> close_clean();
+  // Empties the copy and opens it again. kRetriable: the copy is closed, call it again.
+  Result<> wipe();
+
+  // Makes this the last use of the copy: it must be rebuilt.
+  void poison() const;
+  [[nodiscard]] const StateFolder& folder() const { return *folder_; }
+  [[nodiscard]] const std::shared_ptr<SyncHandle>& sync() const { return sync_; }
+
+ private:
+  DiskCopy(std::unique_ptr<StateFolder> folder, const DiskSettings& settings)
+      : folder_(std::move(folder)), settings_(settings) {}
+  Result<> open();
+  void close();
+  void forget_timers();
+
+  std::unique_ptr<StateFolder> folder_;
+  DiskSettings settings_;
+  StateFolder::Copy found_ = StateFolder::Copy::kNone;
+  std::unique_ptr<Environment> environment_;
+  std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
+  std::optional<CheckpointRecord> written_;
+  mutable std::string first_timer_;  // key of a timer: those before it are hidden
+  mutable bool all_timers_hidden_ = false;
+};
+
+}  // namespace reseq::store

@@ -1,0 +1,194 @@
+// The part of PartitionStore that reads many rows: what is due, the watermark sweep, the pending targets. Memory and
+// disk are merged; what memory has an entry for, disk does not know any more. Everything that is read from disk is
+// decoded, so that each pass is a scrub as well.
+#include <utility>
+#include <variant>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "store/partition_store.h"
+
+namespace reseq::store {
+namespace {
+
+Error damaged(std::string_view what) {
+  return {ErrorClass::kInvalid, 0, "state: " + std::string(what) + " on disk is damaged"};
+}
+
+std::optional<codec::DocumentRow> decode(std::string_view key, std::string_view value) {
+  auto decoded = codec::decode_row(key, value);
+  if (auto* row = std::get_if<codec::DocumentRow>(&decoded)) return std::move(*row);
+  return std::nullopt;
+}
+
+// Documents on disk behind a cursor that memory does not hide.
+class DiskDocuments {
+ public:
+  DiskDocuments(const DiskCopy* disk, const MemoryTable& memory, std::string_view cursor) : memory_(memory) {
+    if (disk == nullptr) return;
+    scan_.emplace(disk->rows(cursor));
+    if (scan_->valid() && scan_->key() == cursor) scan_->next();
+    settle();
+  }
+  [[nodiscard]] bool valid() const { return scan_ && scan_->valid() && is_document(scan_->key()); }
+  [[nodiscard]] std::string_view key() const { return scan_->key(); }
+  [[nodiscard]] std::string_view value() const { return scan_->value(); }
+  void next() {
+    scan_->next();
+    settle();
+  }
+  [[nodiscard]] std::optional<Error> error() const { return scan_ ? scan_->error() : std::nullopt; }
+
+ private:
+  void settle() {
+    while (valid() && memory_.find(scan_->key()) != nullptr) scan_->next();
+  }
+  const MemoryTable& memory_;
+  std::optional<Environment::Scan> scan_;
+};
+
+// Timers of memory and disk in order.
+class TimersInOrder {
+ public:
+  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory)
+      : memory_(memory), in_memory_(memory.timers().begin()), on_disk_(std::move(on_disk)) {}
+
+  [[nodiscard]] std::optional<Timer> first() { return choose(); }
+  [[nodiscard]] std::optional<Timer> next() {
+    if (from_disk_) {
+      on_disk_->next();
+    } else {
+      ++in_memory_;
+    }
+    return choose();
+  }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  std::optional<Timer> choose() {
+    const auto disk = first_on_disk();
+    const bool has_memory = in_memory_ != memory_.timers().end();
+    from_disk_ = disk && (!has_memory || *disk < *in_memory_);
+    if (from_disk_) return disk;
+    if (!has_memory || error_) return std::nullopt;
+    return *in_memory_;
+  }
+  std::optional<Timer> first_on_disk() {
+    while (on_disk_ && on_disk_->valid()) {
+      const auto timer = parse_timer_key(on_disk_->key());
+      if (!timer) {
+        error_ = damaged("a timer");
+        return std::nullopt;
+      }
+      if (memory_.find(timer->key) == nullptr) return timer;
+      on_disk_->next();
+    }
+    if (on_disk_ && on_disk_->error()) error_ = on_disk_->error();
+    return std::nullopt;
+  }
+  const MemoryTable& memory_;
+  std::set<Timer>::const_iterator in_memory_;
+  std::optional<Environment::Scan> on_disk_;
+  bool from_disk_ = false;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const {
+  std::vector<std::string> ids;
+  if (memory_ == nullptr) return ids;
+  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_);
+  for (auto timer = timers.first(); timer && timer->deadline <= now && ids.size() < max; timer = timers.next()) {
+    // The key of a timer has no checksum of its own: its row must say the same.
+    const auto value = value_of(timer->key);
+    auto row = value ? decode(timer->key, *value) : std::nullopt;
+    if (!row || codec::timer_of(*value) != timer->deadline) {
+      break_down(damaged("a timer or its row"));
+      return ids;
+    }
+    ids.push_back(std::move(row->id));
+  }
+  if (timers.error()) break_down(*timers.error());
+  return ids;
+}
+
+std::optional<UnixMs> PartitionStore::earliest_deadline() const {
+  if (memory_ == nullptr) return std::nullopt;
+  std::optional<UnixMs> earliest;
+  if (!memory_->timers().empty()) earliest = memory_->timers().begin()->deadline;
+  const auto scan = disk() != nullptr ? disk()->timers(*memory_) : std::nullopt;
+  if (!scan) return earliest;
+  if (scan->error()) break_down(*scan->error());
+  if (!scan->valid()) return earliest;
+  const auto timer = parse_timer_key(scan->key());
+  if (!timer) {
+    break_down(damaged("a timer"));
+    return earliest;
+  }
+  return earliest && *earliest < timer->deadline ? earliest : timer->deadline;
+}
+
+PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const {
+  Swept swept;
+  if (memory_ == nullptr) return swept;
+  cursor = cursor.substr(0, codec::kMaxKeyBytes);
+  auto in_memory = memory_->keys().behind(cursor);
+  DiskDocuments on_disk(disk(), *memory_, cursor);
+  while (swept.looked_at < rows_max) {
+    const bool has_memory = in_memory.valid() && is_document(in_memory.key());
+    if (!has_memory && !on_disk.valid()) {
+      if (on_disk.error()) break_down(*on_disk.error());
+      swept.cursor.clear();
+      return swept;
+    }
+    const bool from_disk = on_disk.valid() && (!has_memory || on_disk.key() < in_memory.key());
+    const std::string_view key = from_disk ? on_disk.key() : in_memory.key();
+    std::optional<std::string_view> value;
+    if (from_disk) {
+      value = on_disk.value();
+    } else if (const auto* entry = memory_->find(key); entry->value) {
+      value = *entry->value;
+    }
+    ++swept.looked_at;
+    if (value) {
+      auto row = decode(key, *value);
+      if (!row) {
+        break_down(damaged("a row"));
+        return swept;
+      }
+      const UnixMs deadline = row->row.deadline;
+      if (row->row.completed() && deadline != UnixMs() && deadline <= now)
+        swept.expired_ids.push_back(std::move(row->id));
+    }
+    swept.cursor = key;
+    if (from_disk) {
+      on_disk.next();
+    } else {
+      in_memory.next();
+    }
+  }
+  return swept;
+}
+
+TargetSet PartitionStore::pending_targets() const {
+  TargetSet pending;
+  if (memory_ == nullptr) return pending;
+  memory_->for_each([&](std::string_view key, const MemoryTable::Entry& entry) {
+    if (!is_document(key) || !entry.value || codec::is_watermark(*entry.value)) return;
+    if (const auto found = decode(key, *entry.value)) pending |= found->row.pending();
+  });
+  DiskDocuments on_disk(disk(), *memory_, {});
+  for (; on_disk.valid(); on_disk.next()) {
+    const auto found = decode(on_disk.key(), on_disk.value());
+    if (!found) {
+      break_down(damaged("a row"));
+      return pending;
+    }
+    pending |= found->row.pending();
+  }
+  if (on_disk.error()) break_down(*on_disk.error());
+  return pending;
+}
+
+}  // namespace reseq::store

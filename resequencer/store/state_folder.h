@@ -1,0 +1,85 @@
+// StateFolder: the directory of one partition's copy on this disk, held by its own lock file (not LMDB's).
+//
+//   lock       flock; whoever holds it owns the folder. Released by the kernel when the process ends
+//   data.mdb   the copy; lock.mdb is LMDB's own
+//   boot       boot id and place of the folder when writing began: after a restart of the machine they differ
+//   clean      everything was synced and nothing was written since; holds the length of data.mdb
+//   poisoned   a sync failed or the copy proved damaged: it must be rebuilt
+//
+// A copy is trusted when it is clean, or when the machine has not restarted since it was written: the kernel then still
+// has every page that was written, whatever became of the process (RELIABILITY 35).
+//
+// Invariants: one holder per folder, over all processes; `clean` never stands while LMDB may write.
+// Thread rule: used by the owner of the store; poison() and poisoned() from any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace reseq::store {
+
+class StateFolder {
+ public:
+  // The copy as it was found at open(); kNone again after wipe().
+  enum class Copy : unsigned char { kNone, kClean, kSameBoot, kOtherBoot, kPoisoned };
+
+  // Creates the directory and its parents (0700) and takes the lock. `boot_id`: boot_id(). kRetriable: somebody else
+  // holds the folder, or the disk refuses. kInvalid: the folder is a symbolic link, belongs to another user, can be
+  // written by others, or lies on a file system that LMDB cannot live on; the message names the fix.
+  static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id);
+
+  // Gives the lock back. A folder that was not marked clean stays unclean.
+  ~StateFolder();
+  StateFolder(const StateFolder&) = delete;
+  StateFolder& operator=(const StateFolder&) = delete;
+
+  [[nodiscard]] Copy found() const { return found_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  // Before the first write after open() or mark_clean(): takes the clean mark away and notes this boot, durably. Cheap
+  // when it was done before.
+  Result<> begin_writing();
+
+  // REQUIRES: everything written was synced, and the sync was checked. Durable when it returns.
+  Result<> mark_clean();
+
+  // The copy is not to be opened again. Fails only when nothing could be noted on disk.
+  Result<> poison();
+  [[nodiscard]] bool poisoned() const { return poisoned_; }
+
+  // Removes the copy and its marks, not the lock. REQUIRES: no environment is open in the folder.
+  Result<> wipe();
+
+ private:
+  StateFolder(std::string path, std::string boot_id, int directory)
+      : path_(std::move(path)), boot_id_(std::move(boot_id)), directory_(directory) {}
+
+  Result<> take_lock();
+  Result<> look();
+  [[nodiscard]] std::string boot_note() const;
+  [[nodiscard]] std::string clean_note() const;
+  [[nodiscard]] std::string read(const char* name) const;
+  Result<> write(const char* name, const std::string& text);
+  Result<> remove(const char* name);
+  Result<> sync_directory();
+  [[nodiscard]] Error failed(const std::string& what, int error) const;
+
+  std::string path_;
+  std::string boot_id_;
+  int directory_ = -1;
+  int lock_ = -1;
+  Copy found_ = Copy::kNone;
+  bool writing_ = false;
+  std::atomic<bool> poisoned_ = false;
+};
+
+[[nodiscard]] std::string_view name_of(StateFolder::Copy copy);
+
+// Drawn by the kernel at each start of the machine; the same in all containers of it. Empty when it cannot be read.
+[[nodiscard]] std::string boot_id();
+
+}  // namespace reseq::store

@@ -1,0 +1,35 @@
+#include "store/sync_handle.h"
+
+#include <cerrno>
+#include <system_error>
+#include <unistd.h>
+
+#include "store/state_folder.h"
+
+namespace reseq::store {
+
+Result<> SyncHandle::sync() {
+  const std::lock_guard lock(mutex_);
+  if (folder_ == nullptr) return Done{};
+  if (folder_->poisoned()) return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned"};
+  if (::fdatasync(descriptor_) == 0) return Done{};
+  const int error = errno;
+  const auto poisoned = folder_->poison();
+  return Error{ErrorClass::kFatal, error,
+               "state: " + folder_->path() + " cannot be synced: " + std::generic_category().message(error) +
+                   (poisoned ? "" : "; " + poisoned.error().message)};
+}
+
+void SyncHandle::attach(int descriptor, StateFolder& folder) {
+  const std::lock_guard lock(mutex_);
+  descriptor_ = descriptor;
+  folder_ = &folder;
+}
+
+void SyncHandle::detach() {
+  const std::lock_guard lock(mutex_);
+  descriptor_ = -1;
+  folder_ = nullptr;
+}
+
+}  // namespace reseq::store

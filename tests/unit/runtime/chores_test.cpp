@@ -1,0 +1,127 @@
+#include "runtime/chores.h"
+
+#include <gtest/gtest.h>
+
+#include "changelog/batch_rows.h"
+#include "codec/hash.h"
+
+namespace reseq::runtime {
+namespace {
+
+constexpr UnixMs kNow{1'700'000'000'000};
+
+config::Settings settings() {
+  config::Settings made;
+  made.application_id = "shop";
+  made.targets = {{"search", "", false, false}};
+  return made;
+}
+
+std::vector<InputPosition> positions(std::int64_t requests, std::int64_t control, std::int64_t commands) {
+  return {{Role::kRequests, Offset(requests)}, {Role::kControl, Offset(control)}, {Role::kCommands, Offset(commands)}};
+}
+
+class Chore : public ::testing::Test {
+ protected:
+  Chore() : application_(settings()), chores_(application_) {
+    application_.delete_retention = Milliseconds(4'000'000);
+    Identity identity;
+    identity.application_id = "shop";
+    identity.cluster_id = "cluster";
+    identity.partitions = 4;
+    EXPECT_TRUE(store_.restore(changelog::identity_row(identity, arena_), Offset(0)).ok());
+    Meta meta;
+    meta.now = kNow;
+    meta.positions = positions(5, 5, 5);
+    EXPECT_TRUE(store_.restore(changelog::meta_row(meta, arena_), Offset(1)).ok());
+    for (const Role role : kInputs) queue_.reset(role, Offset(5));
+    chores_.restart(Milliseconds(0));
+  }
+
+  // A row that waits until `deadline`, or was completed and is kept until then.
+  void put(const std::string& id, UnixMs deadline, bool completed) {
+    Row row;
+    Group group;
+    group.order.sequence = Sequence("12345678");
+    group.requested = true;
+    (completed ? group.served : group.pending) = TargetSet::of(TargetNumber(0));
+    row.groups.push_back(group);
+    row.deadline = deadline;
+    std::vector<store::Change> changes;
+    const RowChange change{id, row};
+    changelog::append_rows(std::span(&change, 1), store_.hash(), arena_, changes);
+    EXPECT_TRUE(store_.restore(changes.front(), Offset(next_++)).ok());
+  }
+
+  Application application_;
+  Arena arena_;
+  store::PartitionStore store_;
+  InputQueue queue_;
+  Chores chores_;
+  std::int64_t next_ = 2;
+};
+
+TEST_F(Chore, AsksForEndsOnlyOnceATimerIsDue) {
+  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  put("a", UnixMs(kNow.value() + 10), false);
+  EXPECT_FALSE(chores_.want_ends(store_, UnixMs(kNow.value() + 9)));
+  EXPECT_TRUE(chores_.want_ends(store_, UnixMs(kNow.value() + 10)));
+  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, UnixMs(kNow.value() + 10));
+  EXPECT_FALSE(chores_.want_ends(store_, UnixMs(kNow.value() + 11)));
+}
+
+TEST_F(Chore, FiresNoTimerBeforeTheInputsAreReadToTheEndsAskedAfterIt) {
+  put("a", kNow, false);
+  EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kNow), std::nullopt) << "nothing was asked";
+  chores_.set_ends({Offset(7), Offset(5), Offset(9)}, kNow);
+  EXPECT_EQ(chores_.may_fire(positions(7, 5, 8), kNow), std::nullopt);
+  EXPECT_EQ(chores_.may_fire(positions(6, 5, 9), kNow), std::nullopt);
+  EXPECT_EQ(chores_.may_fire(positions(7, 5, 9), UnixMs(kNow.value() + 50)), kNow) << "later ones must ask again";
+}
+
+TEST_F(Chore, ForgetsTheEndsWhenThePartitionIsReadAgain) {
+  put("a", kNow, false);
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, kNow);
+  chores_.restart(Milliseconds(1));
+  EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kNow), std::nullopt);
+  EXPECT_TRUE(chores_.want_ends(store_, kNow));
+}
+
+TEST_F(Chore, WritesAHeartbeatEveryQuarterOfTheTombstones) {
+  EXPECT_FALSE(chores_.want_heartbeat(store_, queue_, Milliseconds(999'999), kNow));
+  EXPECT_TRUE(chores_.want_heartbeat(store_, queue_, Milliseconds(1'000'000), kNow));
+  EXPECT_TRUE(chores_.want_heartbeat(store_, queue_, Milliseconds(1), UnixMs(kNow.value() + 1'000'000)))
+      << "the meta row that was restored is old";
+  chores_.committed(Milliseconds(1'000'000));
+  EXPECT_FALSE(chores_.want_heartbeat(store_, queue_, Milliseconds(1'000'001), kNow));
+}
+
+TEST_F(Chore, CommitsPositionsThatMovedOverControlRecordsOnlyAfterAMinute) {
+  queue_.reached(Role::kCommands, Offset(6));
+  EXPECT_FALSE(chores_.want_heartbeat(store_, queue_, Milliseconds(59'999), kNow));
+  EXPECT_TRUE(chores_.want_heartbeat(store_, queue_, Milliseconds(60'000), kNow));
+}
+
+TEST_F(Chore, SweepsOnlyWhereSomethingHasExpired) {
+  put("young", UnixMs(kNow.value() + 1), true);
+  application_.settings.watermark_retention_ms = 8000;
+  chores_.look_for_expired(store_, Milliseconds(1000), kNow);
+  EXPECT_FALSE(chores_.want_sweep());
+  chores_.look_for_expired(store_, Milliseconds(1999), UnixMs(kNow.value() + 1));
+  EXPECT_FALSE(chores_.want_sweep()) << "eight passes in watermark_retention, not more";
+  chores_.look_for_expired(store_, Milliseconds(2000), UnixMs(kNow.value() + 1));
+  EXPECT_TRUE(chores_.want_sweep());
+  chores_.swept("behind");
+  EXPECT_FALSE(chores_.want_sweep());
+  EXPECT_EQ(chores_.sweep_cursor(), "behind");
+}
+
+TEST_F(Chore, NeverSweepsWhenWatermarksAreKeptForEver) {
+  put("old", UnixMs(1), true);
+  application_.settings.watermark_retention_ms = 0;
+  chores_.look_for_expired(store_, Milliseconds(1'000'000), kNow);
+  EXPECT_FALSE(chores_.want_sweep());
+}
+
+}  // namespace
+}  // namespace reseq::runtime

@@ -1,0 +1,128 @@
+#include "runtime/recovery.h"
+
+#include <gtest/gtest.h>
+
+#include "changelog/batch_rows.h"
+#include "runtime/shelf.h"
+
+namespace reseq::runtime {
+namespace {
+
+using changelog::LogEnds;
+using store::Checkpoint;
+
+constexpr UnixMs kNow{1'700'000'000'000};
+constexpr Milliseconds kRetention{1'000'000};
+
+Application application() {
+  config::Settings settings;
+  settings.application_id = "shop";
+  settings.targets = {{"search", "", false, false}};
+  Application made(settings);
+  made.cluster_id = "cluster";
+  made.partitions = 4;
+  made.delete_retention = kRetention;
+  return made;
+}
+
+Identity identity_of(const Application& application) {
+  Identity identity;
+  identity.application_id = application.settings.application_id;
+  identity.cluster_id = application.cluster_id;
+  identity.partitions = application.partitions;
+  return identity;
+}
+
+// A state whose changelog ends at offset 12, with a meta row written at `now`.
+std::unique_ptr<store::PartitionStore> state(const Identity& identity, UnixMs now, bool ends_with_meta = true) {
+  auto made = std::make_unique<store::PartitionStore>();
+  Arena arena;
+  Meta meta;
+  meta.now = now;
+  meta.lineage = {{1, Offset(0)}};
+  EXPECT_TRUE(made->restore(changelog::identity_row(identity, arena), Offset(9)).ok());
+  const store::Change targets = changelog::targets_row(TargetTable(), arena);
+  const store::Change last = changelog::meta_row(meta, arena);
+  EXPECT_TRUE(made->restore(ends_with_meta ? targets : last, Offset(10)).ok());
+  EXPECT_TRUE(made->restore(ends_with_meta ? last : targets, Offset(11)).ok());
+  return made;
+}
+
+struct Judged {
+  Application app = application();
+  Identity identity = identity_of(app);
+  UnixMs written = kNow;
+  LogEnds log{Offset(0), Offset(12)};
+  bool ends_with_meta = true;
+  bool from_disk = true;
+  Rebuild operator()() const {
+    return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kNow);
+  }
+};
+
+TEST(Recovery, ReusesACopyThatFitsTheLog) {
+  EXPECT_EQ(Judged()(), Rebuild::kNone);
+}
+
+TEST(Recovery, NeedsACopy) {
+  const Judged judged;
+  EXPECT_EQ(judge(store::PartitionStore(), true, judged.log, judged.app, kNow), Rebuild::kNoCopy);
+}
+
+TEST(Recovery, RebuildsACopyThatACrashCutOffInsideOfATransaction) {
+  Judged judged{.ends_with_meta = false};
+  EXPECT_EQ(judged(), Rebuild::kInsideTransaction);
+  judged.from_disk = false;  // this process was reading it in: it goes on
+  EXPECT_EQ(judged(), Rebuild::kNone);
+}
+
+TEST(Recovery, RebuildsAForeignCopy) {
+  Judged judged;
+  judged.identity.cluster_id = "another";
+  EXPECT_EQ(judged(), Rebuild::kForeign);
+}
+
+TEST(Recovery, RebuildsACopyOlderThanHalfOfTheTombstones) {
+  Judged judged{.written = UnixMs(kNow.value() - kRetention.value() / 2)};
+  EXPECT_EQ(judged(), Rebuild::kNone);
+  judged.written = UnixMs(judged.written.value() - 1);
+  EXPECT_EQ(judged(), Rebuild::kTooOld);
+  judged.app.guards.tombstone_horizon = false;
+  EXPECT_EQ(judged(), Rebuild::kNone);
+}
+
+TEST(Recovery, RebuildsACopyThatIsAheadOfTheLog) {
+  Judged judged{.log = {Offset(0), Offset(12)}};
+  EXPECT_EQ(judged(), Rebuild::kNone);
+  judged.log.high_watermark = Offset(11);
+  EXPECT_EQ(judged(), Rebuild::kTruncated);
+}
+
+TEST(Recovery, RebuildsACopyBeforeTheBeginningOfTheLog) {
+  Judged judged{.log = {Offset(12), Offset(40)}};
+  EXPECT_EQ(judged(), Rebuild::kNone);
+  judged.log.begin = Offset(13);
+  EXPECT_EQ(judged(), Rebuild::kLogStart);
+}
+
+TEST(Recovery, FindsTheGenerationOfACopyInTheLineage) {
+  const std::vector<Generation> lineage = {{3, Offset(10)}, {4, Offset(20)}, {5, Offset(30)}};
+  const auto fits = [&](std::uint64_t generation, std::int64_t position) {
+    return in_lineage(Checkpoint{.position = Offset(position), .last_record = {}, .generation = generation}, lineage);
+  };
+  EXPECT_TRUE(fits(4, 20));
+  EXPECT_TRUE(fits(4, 30));
+  EXPECT_FALSE(fits(4, 19)) << "before its generation began";
+  EXPECT_FALSE(fits(4, 31)) << "behind where the next one began: written by a log that was cut off";
+  EXPECT_TRUE(fits(5, 1000)) << "the last one is still open";
+  EXPECT_FALSE(fits(2, 5)) << "forgotten";
+  EXPECT_FALSE(fits(6, 40)) << "of another log";
+}
+
+TEST(Recovery, NamesEveryReason) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Rebuild::kCount); ++i)
+    EXPECT_NE(name_of(static_cast<Rebuild>(i)), "") << i;
+}
+
+}  // namespace
+}  // namespace reseq::runtime

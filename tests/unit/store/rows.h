@@ -1,0 +1,139 @@
+// Rows, encoded, and places on disk for the tests of the store.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <string>
+#include <utility>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "store/partition_store.h"
+
+namespace reseq::store {
+
+inline constexpr const char* kBootId = "11111111-2222-3333-4444-555555555555";
+
+struct Encoded {
+  std::string key, value;
+  [[nodiscard]] Change put() const { return {key, value}; }
+  [[nodiscard]] Change gone() const { return {key, std::nullopt}; }
+};
+
+inline Identity identity(std::uint8_t seed = 1) {
+  Identity made;
+  made.application_id = "shop";
+  made.partitions = 4;
+  made.hash_key.bytes.fill(seed);
+  return made;
+}
+
+inline Encoded identity_row(std::uint8_t seed = 1) {
+  Encoded row{std::string(codec::identity_key()), ""};
+  codec::encode_identity(row.key, identity(seed), row.value);
+  return row;
+}
+
+inline Encoded targets_row(const TargetTable& table) {
+  Encoded row{std::string(codec::target_table_key()), ""};
+  codec::encode_targets(row.key, table, row.value);
+  return row;
+}
+
+inline Encoded meta_row(const Meta& meta) {
+  Encoded row{std::string(codec::meta_key()), ""};
+  codec::encode_meta(row.key, meta, row.value);
+  return row;
+}
+
+inline Meta meta_of(std::uint64_t generation) {
+  Meta meta;
+  meta.now = UnixMs(5);
+  meta.positions = {{Role::kRequests, Offset(3)}};
+  meta.lineage = {{generation, Offset(0)}};
+  return meta;
+}
+
+inline Row row_of(std::uint64_t sequence, TargetSet pending, TargetSet served) {
+  std::string bytes(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) bytes[7 - i] = static_cast<char>(sequence >> (8 * i));
+  Row row;
+  row.groups.push_back({Order{Epoch(0), Sequence(bytes), Revision(0)}, true, pending, served, TargetSet()});
+  return row;
+}
+
+inline Row live(std::uint64_t sequence, std::int64_t deadline = 0, bool overdue = false) {
+  Row row = row_of(sequence, TargetSet(1), TargetSet());
+  row.deadline = UnixMs(deadline);
+  row.overdue = overdue;
+  return row;
+}
+
+inline Row watermark(std::uint64_t sequence, std::int64_t deadline = 0) {
+  Row row = row_of(sequence, TargetSet(), TargetSet(1));
+  row.deadline = UnixMs(deadline);
+  return row;
+}
+
+inline Encoded document(const std::string& id, const Row& row) {
+  Encoded made;
+  codec::append_document_key(id, codec::KeyedHash(identity().hash_key), made.key);
+  codec::encode_row(made.key, id, row, made.value);
+  return made;
+}
+
+// A row that stands under the key of another id: what a collision of 128-bit hashes would look like.
+inline Encoded forged(const std::string& id, const std::string& owner, const Row& row) {
+  Encoded made;
+  codec::append_document_key(id, codec::KeyedHash(identity().hash_key), made.key);
+  codec::encode_row(made.key, owner, row, made.value);
+  return made;
+}
+
+// A directory that goes away with the test.
+class Place {
+ public:
+  explicit Place(const std::string& parent = testing::TempDir()) : path_(parent + "/reseq-store-XXXXXX") {
+    EXPECT_NE(::mkdtemp(path_.data()), nullptr) << path_;
+  }
+  ~Place() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+  [[nodiscard]] std::string folder() const { return path_ + "/state/0"; }
+  [[nodiscard]] std::string file(const std::string& name) const { return folder() + "/" + name; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  [[nodiscard]] Result<std::unique_ptr<PartitionStore>> open(const DiskSettings& settings = {}) const {
+    auto folder = StateFolder::open(this->folder(), kBootId);
+    if (!folder) return folder.error();
+    return PartitionStore::open(std::move(folder).value(), settings);
+  }
+  // The store, or a failed test.
+  [[nodiscard]] std::unique_ptr<PartitionStore> must_open(const DiskSettings& settings = {}) const {
+    auto opened = open(settings);
+    if (opened) return std::move(opened).value();
+    ADD_FAILURE() << opened.error().message;
+    return nullptr;
+  }
+
+ private:
+  std::string path_;
+};
+
+// Applies a change as the next record of the changelog.
+inline Result<> restore_next(PartitionStore& store, const Change& change) {
+  return store.restore(change, store.position().value_or(Offset(0)));
+}
+
+// Applies changes as a transaction of this process.
+inline void commit(PartitionStore& store, std::vector<Change> changes) {
+  const Summary after = store.after(changes);
+  const auto next = Offset(store.position().value_or(Offset(0)).value() + static_cast<std::int64_t>(changes.size()));
+  store.apply(changes, after, next);
+}
+
+}  // namespace reseq::store

@@ -1,0 +1,255 @@
+#include <atomic>
+#include <gtest/gtest.h>
+#include <thread>
+
+#include "rows.h"
+
+namespace reseq::store {
+namespace {
+
+std::unique_ptr<PartitionStore> born(const Place& place, const DiskSettings& settings = {}) {
+  auto store = place.must_open(settings);
+  const Encoded identity = identity_row();
+  const Encoded targets = targets_row(TargetTable({"search", "catalogue"}));
+  const Encoded meta = meta_row(meta_of(3));
+  commit(*store, {identity.put(), targets.put(), meta.put()});
+  return store;
+}
+
+void put(PartitionStore& store, const std::string& id, const Row& row) {
+  commit(store, {document(id, row).put()});
+}
+
+// Entries of a table of a copy that was closed.
+std::size_t entries(const Place& place, Table table) {
+  const auto environment = Environment::open(place.folder(), {.map_bytes = 0, .create = false, .on_broken = {}});
+  EXPECT_TRUE(environment.ok());
+  return environment.value()->entries(table).value();
+}
+
+TEST(StoreCheckpoint, KeepsEverythingOverACleanClose) {
+  const Place place;
+  Summary summary;
+  std::optional<Checkpoint> standing;
+  {
+    auto store = born(place);
+    put(*store, "a", live(5, 77));
+    const Encoded meta = meta_row(meta_of(3));
+    commit(*store, {meta.put()});
+    summary = store->summary();
+    standing = store->standing();
+    ASSERT_TRUE(store->close_clean().ok());
+  }
+  const auto store = place.must_open();
+  EXPECT_EQ(store->found(), StateFolder::Copy::kClean);
+  EXPECT_EQ(store->summary(), summary);
+  EXPECT_EQ(store->standing(), standing);
+  EXPECT_EQ(store->checkpointed(), standing);
+  EXPECT_EQ(store->standing()->generation, 3U);
+  EXPECT_EQ(store->identity(), identity());
+  EXPECT_EQ(store->meta(), meta_of(3));
+  EXPECT_EQ(store->targets().names(), (std::vector<std::string>{"search", "catalogue"}));
+  EXPECT_EQ(store->find("a").row, live(5, 77));
+  EXPECT_EQ(store->earliest_deadline(), UnixMs(77));
+  EXPECT_EQ(store->dirty_rows(), 0U);
+}
+
+TEST(StoreCheckpoint, IsWhereAKilledStoreComesBack) {
+  const Place place;
+  std::optional<Checkpoint> written;
+  {
+    auto store = born(place);
+    put(*store, "a", live(1));
+    ASSERT_TRUE(store->write_checkpoint().ok());
+    written = store->checkpointed();
+    put(*store, "a", live(2));
+    put(*store, "b", live(1));
+    EXPECT_EQ(store->dirty_rows(), 2U);
+    EXPECT_GT(store->dirty_bytes(), 0U);
+  }
+  const auto store = place.must_open();
+  EXPECT_EQ(store->found(), StateFolder::Copy::kSameBoot);
+  EXPECT_EQ(store->standing(), written);
+  EXPECT_EQ(store->find("a").row, live(1));
+  EXPECT_FALSE(store->find("b").row.has_value());
+}
+
+TEST(StoreCheckpoint, LeavesNothingOfARowThatCameAndWent) {
+  const Place place;
+  auto store = born(place);
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  put(*store, "a", live(1, 50));
+  commit(*store, {document("a", live(1)).gone()});
+  ASSERT_TRUE(store->close_clean().ok());
+  store.reset();
+  EXPECT_EQ(entries(place, Table::kRows), 3U);
+  EXPECT_EQ(entries(place, Table::kTimers), 0U);
+}
+
+TEST(StoreCheckpoint, KeepsOneTimerPerLiveRowWithADeadline) {
+  const Place place;
+  auto store = born(place);
+  put(*store, "no-deadline", live(1));
+  put(*store, "moved", live(1, 50));
+  put(*store, "overdue", live(1, 20));
+  put(*store, "completed", live(1, 10));
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  put(*store, "moved", live(2, 60));
+  put(*store, "overdue", live(1, 20, true));
+  put(*store, "completed", watermark(1, 10));
+  EXPECT_EQ(store->due(UnixMs(100), 10), (std::vector<std::string>{"moved"}));
+  EXPECT_EQ(store->earliest_deadline(), UnixMs(60));
+  ASSERT_TRUE(store->close_clean().ok());
+  store.reset();
+  EXPECT_EQ(entries(place, Table::kTimers), 1U);
+}
+
+TEST(StoreCheckpoint, LooksAtHiddenTimersAgainAfterTheNextOne) {
+  const Place place;
+  auto store = born(place);
+  put(*store, "a", live(1, 10));
+  put(*store, "b", live(1, 20));
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  put(*store, "a", watermark(1));
+  put(*store, "b", watermark(1));
+  EXPECT_FALSE(store->earliest_deadline().has_value());
+  put(*store, "a", live(2, 5));
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  EXPECT_EQ(store->earliest_deadline(), UnixMs(5));
+  EXPECT_EQ(store->due(UnixMs(5), 1), (std::vector<std::string>{"a"}));
+}
+
+TEST(StoreCheckpoint, GrowsAMapThatIsTooSmall) {
+  const Place place("/dev/shm");
+  auto store = born(place, {.map_bytes = 64U << 10});
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 5000; ++i) put(*store, "doc-" + std::to_string(round * 5000 + i), live(1, i + 1));
+    const auto written = store->write_checkpoint();
+    ASSERT_TRUE(written.ok()) << written.error().message;
+  }
+  EXPECT_EQ(store->find("doc-19999").row, live(1, 5000));
+  EXPECT_EQ(store->due(UnixMs(1), 10).size(), 4U);
+  store.reset();
+  const auto again = place.must_open({.map_bytes = 64U << 10});
+  EXPECT_EQ(again->find("doc-7").row, live(1, 8));
+  EXPECT_EQ(again->rows(), 20002U);
+}
+
+TEST(StoreCheckpoint, CanBeWrittenWhileAnotherThreadSyncs) {
+  const Place place("/dev/shm");
+  auto store = born(place, {.map_bytes = 64U << 10});
+  const auto sync = store->sync_handle();
+  std::atomic<bool> over = false;
+  std::atomic<int> failures = 0;
+  std::thread syncer([&] {
+    while (!over)
+      if (!sync->sync()) ++failures;
+  });
+  for (int i = 0; i < 20000; ++i) {
+    put(*store, "doc-" + std::to_string(i), live(1));
+    if (i % 500 != 0) continue;
+    EXPECT_TRUE(store->write_checkpoint().ok());
+  }
+  EXPECT_TRUE(store->close_clean().ok());
+  store.reset();
+  over = true;
+  syncer.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(sync->sync().ok()) << "nothing to do any more";
+}
+
+TEST(StoreCheckpoint, IsRefusedOnceASyncHasFailed) {
+  const Place place;
+  auto other = StateFolder::open(place.path() + "/other", kBootId);
+  ASSERT_TRUE(other.ok());
+  {
+    SyncHandle broken;
+    broken.attach(-1, *other.value());
+    const auto synced = broken.sync();
+    ASSERT_FALSE(synced.ok());
+    EXPECT_EQ(synced.error().what_to_do, ErrorClass::kFatal);
+    EXPECT_FALSE(broken.sync().ok()) << "a second sync does not make it good";
+  }
+  EXPECT_TRUE(other.value()->poisoned());
+  EXPECT_FALSE(other.value()->mark_clean().ok());
+  ASSERT_TRUE(other.value()->wipe().ok());
+
+  auto poisoned = DiskCopy::open(std::move(other).value(), {});
+  ASSERT_TRUE(poisoned.ok());
+  poisoned.value()->poison();
+  const MemoryTable nothing(codec::KeyedHash(identity().hash_key));
+  const auto refused = poisoned.value()->write(nothing, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().what_to_do, ErrorClass::kFatal);
+  EXPECT_FALSE(poisoned.value()->close_clean().ok());
+}
+
+TEST(StoreCheckpoint, IsAllForgottenByAWipe) {
+  const Place place;
+  auto store = born(place);
+  put(*store, "a", live(1, 10));
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  put(*store, "b", live(1, 10));
+  ASSERT_TRUE(store->wipe().ok());
+  EXPECT_TRUE(store->empty());
+  EXPECT_FALSE(store->standing().has_value());
+  EXPECT_FALSE(store->checkpointed().has_value());
+  EXPECT_FALSE(store->earliest_deadline().has_value());
+  EXPECT_FALSE(store->find("a").row.has_value());
+  const Encoded identity = identity_row();
+  commit(*store, {identity.put()});
+  EXPECT_FALSE(store->find("a").row.has_value());
+  put(*store, "c", live(1));
+  ASSERT_TRUE(store->close_clean().ok());
+  store.reset();
+  store = place.must_open();
+  EXPECT_EQ(store->find("c").row, live(1));
+  EXPECT_EQ(store->rows(), 2U);
+}
+
+TEST(StoreCheckpoint, OfAnEmptyStoreIsNone) {
+  const Place place;
+  auto store = place.must_open();
+  EXPECT_EQ(store->found(), StateFolder::Copy::kNone);
+  EXPECT_TRUE(store->write_checkpoint().ok());
+  EXPECT_FALSE(store->checkpointed().has_value());
+  ASSERT_TRUE(store->close_clean().ok());
+  store = nullptr;
+  store = place.must_open();
+  EXPECT_EQ(store->found(), StateFolder::Copy::kClean);
+  EXPECT_TRUE(store->empty());
+}
+
+TEST(StoreCheckpoint, IsNothingInMemory) {
+  PartitionStore store;
+  const Encoded identity = identity_row();
+  commit(store, {identity.put()});
+  put(store, "a", live(1));
+  EXPECT_FALSE(store.on_disk());
+  EXPECT_EQ(store.dirty_rows(), 0U);
+  EXPECT_TRUE(store.write_checkpoint().ok());
+  EXPECT_FALSE(store.checkpointed().has_value());
+  EXPECT_TRUE(store.close_clean().ok());
+  EXPECT_TRUE(store.sync_handle()->sync().ok());
+  EXPECT_EQ(store.find("a").row, live(1));
+  EXPECT_TRUE(store.wipe().ok());
+  EXPECT_TRUE(store.empty());
+}
+
+TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
+  const CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, 6, 7}};
+  const std::string bytes = encode_checkpoint(record);
+  EXPECT_EQ(decode_checkpoint(bytes).value(), record);
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    const auto decoded = decode_checkpoint(damaged);
+    ASSERT_FALSE(decoded.ok()) << bit;
+    EXPECT_EQ(decoded.error().what_to_do, ErrorClass::kInvalid);
+  }
+  EXPECT_FALSE(decode_checkpoint("").ok());
+  EXPECT_FALSE(decode_checkpoint(bytes + "x").ok());
+}
+
+}  // namespace
+}  // namespace reseq::store

@@ -1,0 +1,207 @@
+// Random histories against a map: whatever is applied, checkpointed, closed or killed, the store answers as the map
+// does.
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+#include "rows.h"
+
+namespace reseq::store {
+namespace {
+
+using Rows = std::map<std::string, std::string>;  // key -> value
+
+std::optional<codec::DocumentRow> decoded(const std::string& key, const std::string& value) {
+  auto row = codec::decode_row(key, value);
+  if (auto* found = std::get_if<codec::DocumentRow>(&row)) return *found;
+  return std::nullopt;
+}
+
+class Model {
+ public:
+  explicit Model(std::uint64_t seed) : random_(seed) {
+    for (int i = 0; i < 60; ++i) ids_.push_back("doc-" + std::to_string(i));
+    for (int i = 0; i < 8; ++i) ids_.push_back(std::string(static_cast<std::size_t>(i % 4), '\0') + "z\0\xff"[i % 3]);
+    for (int i = 0; i < 12; ++i)
+      ids_.push_back(std::string(500 + 300U * static_cast<unsigned>(i), 'l') + std::to_string(i));
+    reopen();
+    commit_rows({identity_row()});
+  }
+
+  void step() {
+    const auto dice = random_() % 100;
+    if (dice < 50) {
+      commit_rows(random_rows(1 + random_() % 8));
+    } else if (dice < 75) {
+      restore_one();
+    } else if (dice < 85) {
+      ASSERT_TRUE(store_->write_checkpoint().ok());
+      durable_ = rows_;
+      position_ = *store_->position();
+    } else if (dice < 88) {
+      ASSERT_TRUE(store_->close_clean().ok());
+      durable_ = rows_;
+      position_ = *store_->position();
+      reopen();
+      EXPECT_EQ(store_->found(), StateFolder::Copy::kClean);
+    } else if (dice < 91) {
+      rows_ = durable_;  // killed: what the last checkpoint did not say is read from the changelog again
+      reopen();
+      EXPECT_NE(store_->found(), StateFolder::Copy::kOtherBoot);
+      if (rows_.empty()) {
+        commit_rows({identity_row()});
+      } else {
+        EXPECT_EQ(store_->position(), position_);
+      }
+    } else {
+      check();
+    }
+  }
+
+  void check() {
+    check_finds();
+    check_sums();
+    check_due();
+    check_sweep();
+    ASSERT_FALSE(store_->fault().has_value()) << store_->fault()->message;
+  }
+
+ private:
+  void reopen() {
+    store_.reset();
+    store_ = place_.must_open({.map_bytes = 64U << 10});
+    ASSERT_NE(store_, nullptr);
+  }
+
+  std::vector<Encoded> random_rows(std::size_t count) {
+    std::map<std::string, Encoded> rows;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string& id = ids_[random_() % ids_.size()];
+      Encoded row = document(id, random_row());
+      if (codec::key_is_hashed(id) && random_() % 4 == 0)
+        row = forged(id, id.substr(0, id.size() - 1) + "x", random_row());
+      if (random_() % 4 == 0) row.value.clear();
+      rows[row.key] = row;
+    }
+    std::vector<Encoded> list;
+    for (auto& [key, row] : rows) list.push_back(row);
+    return list;
+  }
+
+  Row random_row() {
+    const auto deadline = static_cast<std::int64_t>(random_() % 3 == 0 ? 0 : random_() % 50);
+    if (random_() % 2 == 0) return watermark(random_() % 1000, deadline);
+    return live(random_() % 1000, deadline, random_() % 5 == 0);
+  }
+
+  static Change change_of(const Encoded& row) { return row.value.empty() ? row.gone() : row.put(); }
+  void remember(const Encoded& row) {
+    if (row.value.empty()) {
+      rows_.erase(row.key);
+    } else {
+      rows_[row.key] = row.value;
+    }
+  }
+
+  void commit_rows(const std::vector<Encoded>& rows) {
+    std::vector<Change> changes;
+    for (const Encoded& row : rows) changes.push_back(change_of(row));
+    const Encoded meta = meta_row(meta_of(1));
+    changes.push_back(meta.put());
+    commit(*store_, changes);
+    for (const Encoded& row : rows) remember(row);
+  }
+
+  void restore_one() {
+    const Encoded row = random_rows(1).front();
+    ASSERT_TRUE(restore_next(*store_, change_of(row)).ok());
+    remember(row);
+  }
+
+  void check_finds() {
+    for (const std::string& id : ids_) {
+      const std::string key = document(id, live(1)).key;
+      const auto expected = rows_.find(key);
+      const auto found = store_->find(id);
+      const auto row = expected == rows_.end() ? std::nullopt : decoded(key, expected->second);
+      const bool other = row && row->id != id;
+      EXPECT_EQ(found.collision, other);
+      EXPECT_EQ(found.row, row && !other ? std::optional(row->row) : std::nullopt);
+    }
+  }
+
+  void check_sums() {
+    Summary sum;
+    TargetSet pending;
+    for (const auto& [key, value] : rows_) {
+      sum.digest = codec::add(sum.digest, store_->hash().of_record(key, value));
+      if (!is_document(key)) continue;
+      const auto row = decoded(key, value);
+      ++(row->row.completed() ? sum.watermarks : sum.live_rows);
+      pending |= row->row.pending();
+    }
+    EXPECT_EQ(store_->summary(), sum);
+    EXPECT_EQ(store_->rows(), rows_.size());
+    EXPECT_EQ(store_->pending_targets(), pending);
+  }
+
+  void check_due() {
+    std::map<std::pair<std::int64_t, std::string>, std::string> timers;
+    for (const auto& [key, value] : rows_) {
+      if (!is_document(key)) continue;
+      const auto row = decoded(key, value);
+      if (row->row.completed() || row->row.overdue || row->row.deadline == UnixMs()) continue;
+      timers[{row->row.deadline.value(), key}] = row->id;
+    }
+    const auto earliest = timers.empty() ? std::nullopt : std::optional(UnixMs(timers.begin()->first.first));
+    EXPECT_EQ(store_->earliest_deadline(), earliest);
+    const auto now = static_cast<std::int64_t>(random_() % 60);
+    const std::size_t max = random_() % 30;
+    std::vector<std::string> ids;
+    for (const auto& [timer, id] : timers)
+      if (timer.first <= now && ids.size() < max) ids.push_back(id);
+    EXPECT_EQ(store_->due(UnixMs(now), max), ids);
+  }
+
+  void check_sweep() {
+    const auto now = static_cast<std::int64_t>(random_() % 60);
+    const std::size_t piece = 1 + random_() % 20;
+    std::vector<std::string> expected;
+    for (const auto& [key, value] : rows_) {
+      if (!is_document(key)) continue;
+      const auto row = decoded(key, value);
+      const auto deadline = row->row.deadline.value();
+      if (row->row.completed() && deadline != 0 && deadline <= now) expected.push_back(row->id);
+    }
+    std::vector<std::string> expired;
+    std::string cursor;
+    do {
+      const auto swept = store_->sweep(cursor, piece, UnixMs(now));
+      ASSERT_LE(swept.looked_at, piece);
+      ASSERT_TRUE(swept.cursor.empty() || swept.cursor > cursor);
+      expired.insert(expired.end(), swept.expired_ids.begin(), swept.expired_ids.end());
+      cursor = swept.cursor;
+    } while (!cursor.empty());
+    EXPECT_EQ(expired, expected);
+  }
+
+  std::mt19937_64 random_;
+  Place place_{"/dev/shm"};
+  std::vector<std::string> ids_;
+  std::unique_ptr<PartitionStore> store_;
+  Rows rows_, durable_;
+  Offset position_;
+};
+
+class StoreModel : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(StoreModel, AnswersAsAMapOfItsRowsDoes) {
+  Model model(GetParam());
+  for (int i = 0; i < 600 && !testing::Test::HasFailure(); ++i) model.step();
+  model.check();
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, StoreModel, testing::Range<std::uint64_t>(1, 13));
+
+}  // namespace
+}  // namespace reseq::store
