@@ -11,12 +11,8 @@ namespace reseq::runtime {
 namespace {
 
 constexpr Milliseconds kInitSlice{1000};
-constexpr Milliseconds kIdleWait{100};
-constexpr Milliseconds kTakeoverWait{5};
-constexpr Milliseconds kAskEndsLimit{1000};
 constexpr Milliseconds kAfterError{200};
 constexpr Milliseconds kAfterErrorMax{10'000};
-constexpr std::size_t kRestoreRecordsPerStep = 5000;
 // Aborts in a row after which partitions get transactions of their own, to find the one that causes them.
 constexpr unsigned kAbortsUntilAlone = 3;
 constexpr unsigned kAbortsAloneUntilParked = 5;
@@ -129,176 +125,6 @@ Result<> Worker::idle() {
   throttle_commands();
   start_transaction();
   return Done{};
-}
-
-// Reads what has arrived, up to what one transaction may hold. Waits only when there is nothing else to do.
-Result<bool> Worker::gather() {
-  const bool busy = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
-    return task->phase() == Phase::kRunning && (task->queue().something_to_decide() || task->queue().wants_ends());
-  });
-  Milliseconds wait = busy ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
-  const auto records_max = static_cast<std::size_t>(application_.settings.batch_records_max);
-  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
-  std::size_t records = waiting_records();
-  std::uint64_t bytes = waiting_bytes();
-  bool any = false;
-  while (records < records_max && bytes < bytes_max) {
-    auto polled = consumer_->poll(wait);
-    if (!polled) return polled.error();
-    wait = Milliseconds(0);
-    auto& event = polled.value();
-    if (std::holds_alternative<kafka::Nothing>(event)) return any;
-    any = true;
-    if (auto* record = std::get_if<kafka::Record>(&event)) {
-      ++records;
-      bytes += accept(std::move(*record));
-    } else if (const auto* failed = std::get_if<kafka::PartitionFailure>(&event)) {
-      if (PartitionTask* owner = task(failed->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
-        owner->park(failed->error.message);
-    } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
-      if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
-        owner->queue().reached(application_.topics.role_of_input(end->where.topic), end->offset);
-    } else if (auto* assignment = std::get_if<kafka::Assigned>(&event)) {
-      assigned(std::move(*assignment));
-    } else if (const auto* revocation = std::get_if<kafka::Revoked>(&event)) {
-      revoked(*revocation);
-    }
-  }
-  return any;
-}
-
-// Returns the bytes that wait now and did not before.
-std::uint64_t Worker::accept(kafka::Record record) {
-  PartitionTask* owner = task(record.where.partition);
-  // Fetched before the assignment changed: it will be read again by whoever owns the partition.
-  if (owner == nullptr || owner->phase() != Phase::kRunning) return 0;
-  const Role role = application_.topics.role_of_input(record.where.topic);
-  const std::uint64_t before = owner->queue().bytes();
-  owner->queue().push(role, std::move(record));
-  return owner->queue().bytes() - before;
-}
-
-void Worker::assigned(kafka::Assigned assignment) {
-  RESEQ_ASSERT(tasks_.empty(), "partitions assigned before the old ones were revoked");
-  group_ = std::move(assignment.group);
-  for (const Partition partition : assignment.partitions)
-    tasks_.push_back(std::make_unique<PartitionTask>(application_, clock_, shelf_, partition));
-  std::sort(tasks_.begin(), tasks_.end(), [](const auto& a, const auto& b) { return a->partition() < b->partition(); });
-  for (const auto& task : tasks_)
-    if (task->partition().value() >= application_.partitions)
-      task->park(
-          "the topic has grown since this process started; keys moved to other partitions: see docs/recovery.md");
-  spdlog::info("group=assigned partitions={}", tasks_.size());
-}
-
-void Worker::revoked(const kafka::Revoked& revocation) {
-  for (const auto& task : tasks_) restorer_->drop(task->partition());
-  spdlog::info("group=revoked partitions={} lost={}", tasks_.size(), revocation.lost);
-  tasks_.clear();
-  throttled_.clear();
-  group_.reset();
-}
-
-Result<> Worker::move_takeovers() {
-  for (const auto& task : tasks_)
-    if (task->phase() == Phase::kParked) restorer_->drop(task->partition());
-  if (restorer_->restoring()) {
-    auto failures = restorer_->step(kRestoreRecordsPerStep, kTakeoverWait);
-    if (!failures) {
-      spdlog::warn("restore=failed error={}", log::outside(failures.error().message));
-      if (auto opened = open_reader(); !opened) return opened;
-      for (const auto& task : tasks_)
-        if (task->phase() != Phase::kRunning) task->restart(*restorer_);
-      return Done{};
-    }
-    for (const auto& failure : failures.value())
-      if (PartitionTask* owner = task(failure.partition))
-        owner->rebuild(Rebuild::kRecord, failure.error.message, *restorer_);
-  }
-  for (const auto& task : tasks_) task->step(*consumer_, *restorer_);
-  assign_ready();
-  return Done{};
-}
-
-void Worker::assign_ready() {
-  bool grew = false;
-  for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kReady) continue;
-    RESEQ_ASSERT(!restorer_->restoring(task->partition()), "a running partition whose changelog is still applied");
-    task->run();
-    ++(task->rebuilt() == Rebuild::kNone ? totals_.reuses
-                                         : totals_.rebuilds[static_cast<std::size_t>(task->rebuilt())]);
-    grew = true;
-  }
-  if (!grew) return;
-  if (const auto assigned = read_from_positions(); !assigned) {
-    spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
-    recycle(true);
-  }
-}
-
-Result<> Worker::read_from_positions() {
-  std::vector<kafka::TopicPartitionOffset> positions;
-  for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
-    const bool throttled = std::find(throttled_.begin(), throttled_.end(), task->partition()) != throttled_.end();
-    for (const Role role : kInputs)
-      if (role != Role::kCommands || !throttled)
-        positions.push_back({{application_.topics.of(role), task->partition()}, task->queue().read(role)});
-  }
-  return consumer_->assign(positions);
-}
-
-// One question for all partitions that have a command which met no registration, or a timer that is due.
-void Worker::ask_ends() {
-  std::vector<kafka::TopicPartition> which;
-  std::vector<PartitionTask*> timers;
-  for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
-    if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_)) timers.push_back(task.get());
-    if (task->queue().wants_ends()) which.push_back({application_.topics.of(Role::kRequests), task->partition()});
-  }
-  const std::size_t misses = which.size();
-  for (const PartitionTask* task : timers)
-    for (const Role role : kInputs) which.push_back({application_.topics.of(role), task->partition()});
-  if (which.empty()) return;
-  const auto ends = consumer_->stable_ends(which, kAskEndsLimit);
-  if (!ends) {
-    spdlog::warn("ends=failed error={}", log::outside(ends.error().message));
-    return;
-  }
-  ++totals_.ends_asked;
-  for (std::size_t i = 0; i < misses; ++i)
-    task(ends.value()[i].where.partition)->queue().set_fence(ends.value()[i].offset);
-  for (std::size_t i = 0; i < timers.size(); ++i) {
-    const auto* of_task = &ends.value()[misses + i * kInputs.size()];
-    timers[i]->chores().set_ends({of_task[0].offset, of_task[1].offset, of_task[2].offset}, *deadlines_at_);
-  }
-}
-
-// While commands wait for requests to be read to their end, fetched commands must not fill the memory: above a quarter
-// of a batch they are not read, and read again when requests have caught up.
-void Worker::throttle_commands() {
-  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max) / 4;
-  const auto records_max = static_cast<std::size_t>(application_.settings.batch_records_max) / 4;
-  bool changed = false;
-  for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
-    const auto at = std::find(throttled_.begin(), throttled_.end(), task->partition());
-    const InputQueue& queue = task->queue();
-    const bool full = queue.commands_wait() &&
-                      (queue.bytes(Role::kCommands) > bytes_max || queue.records(Role::kCommands).size() > records_max);
-    if (full && at == throttled_.end()) {
-      throttled_.push_back(task->partition());
-      changed = true;
-    } else if (at != throttled_.end() && !queue.commands_wait()) {
-      throttled_.erase(at);
-      changed = true;
-    }
-  }
-  if (!changed) return;
-  if (const auto assigned = read_from_positions(); !assigned)
-    spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
 }
 
 void Worker::start_transaction() {
@@ -440,35 +266,6 @@ void Worker::close(Milliseconds limit) {
   if (consumer_) consumer_->close(limit);
   restorer_.reset();
   consumer_.reset();
-}
-
-PartitionTask* Worker::task(Partition partition) {
-  for (const auto& task : tasks_)
-    if (task->partition() == partition) return task.get();
-  return nullptr;
-}
-
-bool Worker::taking_over() const {
-  return std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
-    return task->phase() != Phase::kRunning && task->phase() != Phase::kParked;
-  });
-}
-
-// Commands that wait for requests do not count: requests must still come in beside them (throttle_commands bounds
-// them).
-std::uint64_t Worker::waiting_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& task : tasks_)
-    bytes += task->queue().bytes() - (task->queue().commands_wait() ? task->queue().bytes(Role::kCommands) : 0);
-  return bytes;
-}
-
-std::size_t Worker::waiting_records() const {
-  std::size_t records = 0;
-  for (const auto& task : tasks_)
-    records +=
-        task->queue().size() - (task->queue().commands_wait() ? task->queue().records(Role::kCommands).size() : 0);
-  return records;
 }
 
 }  // namespace reseq::runtime
