@@ -75,15 +75,16 @@ Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, M
       continue;
     }
     if (const auto* failed = std::get_if<kafka::PartitionFailure>(&polled.value())) {
-      failures.push_back({failed->where.partition, failed->error});
+      if (restores_.contains(failed->where.partition))
+        failures.push_back({failed->where.partition, Trouble::kPassing, failed->error});
       drop(failed->where.partition);
       continue;
     }
     const auto& record = std::get<kafka::Record>(polled.value());
     const auto found = restores_.find(record.where.partition);
     if (found == restores_.end() || record.offset < found->second.progress.position) continue;
-    if (auto applied = apply(record, found->second); !applied) {
-      failures.push_back({record.where.partition, applied.error()});
+    if (auto failure = apply(record, found->second)) {
+      failures.push_back(std::move(*failure));
       drop(record.where.partition);
     } else if (full(*found->second.store)) {
       break;
@@ -92,23 +93,27 @@ Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, M
   return failures;
 }
 
-Result<> Restorer::apply(const kafka::Record& record, Restore& restore) {
+std::optional<Restorer::Failure> Restorer::apply(const kafka::Record& record, Restore& restore) {
   auto& [store, progress, record_before] = restore;
-  if (!record.key) return Error{ErrorClass::kInvalid, 0, "changelog: a record without a key"};
+  const auto failure = [&](Trouble trouble, Error error) {
+    return Failure{record.where.partition, trouble, std::move(error)};
+  };
+  if (!record.key) return failure(Trouble::kUnreadable, {ErrorClass::kInvalid, 0, "changelog: a record without a key"});
   const std::optional<Digest> expected = std::exchange(record_before, std::nullopt);
   const auto standing = store->standing();
   if (standing && record.offset < standing->position) {
     // Compaction may have removed it: then there is nothing to compare, and the first record comes from behind it.
     if (expected && store->hash().of_record(*record.key, record.payload.value_or(std::string_view())) != *expected)
-      return Error{ErrorClass::kInvalid, 0,
-                   "changelog: the record in front of the position of the copy is another one"};
+      return failure(Trouble::kOtherLog,
+                     {ErrorClass::kInvalid, 0, "the record in front of the position of the copy is another one"});
   } else if (auto applied = store->restore({*record.key, record.payload}, record.offset); !applied) {
-    return applied;
+    const bool fault = applied.error().what_to_do == ErrorClass::kFatal;
+    return failure(fault ? Trouble::kFault : Trouble::kUnreadable, applied.error());
   } else {
     ++progress.records;
   }
   progress.position = std::max(progress.position, Offset(record.offset.value() + 1));
-  return Done{};
+  return std::nullopt;
 }
 
 bool Restorer::full(const store::PartitionStore& store) const {

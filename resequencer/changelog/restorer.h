@@ -52,12 +52,19 @@ class Restorer {
   // Forgets a partition.
   void drop(Partition partition);
 
+  enum class Trouble : std::uint8_t {
+    kPassing,     // the log could not be read on from there: ask for its ends again
+    kOtherLog,    // the store does not come from this log
+    kUnreadable,  // the log is damaged, or written by a newer version
+    kFault,       // the store's copy cannot be read
+  };
   struct Failure {
     Partition partition;
+    Trouble trouble = Trouble::kPassing;
     Error error;
   };
   // Reads at most `records_max` records and applies them; fewer when a store should write a checkpoint. A failure names
-  // the partition whose store does not fit its changelog; others go on. An error of the result concerns the reader.
+  // a partition that is not restored any more; others go on. An error of the result concerns the reader.
   Result<std::vector<Failure>> step(std::size_t records_max, Milliseconds limit);
 
   [[nodiscard]] bool restoring() const { return !restores_.empty(); }
@@ -73,7 +80,7 @@ class Restorer {
     std::optional<Digest> record_before;  // what the record in front of the store's position was
   };
   Result<> assign();
-  Result<> apply(const kafka::Record& record, Restore& restore);
+  std::optional<Failure> apply(const kafka::Record& record, Restore& restore);
   [[nodiscard]] bool full(const store::PartitionStore& store) const;
 
   kafka::LogReader& reader_;

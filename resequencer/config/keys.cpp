@@ -41,7 +41,7 @@ const std::vector<Key>& keys() {
              "how long a completed document is remembered; at least the retention of requests"),
       number("max_clock_drift_ms", &S::max_clock_drift_ms, 0, "how far versions may run ahead of the clock"),
       number("max_clock_jump_ms", &S::max_clock_jump_ms, 1000,
-             "a larger step of the clock freezes timers and the sweep until it is undone or the process is restarted"),
+             "a larger forward step of the clock is not believed until the process is restarted"),
       number("session.timeout.ms", &S::session_timeout_ms, 6000, "after that a silent instance loses its partitions"),
       number("transaction.timeout.ms", &S::transaction_timeout_ms, 1000, "after that Kafka aborts an open transaction"),
       number("socket.timeout.ms", &S::socket_timeout_ms, 1100, "longest wait for an answer of a broker"),

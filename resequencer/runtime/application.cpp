@@ -140,6 +140,11 @@ Result<> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
                        topics.name(topics.of(Role::kRequests)) + " has " + std::to_string(partitions) +
                        ": they must be equal; create the topic again with " + std::to_string(partitions)};
   }
+  if (delete_retention == Milliseconds(0))
+    return Error{
+        ErrorClass::kInvalid, 0,
+        "topic " + topics.name(topics.of(Role::kChangelog)) +
+            " has no delete.retention.ms: without it every restart has to read the whole topic; set 604800000"};
   if (!compacted)
     return Error{ErrorClass::kInvalid, 0,
                  "topic " + topics.name(topics.of(Role::kChangelog)) +

@@ -15,6 +15,11 @@ namespace {
 constexpr std::string_view kFirstDocument = "D";
 constexpr std::string_view kBehindDocuments = "E";
 
+// The first key behind this one.
+std::string behind(std::string_view key) {
+  return std::string(key) + '\0';
+}
+
 }  // namespace
 
 PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now,
@@ -54,8 +59,8 @@ void PartitionBatch::sweep() {
   auto piece = task_.store().sweep(from, kSweepRowsMax, now_);
   for (const std::string& id : piece.expired_ids) batch_->expire_watermark(DocumentId(id));
   expired_ = piece.expired_ids.size();
-  swept_from_ = from.empty() ? kFirstDocument : from;
-  swept_to_ = piece.cursor.empty() ? kBehindDocuments : piece.cursor;
+  swept_from_ = from.empty() ? std::string(kFirstDocument) : behind(from);
+  swept_to_ = piece.cursor.empty() ? std::string(kBehindDocuments) : behind(piece.cursor);
   sweep_cursor_ = std::move(piece.cursor);
 }
 
@@ -176,6 +181,10 @@ void PartitionBatch::give_birth(const HashKey& key) {
   meta.state.clock = Version(static_cast<std::uint64_t>(now_.value()) << 16U);
   meta.lineage = {{1, task_.restore_target()}};
   append_meta(std::move(meta));
+}
+
+void PartitionBatch::give_up() {
+  if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
 }
 
 void PartitionBatch::apply(Offset meta_offset) {

@@ -53,6 +53,8 @@ class PartitionBatch {
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said.
   void apply(Offset meta_offset);
+  // It is empty: nothing will be committed.
+  void give_up();
 
  private:
   void decide_input(Role role);

@@ -14,6 +14,8 @@ namespace {
 // One question to a broker. Short, so that the worker keeps serving its other partitions while offsets are unstable.
 constexpr Milliseconds kAskLimit{500};
 constexpr Milliseconds kLogEvery{5000};
+constexpr Milliseconds kAfterTrouble{1000};
+constexpr unsigned kRebuildsUntilParked = 3;
 
 std::string target_still_waits(const std::string& name) {
   return "documents still wait for target " + name + ", which is not configured: add [[target]] name = \"" + name +
@@ -23,6 +25,8 @@ std::string target_still_waits(const std::string& name) {
 }  // namespace
 
 void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+  if (clock_.steady() < step_retry_at_) return;
+  if (to_wipe_) return wipe();
   switch (phase_) {
     case Phase::kOpen:
       return open();
@@ -45,23 +49,45 @@ void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restore
 void PartitionTask::restart(changelog::Restorer& restorer) {
   restorer.drop(partition_);
   if (phase_ == Phase::kParked || phase_ == Phase::kOpen) return;
-  if (phase_ == Phase::kRunning || phase_ == Phase::kReady) rebuilt_ = Rebuild::kNone;
+  if (phase_ == Phase::kRunning || phase_ == Phase::kReady) {
+    rebuilt_ = Rebuild::kNone;
+    from_.reset();
+  }
+  take_over_again();
+}
+
+void PartitionTask::take_over_again() {
   phase_ = Phase::kOffsets;
   behind_since_ = Milliseconds(0);
   started_at_ = clock_.steady();
   rewind();
 }
 
+void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer) {
+  using Trouble = changelog::Restorer::Trouble;
+  switch (failure.trouble) {
+    case Trouble::kPassing:
+      log_waiting(failure.error.message);
+      restart(restorer);
+      return wait_before_next_step();
+    case Trouble::kUnreadable:
+      return park(failure.error.message);
+    case Trouble::kOtherLog:
+      return rebuild(Rebuild::kRecord, failure.error.message, restorer);
+    case Trouble::kFault:
+      return rebuild(Rebuild::kFault, failure.error.message, restorer);
+  }
+}
+
 void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
   restorer.drop(partition_);
-  if (rebuilt_ != Rebuild::kNone && phase_ != Phase::kRunning)
+  // A disk that fails is tried again and again, slowly; a log that does not fit itself needs a person.
+  if (why != Rebuild::kFault && ++rebuilds_ >= kRebuildsUntilParked)
     return park("read from its beginning the changelog still does not fit (" + std::string(name_of(why)) +
                 "): " + std::string(detail));
-  const bool running = phase_ == Phase::kRunning;
   empty_store(why, detail);
-  if (phase_ == Phase::kParked) return;
-  phase_ = running ? Phase::kOffsets : Phase::kHighWatermark;
-  rewind();
+  take_over_again();
+  if (why == Rebuild::kFault) wait_before_next_step();
 }
 
 void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
@@ -70,7 +96,19 @@ void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
   rebuilt_ = why;
   from_disk_ = false;
   from_.reset();
-  if (auto wiped = store_->wipe(); !wiped) park("the copy on disk cannot be emptied: " + wiped.error().message);
+  wipe();
+}
+
+void PartitionTask::wipe() {
+  const auto wiped = store_->wipe();
+  to_wipe_ = !wiped;
+  if (wiped) return;
+  log_waiting("the copy on disk cannot be emptied: " + wiped.error().message);
+  wait_before_next_step();
+}
+
+void PartitionTask::wait_before_next_step() {
+  step_retry_at_ = Milliseconds(clock_.steady().value() + kAfterTrouble.value());
 }
 
 void PartitionTask::log_waiting(std::string_view what) {
@@ -109,21 +147,30 @@ void PartitionTask::aim(kafka::Consumer& consumer, changelog::Restorer& restorer
     if (!stable) return log_waiting(stable.error().message);
     ends.value().high_watermark = stable.value().front().offset;
   }
-  if (!restorer.restoring(partition_)) {
-    const Rebuild why = judge(*store_, from_disk_, ends.value(), application_, clock_.now());
-    if (why != Rebuild::kNone && why != Rebuild::kNoCopy) {
-      empty_store(why, "changelog position " + std::to_string(store_->standing()->position.value()) + ", changelog [" +
-                           std::to_string(ends.value().begin.value()) + ", " +
-                           std::to_string(ends.value().high_watermark.value()) + ")");
-      if (phase_ == Phase::kParked) return;
-    }
-    from_ = store_->standing();
-  }
+  if (!restorer.restoring(partition_) && !choose_way(ends.value())) return;
   const auto aimed = restorer.aim(partition_, ends.value(), *store_);
   if (!aimed) return log_waiting("changelog: " + aimed.error().message);
   from_disk_ = false;
   restore_target_ = restorer.progress(partition_).target;
   phase_ = Phase::kRestore;
+}
+
+// Reuse or rebuild. False: not now.
+bool PartitionTask::choose_way(const changelog::LogEnds& log) {
+  if (changelog_lost(*store_, log)) {
+    park("the changelog is empty, but a copy of the state with " + std::to_string(store_->rows()) +
+         " rows is here: it was deleted. Restore the topic, or remove the copy to begin anew");
+    return false;
+  }
+  const Rebuild why = judge(*store_, from_disk_, log, application_, clock_.now());
+  if (why != Rebuild::kNone && why != Rebuild::kNoCopy)
+    empty_store(why, "changelog position " + std::to_string(store_->position().value_or(Offset(0)).value()) +
+                         ", changelog [" + std::to_string(log.begin.value()) + ", " +
+                         std::to_string(log.high_watermark.value()) + ")");
+  // A copy that never got a checkpoint, or a store that was emptied before it was parked.
+  if (why == Rebuild::kNoCopy && rebuilt_ == Rebuild::kNone) rebuilt_ = why;
+  if (!from_) from_ = store_->standing();
+  return !to_wipe_;
 }
 
 void PartitionTask::watch_restore(changelog::Restorer& restorer) {
@@ -152,12 +199,23 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
 void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& restorer) {
   const bool no_offsets =
       std::all_of(offsets_.begin(), offsets_.end(), [](const InputPosition& p) { return p.next == kNoOffset; });
-  if (store_->empty() && no_offsets) return prepare_birth(consumer, restorer);
+  if (store_->empty() && no_offsets) {
+    // With the changelog and the offsets gone, a copy that was not trusted is no reason to forget what it knew.
+    if (rebuilt_ != Rebuild::kNone && rebuilt_ != Rebuild::kNoCopy && rebuilt_ != Rebuild::kForeign)
+      return park("the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
+                  std::string(name_of(rebuilt_)) + "): restart this process to begin anew");
+    return prepare_birth(consumer, restorer);
+  }
   if (!store_->meta())
     return park("the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = refusal()) return park(*reason);
+  const std::int64_t ahead =
+      static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
+  if (ahead > application_.settings.max_clock_drift_ms)
+    return log_waiting("versions are " + std::to_string(ahead) +
+                       " ms ahead of this host's clock (max_clock_drift_ms): set the clock");
   compare_positions(restorer);
 }
 
@@ -203,11 +261,6 @@ std::optional<std::string> PartitionTask::refusal() const {
   if (const auto what = difference(*store_->identity(), application_))
     return "the state was born with another value of " + std::string(*what) +
            ": use the old value, or a new application.id";
-  const std::int64_t ahead =
-      static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
-  if (ahead > application_.settings.max_clock_drift_ms)
-    return "versions are " + std::to_string(ahead) +
-           " ms ahead of this host's clock (max_clock_drift_ms): set the clock";
   return target_missing();
 }
 
@@ -241,6 +294,7 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
   if (!table) return park(table.error().message);
   const std::uint64_t records = restorer.progress(partition_).records;
   restorer.drop(partition_);
+  from_.reset();
   targets_grew_ = table.value() != store_->targets();
   targets_ = std::move(table).value();
   setting_ = partition_setting(application_, targets_);

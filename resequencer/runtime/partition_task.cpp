@@ -12,6 +12,7 @@ namespace {
 
 // A checkpoint that keeps failing lets memory grow up to this many times its limit; then the partition waits.
 constexpr std::uint64_t kMemoryStretch = 4;
+constexpr Milliseconds kAfterFailedCheckpoint{10'000};
 
 }  // namespace
 
@@ -45,6 +46,7 @@ void PartitionTask::park(std::string reason) {
 void PartitionTask::run() {
   RESEQ_ASSERT(phase_ == Phase::kReady, "a partition runs that is not ready");
   phase_ = Phase::kRunning;
+  rebuilds_ = 0;
   chores_.start(store_->meta()->sweep_cursor, clock_.steady());
 }
 
@@ -69,24 +71,29 @@ void PartitionTask::rewind() {
 }
 
 bool PartitionTask::checkpoint_due() const {
-  if (!store_ || !store_->on_disk() || phase_ == Phase::kParked) return false;
+  if (!store_ || !store_->on_disk() || phase_ == Phase::kParked || clock_.steady() < checkpoint_retry_at_) return false;
   const auto standing = store_->standing();
   const auto last = store_->checkpointed();
   if (!standing || (last && last->position == standing->position)) return false;
+  // Inside of a transaction only when memory must be freed: a crash makes such a checkpoint worthless.
+  if (standing->generation == 0) return memory_full();
   const config::Settings& settings = application_.settings;
   if (store_->dirty_rows() >= static_cast<std::size_t>(settings.checkpoint_rows_max)) return true;
   if (store_->dirty_bytes() >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max)) return true;
+  if (phase_ != Phase::kRunning) return false;
   // What a crash would make worthless is replaced as soon as it can be.
-  if (phase_ == Phase::kRunning && (!last || last->generation == 0)) return true;
-  return phase_ == Phase::kRunning &&
-         clock_.steady().value() - checkpointed_at_.value() >= settings.checkpoint_interval_ms;
+  if (!last || last->generation == 0) return true;
+  return clock_.steady().value() - checkpointed_at_.value() >= settings.checkpoint_interval_ms;
 }
 
 Result<> PartitionTask::checkpoint() {
   const std::size_t rows = store_->dirty_rows();
   const Milliseconds begin = clock_.steady();
   auto written = store_->write_checkpoint();
-  if (!written) return written;
+  if (!written) {
+    checkpoint_retry_at_ = Milliseconds(clock_.steady().value() + kAfterFailedCheckpoint.value());
+    return written;
+  }
   checkpointed_at_ = clock_.steady();
   const store::Checkpoint checkpoint = *store_->checkpointed();
   spdlog::debug("partition={} checkpoint=written changelog_position={} generation={} rows={} ms={}", partition_.value(),

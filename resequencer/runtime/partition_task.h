@@ -56,8 +56,9 @@ class PartitionTask {
   // Takes over again from what is committed in memory, because the outcome of a transaction is unknown.
   void restart(changelog::Restorer& restorer);
   // The state does not fit the changelog, or cannot be read: forgets it and takes over again from the beginning of the
-  // changelog. A state that has been rebuilt already is parked instead.
+  // changelog. One that does not fit when it was just rebuilt is parked instead.
   void rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer);
+  void restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer);
 
   void park(std::string reason);
   void run();
@@ -110,6 +111,10 @@ class PartitionTask {
   void prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer);
   void resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer);
   void empty_store(Rebuild why, std::string_view detail);
+  void wipe();
+  void take_over_again();
+  void wait_before_next_step();
+  [[nodiscard]] bool choose_way(const changelog::LogEnds& log);
   [[nodiscard]] Rebuild distrust() const;
   [[nodiscard]] std::optional<std::string> refusal() const;
   [[nodiscard]] std::optional<std::string> target_missing() const;
@@ -124,6 +129,8 @@ class PartitionTask {
 
   std::unique_ptr<store::PartitionStore> store_;
   bool from_disk_ = false;  // opened, and nothing read since
+  bool to_wipe_ = false;    // is to be emptied, which failed
+  unsigned rebuilds_ = 0;   // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
   std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;
@@ -132,6 +139,8 @@ class PartitionTask {
   Milliseconds logged_at_;
   Milliseconds started_at_;
   Milliseconds checkpointed_at_;
+  Milliseconds checkpoint_retry_at_;  // not before: the last one failed
+  Milliseconds step_retry_at_;        // of a takeover, likewise
 
   InputQueue queue_;
   Chores chores_;

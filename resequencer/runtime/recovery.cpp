@@ -32,8 +32,12 @@ Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelo
               const Application& application, UnixMs now) {
   const auto standing = store.standing();
   if (!standing) return Rebuild::kNoCopy;
+  if (store.fault()) return Rebuild::kFault;
   if (from_disk && standing->generation == 0) return Rebuild::kInsideTransaction;
-  if (store.identity() && difference(*store.identity(), application)) return Rebuild::kForeign;
+  // Other differences are those of a configuration that must be put right: nothing is thrown away for them.
+  if (store.identity() && (store.identity()->application_id != application.settings.application_id ||
+                           store.identity()->cluster_id != application.cluster_id))
+    return Rebuild::kForeign;
   // Tombstones younger than this are still in the log, wherever the reading stopped (RELIABILITY C22). A meta row of a
   // host with a fast clock is as good as young: max_clock_drift_ms bounds that.
   const std::int64_t age = store.meta() ? now.value() - store.meta()->now.value() : 0;
@@ -46,9 +50,14 @@ Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelo
 bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& lineage) {
   const auto mine = std::find_if(lineage.begin(), lineage.end(),
                                  [&](const Generation& generation) { return generation.number == from.generation; });
-  if (mine == lineage.end() || from.position < mine->restore_target) return false;
+  if (mine == lineage.end()) return lineage.size() == kMaxLineage && from.generation < lineage.front().number;
+  if (from.position < mine->restore_target) return false;
   const auto next = std::next(mine);
   return next == lineage.end() || from.position <= next->restore_target;
+}
+
+bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log) {
+  return store.standing() && log.begin == log.high_watermark && store.standing()->position > log.high_watermark;
 }
 
 std::optional<std::string_view> difference(const Identity& identity, const Application& application) {

@@ -7,6 +7,7 @@
 //   a sync failed                                                            | poisoned
 //   unreadable                                                               | damaged
 //   written inside of a transaction that a crash then cut off                | inside_transaction
+//   a row on disk cannot be read, or a sync failed (also while it runs)      | fault
 //   of another application or cluster                                        | foreign
 //   last caught up more than half of delete.retention.ms ago                 | too_old
 //   position behind the end of the changelog                                 | truncated
@@ -15,8 +16,8 @@
 //   the record in front of its position is another one                       | record
 //   its generation, or its place in it, is not in the lineage of the log     | lineage
 //   digest or counts differ from the meta row                                | digest
-//   while it runs: a row on disk cannot be read                              | fault
 //
+// A generation that the lineage has forgotten is left to record and digest.
 // Thread rule: pure functions.
 #pragma once
 
@@ -61,6 +62,9 @@ enum class Rebuild : std::uint8_t {
 // The generation that was caught up from stood at `from`: was that a place of this log? REQUIRES: lineage of the newest
 // meta row. An entry is the lower bound of the first offset of its generation, and the upper bound of the one before.
 [[nodiscard]] bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& lineage);
+
+// A changelog that is empty where a copy knows records: it was deleted. The copy may be all that is left of the state.
+[[nodiscard]] bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log);
 
 // What differs between an identity and this process, or nothing.
 [[nodiscard]] std::optional<std::string_view> difference(const Identity& identity, const Application& application);

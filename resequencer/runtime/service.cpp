@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -82,6 +83,15 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
     cluster.batch_bytes_max = std::min(cluster.batch_bytes_max, application.message_bytes_least_written);
   }
   return cluster;
+}
+
+// Each partition keeps a handful of files open; the default of 1024 is soon reached.
+void raise_file_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0)
+    spdlog::warn("start=file_limit the number of open files cannot be raised");
 }
 
 void pause(Milliseconds time) {
@@ -198,6 +208,7 @@ Result<> run(config::Settings settings) {
   stop_requested = false;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
+  raise_file_limit();
   const SystemClock clock;
   Application application(std::move(settings));
   {

@@ -80,11 +80,15 @@ void Transaction::decide() {
       batch->decide();
     }
   }
+  if (faulty()) return;
   // A partition whose first input has to wait stays out of this transaction.
   for (auto& batch : batches_)
     if (batch->empty() && batch->stopped())
       batch->task().park("a result without id or sequence was met and on_missing = \"stop\"");
-  std::erase_if(batches_, [](const auto& batch) { return batch->empty(); });
+  std::erase_if(batches_, [](const auto& batch) {
+    if (batch->empty()) batch->give_up();
+    return batch->empty();
+  });
   if (batches_.empty()) return end(Ending::kEmpty);
   next_ = Step::kEncode;
 }
@@ -92,12 +96,19 @@ void Transaction::decide() {
 void Transaction::encode() {
   for (auto& batch : batches_)
     if (!batch->birth()) batch->encode();
+  if (faulty()) return;
+  next_ = Step::kBegin;
+}
+
+// Before anything leaves: was all that was decided on read right?
+bool Transaction::faulty() {
   for (const auto& batch : batches_) {
     if (!batch->task().store().fault()) continue;
     error_ = *batch->task().store().fault();
-    return end(Ending::kFault);
+    end(Ending::kFault);
+    return true;
   }
-  next_ = Step::kBegin;
+  return false;
 }
 
 void Transaction::begin() {

@@ -84,6 +84,7 @@ class Transaction {
   // Goes to `after` when the call was good; otherwise chooses by triage (RELIABILITY A4).
   void settle(const Result<>& called, Step after);
   void end(Ending ending);
+  bool faulty();
   [[nodiscard]] bool late() const;
 
   const Application& application_;

@@ -25,10 +25,9 @@ Worker::Worker(const Application& application, kafka::Cluster& cluster, const Cl
                std::function<HashKey()> draw_key)
     : application_(application),
       cluster_(cluster),
-      clock_(clock),
+      clock_(clock, Milliseconds(application.settings.max_clock_jump_ms)),
       shelf_(shelf),
-      draw_key_(std::move(draw_key)),
-      clock_watch_(Milliseconds(application.settings.max_clock_jump_ms)) {}
+      draw_key_(std::move(draw_key)) {}
 
 // Queued records point into the transaction and the queues: the producer goes first.
 Worker::~Worker() {
@@ -87,20 +86,14 @@ Result<> Worker::open_reader() {
 
 // True: one was written, or tried.
 bool Worker::checkpoint_one() {
-  if (clock_.steady() < checkpoint_at_) return false;
   for (const auto& task : tasks_) {
     if (!task->checkpoint_due()) continue;
     const auto written = task->checkpoint();
     if (written) {
       ++totals_.checkpoints;
-      return true;
-    }
-    spdlog::error("partition={} checkpoint=failed error={}", task->partition().value(),
-                  log::outside(written.error().message));
-    checkpoint_at_ = Milliseconds(clock_.steady().value() + kAfterErrorMax.value());
-    if (written.error().what_to_do == ErrorClass::kFatal) {
-      task->rebuild(Rebuild::kFault, written.error().message, *restorer_);
-      if (!read_from_positions()) recycle(true);
+    } else {
+      spdlog::error("partition={} checkpoint=failed error={}", task->partition().value(),
+                    log::outside(written.error().message));
     }
     return true;
   }
@@ -108,16 +101,32 @@ bool Worker::checkpoint_one() {
 }
 
 void Worker::look_at_clock() {
-  const ClockWatch::Seen seen = clock_watch_.look(clock_.now(), clock_.steady());
-  deadlines_at_ = seen.now;
-  if (seen.stepped)
+  const UnixMs now = clock_.now();
+  const bool frozen = clock_.frozen();
+  deadlines_at_ = frozen ? std::nullopt : std::optional(now);
+  if (frozen && !clock_frozen_)
     spdlog::error(
-        "clock=stepped forward by more than max_clock_jump_ms: timers and the watermark sweep are frozen; set the "
-        "clock back, or restart this process if the time is right");
+        "clock=stepped forward by more than max_clock_jump_ms: versions go on as before, timers and the watermark "
+        "sweep "
+        "are frozen; set the clock back, or restart this process if the time is right");
+  clock_frozen_ = frozen;
+}
+
+// States that cannot be read any more, whoever found it out.
+void Worker::rebuild_faulty() {
+  bool any = false;
+  for (const auto& task : tasks_) {
+    if (task->phase() != Phase::kRunning || !task->store().fault()) continue;
+    task->rebuild(Rebuild::kFault, task->store().fault()->message, *restorer_);
+    any = true;
+  }
+  if (any && !read_from_positions()) recycle(true);
 }
 
 Result<> Worker::idle() {
   look_at_clock();
+  rebuild_faulty();
+  hold_full();
   auto gathered = gather();
   if (!gathered) return gathered.error();
   if (auto moved = move_takeovers(); !moved) return moved;
@@ -140,7 +149,7 @@ std::vector<Participant> Worker::participants() {
   std::vector<Participant> ready;
   for (const auto& task : tasks_) {
     if (task->phase() == Phase::kBirth) ready.push_back({task.get(), false});
-    if (task->phase() != Phase::kRunning || task->memory_full()) continue;
+    if (task->phase() != Phase::kRunning || held(task->partition())) continue;
     const InputQueue& queue = task->queue();
     const bool heartbeat = task->chores().want_heartbeat(task->store(), queue, clock_.steady(), clock_.now());
     bool chores = false;
@@ -188,10 +197,7 @@ Result<> Worker::settle_transaction() {
       return Done{};
     }
     case Ending::kFault:
-      for (const auto& task : tasks_)
-        if (task->has_store() && task->store().fault())
-          task->rebuild(Rebuild::kFault, task->store().fault()->message, *restorer_);
-      rewind_all();
+      rewind_all();  // what is faulty is rebuilt next
       return Done{};
     case Ending::kUnknown:
       spdlog::warn("transaction=unknown step_error={}", log::outside(done->error().message));
@@ -223,6 +229,7 @@ void Worker::recycle(bool take_over_again) {
   if (!take_over_again) return;
   for (const auto& task : tasks_) task->restart(*restorer_);
   throttled_.clear();
+  held_.clear();
   if (const auto assigned = consumer_->assign({}); !assigned)
     spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
 }

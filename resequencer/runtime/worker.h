@@ -19,10 +19,10 @@
 #include "changelog/restorer.h"
 #include "runtime/application.h"
 #include "runtime/clock.h"
-#include "runtime/clock_watch.h"
 #include "runtime/partition_task.h"
 #include "runtime/shelf.h"
 #include "runtime/transaction.h"
+#include "runtime/trusted_clock.h"
 
 namespace reseq::runtime {
 
@@ -73,23 +73,28 @@ class Worker {
   void assign_ready();
   Result<> read_from_positions();
   void ask_ends();
+  std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which);
   void throttle_commands();
+  void hold_full();
   void look_at_clock();
   void start_transaction();
   [[nodiscard]] std::vector<Participant> participants();
   void rewind_all();
+  void rebuild_faulty();
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
   void count(const Transaction& transaction, std::vector<std::unique_ptr<PartitionBatch>>& batches);
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
+  [[nodiscard]] bool held(Partition partition) const;
+  [[nodiscard]] bool busy() const;
   [[nodiscard]] std::uint64_t waiting_bytes() const;
   [[nodiscard]] std::size_t waiting_records() const;
 
   const Application& application_;
   kafka::Cluster& cluster_;
-  const Clock& clock_;
+  TrustedClock clock_;
   Shelf& shelf_;
   std::function<HashKey()> draw_key_;
 
@@ -102,14 +107,15 @@ class Worker {
   std::shared_ptr<const kafka::GroupMetadata> group_;
   std::vector<std::unique_ptr<PartitionTask>> tasks_;  // of the current assignment, by partition
   std::vector<Partition> throttled_;                   // commands not read until requests have caught up
+  std::vector<Partition> held_;                        // not read at all: their memory is full
   std::unique_ptr<Transaction> transaction_;
   unsigned aborts_in_a_row_ = 0;
   std::size_t next_alone_ = 0;
   Milliseconds retry_at_;
   std::optional<Milliseconds> fenced_at_;
-  ClockWatch clock_watch_;
-  std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is not trusted
-  Milliseconds checkpoint_at_;          // not before: the last one failed
+  std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is frozen
+  bool clock_frozen_ = false;
+  Milliseconds reader_retry_at_;  // the changelog cannot be read before
   Totals totals_;
 };
 

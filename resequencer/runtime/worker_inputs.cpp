@@ -13,22 +13,21 @@ namespace {
 constexpr Milliseconds kIdleWait{100};
 constexpr Milliseconds kTakeoverWait{5};
 constexpr Milliseconds kAskEndsLimit{1000};
+constexpr Milliseconds kAfterReaderError{1000};
 constexpr std::size_t kRestoreRecordsPerStep = 5000;
 
 }  // namespace
 
 // Reads what has arrived, up to what one transaction may hold. Waits only when there is nothing else to do.
 Result<bool> Worker::gather() {
-  const bool busy = std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) {
-    return task->phase() == Phase::kRunning && (task->queue().something_to_decide() || task->queue().wants_ends());
-  });
-  Milliseconds wait = busy ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
+  Milliseconds wait = busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
   const auto records_max = static_cast<std::size_t>(application_.settings.batch_records_max);
   const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
   std::size_t records = waiting_records();
   std::uint64_t bytes = waiting_bytes();
   bool any = false;
-  while (records < records_max && bytes < bytes_max) {
+  // At least once, or the group would take us for dead.
+  do {
     auto polled = consumer_->poll(wait);
     if (!polled) return polled.error();
     wait = Milliseconds(0);
@@ -49,8 +48,17 @@ Result<bool> Worker::gather() {
     } else if (const auto* revocation = std::get_if<kafka::Revoked>(&event)) {
       revoked(*revocation);
     }
-  }
+  } while (records < records_max && bytes < bytes_max);
   return any;
+}
+
+// A transaction can start at once.
+bool Worker::busy() const {
+  if (clock_.steady() < retry_at_) return false;
+  return std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
+    if (task->phase() != Phase::kRunning || held(task->partition())) return false;
+    return task->queue().something_to_decide() || task->queue().wants_ends();
+  });
 }
 
 // Returns the bytes that wait now and did not before.
@@ -82,24 +90,29 @@ void Worker::revoked(const kafka::Revoked& revocation) {
   spdlog::info("group=revoked partitions={} lost={}", tasks_.size(), revocation.lost);
   tasks_.clear();
   throttled_.clear();
+  held_.clear();
   group_.reset();
 }
 
 Result<> Worker::move_takeovers() {
   for (const auto& task : tasks_)
     if (task->phase() == Phase::kParked) restorer_->drop(task->partition());
-  if (restorer_->restoring()) {
+  // A restore that fills the memory waits for its checkpoint, and the others with it: the disk is in trouble.
+  const bool full = std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
+    return restorer_->restoring(task->partition()) && task->memory_full();
+  });
+  if (restorer_->restoring() && !full && clock_.steady() >= reader_retry_at_) {
     auto failures = restorer_->step(kRestoreRecordsPerStep, kTakeoverWait);
     if (!failures) {
       spdlog::warn("restore=failed error={}", log::outside(failures.error().message));
+      reader_retry_at_ = Milliseconds(clock_.steady().value() + kAfterReaderError.value());
       if (auto opened = open_reader(); !opened) return opened;
       for (const auto& task : tasks_)
         if (task->phase() != Phase::kRunning) task->restart(*restorer_);
       return Done{};
     }
     for (const auto& failure : failures.value())
-      if (PartitionTask* owner = task(failure.partition))
-        owner->rebuild(Rebuild::kRecord, failure.error.message, *restorer_);
+      if (PartitionTask* owner = task(failure.partition)) owner->restore_failed(failure, *restorer_);
   }
   for (const auto& task : tasks_) task->step(*consumer_, *restorer_);
   assign_ready();
@@ -126,7 +139,7 @@ void Worker::assign_ready() {
 Result<> Worker::read_from_positions() {
   std::vector<kafka::TopicPartitionOffset> positions;
   for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
+    if (task->phase() != Phase::kRunning || held(task->partition())) continue;
     const bool throttled = std::find(throttled_.begin(), throttled_.end(), task->partition()) != throttled_.end();
     for (const Role role : kInputs)
       if (role != Role::kCommands || !throttled)
@@ -135,31 +148,58 @@ Result<> Worker::read_from_positions() {
   return consumer_->assign(positions);
 }
 
-// One question for all partitions that have a command which met no registration, or a timer that is due.
+// One question for all partitions that have a command which met no registration; another for those with a timer that is
+// due, because one input that cannot be asked fails the whole question.
 void Worker::ask_ends() {
   std::vector<kafka::TopicPartition> which;
-  std::vector<PartitionTask*> timers;
+  std::vector<kafka::TopicPartition> of_timers;
   for (const auto& task : tasks_) {
     if (task->phase() != Phase::kRunning) continue;
-    if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_)) timers.push_back(task.get());
     if (task->queue().wants_ends()) which.push_back({application_.topics.of(Role::kRequests), task->partition()});
+    if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_))
+      for (const Role role : kInputs) of_timers.push_back({application_.topics.of(role), task->partition()});
   }
-  const std::size_t misses = which.size();
-  for (const PartitionTask* task : timers)
-    for (const Role role : kInputs) which.push_back({application_.topics.of(role), task->partition()});
-  if (which.empty()) return;
-  const auto ends = consumer_->stable_ends(which, kAskEndsLimit);
+  for (const kafka::TopicPartitionOffset& end : ends_of(which))
+    task(end.where.partition)->queue().set_fence(end.offset);
+  const auto ends = ends_of(of_timers);
+  for (std::size_t i = 0; i + kInputs.size() <= ends.size(); i += kInputs.size())
+    task(ends[i].where.partition)
+        ->chores()
+        .set_ends({ends[i].offset, ends[i + 1].offset, ends[i + 2].offset}, *deadlines_at_);
+}
+
+// Empty when nothing is asked, or nobody answers.
+std::vector<kafka::TopicPartitionOffset> Worker::ends_of(const std::vector<kafka::TopicPartition>& which) {
+  if (which.empty()) return {};
+  auto ends = consumer_->stable_ends(which, kAskEndsLimit);
   if (!ends) {
     spdlog::warn("ends=failed error={}", log::outside(ends.error().message));
-    return;
+    return {};
   }
   ++totals_.ends_asked;
-  for (std::size_t i = 0; i < misses; ++i)
-    task(ends.value()[i].where.partition)->queue().set_fence(ends.value()[i].offset);
-  for (std::size_t i = 0; i < timers.size(); ++i) {
-    const auto* of_task = &ends.value()[misses + i * kInputs.size()];
-    timers[i]->chores().set_ends({of_task[0].offset, of_task[1].offset, of_task[2].offset}, *deadlines_at_);
+  return std::move(ends).value();
+}
+
+// A partition whose memory is full (its checkpoint fails) is not read until there is room again.
+void Worker::hold_full() {
+  bool changed = false;
+  for (const auto& task : tasks_) {
+    if (task->phase() != Phase::kRunning) continue;
+    const bool full = task->memory_full();
+    if (full == held(task->partition())) continue;
+    changed = true;
+    if (full) {
+      held_.push_back(task->partition());
+      task->rewind();
+    } else {
+      std::erase(held_, task->partition());
+    }
   }
+  if (changed && !read_from_positions()) recycle(true);
+}
+
+bool Worker::held(Partition partition) const {
+  return std::find(held_.begin(), held_.end(), partition) != held_.end();
 }
 
 // While commands wait for requests to be read to their end, fetched commands must not fill the memory: above a quarter

@@ -98,7 +98,11 @@ std::shared_ptr<SyncHandle> PartitionStore::sync_handle() const {
 
 Result<> PartitionStore::close_clean() {
   if (!disk_) return Done{};
-  if (auto written = write_checkpoint(); !written) return written;
+  // A copy that stands inside of a transaction could not be caught up: the older one can.
+  const auto last = checkpointed();
+  const bool worse = last && last->generation != 0 && standing_ && standing_->generation == 0;
+  if (!worse)
+    if (auto written = write_checkpoint(); !written) return written;
   return disk_->close_clean();
 }
 

@@ -216,13 +216,17 @@ Result<> Environment::write(const std::function<Result<>(Write&)>& fill) {
   Result<> done = attempt(fill);
   while (!done && done.error().code == MDB_MAP_FULL) {
     if (auto grown = grow(); !grown) {
+      if (grown.error().what_to_do == ErrorClass::kFatal) return grown;
       done = grown;
       break;
     }
     done = attempt(fill);
   }
-  // A failure to grow is no failure of this write: the next one meets a full map and tries again.
-  if (done && used_bytes() > map_bytes() / 100 * kFullPercent) (void)grow();
+  // A map that may not grow is no failure of this write: the next one meets a full map.
+  if (done && used_bytes() > map_bytes() / 100 * kFullPercent) {
+    const auto grown = grow();
+    if (!grown && grown.error().what_to_do == ErrorClass::kFatal) return grown;
+  }
   // A file that ends before its last pages (free ones are not written) is no sign of damage, so it is not left so.
   struct stat status {};
   if (done && ::fstat(descriptor(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) < used_bytes())
@@ -250,7 +254,8 @@ Result<> Environment::grow() {
   const std::uint64_t bytes = map_bytes() * 2;
   if (bytes > kMapBytesMax) return Error{ErrorClass::kRetriable, ENOSPC, "state: the map is as large as it can be"};
   if (const int code = ::mdb_env_set_mapsize(env_, bytes); code != 0)
-    return Error{ErrorClass::kRetriable, code, failed("a larger map", code).message};
+    // LMDB has given up the old map before: nothing of it may be touched any more.
+    return Error{ErrorClass::kFatal, code, failed("a larger map", code).message};
   return Done{};
 }
 

@@ -175,6 +175,13 @@ std::size_t PartitionStore::rows() const {
   return summary_.live_rows + summary_.watermarks + (identity_ ? 1 : 0) + (has_targets_ ? 1 : 0);
 }
 
+// A sync that failed on another thread: the kernel may have dropped pages, and LMDB would read old ones again.
+const std::optional<Error>& PartitionStore::fault() const {
+  if (!fault_ && disk_ && disk_->folder().poisoned())
+    fault_ = Error{ErrorClass::kFatal, 0, "state: " + disk_->folder().path() + " was poisoned: a sync failed"};
+  return fault_;
+}
+
 // The first trouble stays, and what is on disk is not opened again.
 void PartitionStore::break_down(Error error) const {
   if (disk_) disk_->poison();

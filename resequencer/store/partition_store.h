@@ -104,13 +104,14 @@ class PartitionStore final : public engine::StateView {
   Result<> write_checkpoint();
   // Outlives the store safely.
   [[nodiscard]] std::shared_ptr<SyncHandle> sync_handle() const;
-  // Checkpoint if one is due, checked sync, clean mark. After it only destruction, even when it failed.
+  // Checkpoint (unless the last one is worth more), checked sync, clean mark. After it only destruction, even when it
+  // failed.
   Result<> close_clean();
   // Forgets everything, on disk too; then this is an empty store without a fault.
   Result<> wipe();
-  // Set once, by the first row on disk that fails its checksum, or when LMDB fails in a read: what the store answers is
-  // not to be trusted then, and the copy is to be rebuilt.
-  [[nodiscard]] const std::optional<Error>& fault() const { return fault_; }
+  // Set once, by the first row on disk that fails its checksum, when LMDB fails in a read, or when a sync failed: what
+  // the store answers is not to be trusted then, and the copy is to be rebuilt.
+  [[nodiscard]] const std::optional<Error>& fault() const;
   [[nodiscard]] StateFolder::Copy found() const;
 
  private:

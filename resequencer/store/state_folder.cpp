@@ -57,6 +57,17 @@ class File {
   int descriptor_;
 };
 
+// What may be over by itself, or is not about this folder.
+bool passes(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC || error == EDQUOT || error == EIO ||
+         error == EINTR || error == EAGAIN;
+}
+
+Error refused(const std::string& path, const std::string& what, int error) {
+  return {passes(error) ? ErrorClass::kRetriable : ErrorClass::kInvalid, error,
+          "state: " + path + " " + what + ": " + reason(error)};
+}
+
 // 0 or errno.
 int make_directories(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
@@ -100,13 +111,12 @@ std::string boot_id() {
 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, const std::string& boot_id) {
   if (path.empty()) return invalid("state: the path of the folder is empty");
-  if (const int error = make_directories(path); error != 0)
-    return invalid("state: " + path + " cannot be created: " + reason(error));
+  if (const int error = make_directories(path); error != 0) return refused(path, "cannot be created", error);
   const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (directory < 0) {
     if (errno == ELOOP || errno == ENOTDIR)
       return invalid("state: " + path + " is a symbolic link or no directory: name the directory itself");
-    return invalid("state: " + path + " cannot be opened: " + reason(errno));
+    return refused(path, "cannot be opened", errno);
   }
   auto folder = std::unique_ptr<StateFolder>(new StateFolder(path, boot_id, directory));
   if (auto checked = check_directory(path, directory); !checked) return checked.error();

@@ -55,9 +55,7 @@ struct Judged {
   LogEnds log{Offset(0), Offset(12)};
   bool ends_with_meta = true;
   bool from_disk = true;
-  Rebuild operator()() const {
-    return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kNow);
-  }
+  Rebuild operator()() const { return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kNow); }
 };
 
 TEST(Recovery, ReusesACopyThatFitsTheLog) {
@@ -117,6 +115,29 @@ TEST(Recovery, FindsTheGenerationOfACopyInTheLineage) {
   EXPECT_TRUE(fits(5, 1000)) << "the last one is still open";
   EXPECT_FALSE(fits(2, 5)) << "forgotten";
   EXPECT_FALSE(fits(6, 40)) << "of another log";
+}
+
+TEST(Recovery, LeavesAForgottenGenerationToRecordAndDigest) {
+  std::vector<Generation> lineage;
+  for (std::uint64_t i = 0; i < kMaxLineage; ++i) lineage.push_back({10 + i, Offset(static_cast<std::int64_t>(i))});
+  EXPECT_TRUE(in_lineage(Checkpoint{.position = Offset(5), .last_record = {}, .generation = 9}, lineage));
+  EXPECT_FALSE(in_lineage(Checkpoint{.position = Offset(5), .last_record = {}, .generation = 100}, lineage));
+}
+
+TEST(Recovery, ThrowsNothingAwayForAConfigurationThatDiffers) {
+  Judged judged;
+  judged.identity.partitions = 8;
+  judged.identity.partitioner = Partitioner::kCrc32;
+  EXPECT_EQ(judged(), Rebuild::kNone);
+  EXPECT_EQ(difference(judged.identity, judged.app), "the number of partitions");
+}
+
+TEST(Recovery, KnowsAChangelogThatWasDeletedFromOneThatWasCutOff) {
+  const Judged judged;
+  const auto copy = state(judged.identity, kNow);
+  EXPECT_TRUE(changelog_lost(*copy, {Offset(0), Offset(0)}));
+  EXPECT_FALSE(changelog_lost(*copy, {Offset(0), Offset(3)}));
+  EXPECT_FALSE(changelog_lost(store::PartitionStore(), {Offset(0), Offset(0)}));
 }
 
 TEST(Recovery, NamesEveryReason) {

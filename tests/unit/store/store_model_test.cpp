@@ -39,9 +39,17 @@ class Model {
       durable_ = rows_;
       position_ = *store_->position();
     } else if (dice < 88) {
+      // In the middle of a transaction the checkpoint before it is worth more.
+      const bool last_kept = store_->standing()->generation == 0 && store_->checkpointed() &&
+                             store_->checkpointed()->generation != 0;
+      const Offset position = *store_->position();
       ASSERT_TRUE(store_->close_clean().ok());
-      durable_ = rows_;
-      position_ = *store_->position();
+      if (last_kept) {
+        rows_ = durable_;
+      } else {
+        durable_ = rows_;
+        position_ = position;
+      }
       reopen();
       EXPECT_EQ(store_->found(), StateFolder::Copy::kClean);
     } else if (dice < 91) {

@@ -1,0 +1,168 @@
+#include "changelog/restorer.h"
+
+#include <deque>
+#include <gtest/gtest.h>
+
+#include "changelog/batch_rows.h"
+
+namespace reseq::changelog {
+namespace {
+
+using Trouble = Restorer::Trouble;
+
+constexpr kafka::TopicIndex kTopic{0};
+constexpr Partition kPartition{3};
+constexpr kafka::TopicPartition kWhere{kTopic, kPartition};
+constexpr Milliseconds kNow{0};
+
+// A log that says what it was told to, from the offset that was assigned.
+class WrittenLog final : public kafka::LogReader {
+ public:
+  struct Entry {
+    std::int64_t offset;
+    std::string key;
+    std::optional<std::string> value;
+  };
+  Result<> assign(std::span<const kafka::TopicPartitionOffset> positions) override {
+    assigned.assign(positions.begin(), positions.end());
+    return Done{};
+  }
+  Result<kafka::LogPolled> poll(Milliseconds) override {
+    if (failure) return kafka::LogPolled(kafka::PartitionFailure{kWhere, *std::exchange(failure, std::nullopt)});
+    if (assigned.empty()) return kafka::LogPolled(kafka::Nothing{});
+    Offset& next = assigned.front().offset;
+    for (const Entry& entry : entries) {
+      if (Offset(entry.offset) < next) continue;
+      kafka::Record record;
+      record.where = kWhere;
+      record.offset = Offset(entry.offset);
+      record.key = entry.key;
+      if (entry.value) record.payload = *entry.value;
+      next = Offset(entry.offset + 1);
+      return kafka::LogPolled(std::move(record));
+    }
+    if (!std::exchange(said_end, true)) return kafka::LogPolled(kafka::EndOfLog{kWhere, end});
+    return kafka::LogPolled(kafka::Nothing{});
+  }
+  Result<std::vector<kafka::TopicPartitionOffset>> begins(std::span<const kafka::TopicPartition>,
+                                                          Milliseconds) override {
+    return std::vector<kafka::TopicPartitionOffset>{{kWhere, Offset(0)}};
+  }
+  Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition>,
+                                                                   Milliseconds) override {
+    return std::vector<kafka::TopicPartitionOffset>{{kWhere, end}};
+  }
+
+  std::vector<Entry> entries;
+  Offset end;
+  std::optional<Error> failure;
+  bool said_end = false;
+  std::vector<kafka::TopicPartitionOffset> assigned;
+};
+
+class Restore : public ::testing::Test {
+ protected:
+  Restore() {
+    Identity identity;
+    identity.application_id = "shop";
+    identity.cluster_id = "cluster";
+    identity.partitions = 4;
+    write(0, identity_row(identity, arena_));
+    write(1, targets_row(TargetTable(), arena_));
+    Meta meta;
+    meta.lineage = {{1, Offset(0)}};
+    write(2, meta_row(meta, arena_));
+    meta.now = UnixMs(7);
+    write(5, meta_row(meta, arena_));
+    log_.end = Offset(7);  // a marker behind the last record
+  }
+
+  void write(std::int64_t offset, const store::Change& change) {
+    log_.entries.push_back(
+        {offset, std::string(change.key), change.value ? std::optional(std::string(*change.value)) : std::nullopt});
+  }
+
+  std::vector<Restorer::Failure> read(std::size_t records_max = 100) {
+    auto failures = restorer_.step(records_max, kNow);
+    EXPECT_TRUE(failures.ok());
+    return std::move(failures).value();
+  }
+
+  Result<> aim() { return restorer_.aim(kPartition, restorer_.ends(kPartition, kNow).value(), store_); }
+
+  Arena arena_;
+  WrittenLog log_;
+  store::PartitionStore store_;
+  Restorer restorer_{log_, kTopic, MemoryLimit()};
+};
+
+TEST_F(Restore, IsDoneAtTheHighWatermarkWhereMarkersCount) {
+  ASSERT_TRUE(aim().ok());
+  EXPECT_TRUE(read(4).empty());
+  EXPECT_EQ(store_.position(), Offset(6));
+  EXPECT_FALSE(restorer_.reached(kPartition)) << "a transaction may still be open behind the last record";
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(restorer_.reached(kPartition));
+  EXPECT_EQ(store_.position(), Offset(6)) << "the last record applied, not the end";
+  EXPECT_EQ(restorer_.progress(kPartition).records, 4U);
+}
+
+TEST_F(Restore, GoesOnAfterARecordThatIsTheOneItKnows) {
+  ASSERT_TRUE(aim().ok());
+  (void)read(3);
+  ASSERT_EQ(store_.position(), Offset(3));
+  restorer_.drop(kPartition);
+  ASSERT_TRUE(aim().ok());
+  EXPECT_EQ(log_.assigned.front().offset, Offset(2)) << "one record earlier";
+  EXPECT_TRUE(read().empty());
+  EXPECT_EQ(store_.meta()->now, UnixMs(7));
+  EXPECT_EQ(restorer_.progress(kPartition).records, 1U) << "the known one is compared, not applied again";
+}
+
+TEST_F(Restore, FindsOutThatTheLogIsAnotherOne) {
+  ASSERT_TRUE(aim().ok());
+  (void)read(3);
+  restorer_.drop(kPartition);
+  Meta other;
+  other.lineage = {{1, Offset(1)}};
+  log_.entries[2].value = std::string(*meta_row(other, arena_).value);
+  ASSERT_TRUE(aim().ok());
+  const auto failures = read();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].partition, kPartition);
+  EXPECT_EQ(failures[0].trouble, Trouble::kOtherLog);
+  EXPECT_FALSE(restorer_.restoring(kPartition));
+}
+
+TEST_F(Restore, DoesNotMissARecordThatCompactionRemoved) {
+  ASSERT_TRUE(aim().ok());
+  (void)read(3);
+  restorer_.drop(kPartition);
+  log_.entries.erase(log_.entries.begin() + 2);
+  ASSERT_TRUE(aim().ok());
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(restorer_.reached(kPartition));
+  EXPECT_EQ(store_.meta()->now, UnixMs(7));
+}
+
+TEST_F(Restore, TellsADamagedLogFromAPassingTrouble) {
+  ASSERT_TRUE(aim().ok());
+  log_.failure = Error{ErrorClass::kInvalid, 0, "not allowed at the moment"};
+  auto failures = read();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].trouble, Trouble::kPassing);
+
+  log_.entries[1].value->back() = static_cast<char>(log_.entries[1].value->back() ^ 1);
+  ASSERT_TRUE(aim().ok());
+  failures = read();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].trouble, Trouble::kUnreadable);
+}
+
+TEST_F(Restore, IgnoresTroubleOfAPartitionThatIsNotRestored) {
+  log_.failure = Error{ErrorClass::kInvalid, 0, "late"};
+  EXPECT_TRUE(read().empty());
+}
+
+}  // namespace
+}  // namespace reseq::changelog
