@@ -1,5 +1,5 @@
 // EchoPipeline: a parallel pipeline that turns every work record into one result per target, late, out of order and
-// sometimes twice. It reads and writes Kafka like a user's pipeline does.
+// sometimes twice; documents of kSilentPrefix get none. It reads and writes Kafka like a user's pipeline does.
 // Thread rule: owns its thread; start and stop from one other thread.
 #pragma once
 

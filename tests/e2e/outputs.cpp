@@ -1,5 +1,6 @@
 #include "tests/e2e/outputs.h"
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
@@ -34,7 +35,8 @@ Released released_of(const kafka::PlainRecord& record) {
 
 }  // namespace
 
-std::vector<Released> read_outputs(const kafka::Connection& connection, const std::string& topic) {
+void read_all(const kafka::Connection& connection, const std::string& topic,
+              const std::function<void(const kafka::PlainRecord&)>& visit) {
   auto admin = good(kafka::Admin::open(connection));
   const auto ends = good(admin->stable_ends(topic, kLimit));
   auto consumer = good(kafka::GroupConsumer::open(connection));
@@ -43,27 +45,59 @@ std::vector<Released> read_outputs(const kafka::Connection& connection, const st
 
   const auto reached = [&] {
     const auto positions = consumer->positions();
-    for (const kafka::PlainOffset& end : ends) {
-      bool there = end.offset == Offset(0);
-      for (const kafka::PlainOffset& position : positions)
-        there = there || (position.partition == end.partition && position.offset >= end.offset);
-      if (!there) return false;
-    }
-    return true;
+    return std::all_of(ends.begin(), ends.end(), [&](const kafka::PlainOffset& end) {
+      return end.offset == Offset(0) || std::any_of(positions.begin(), positions.end(), [&](const auto& position) {
+               return position.partition == end.partition && position.offset >= end.offset;
+             });
+    });
   };
-  std::vector<Released> outputs;
   for (int idle = 0; idle < 100;) {
     const auto polled = good(consumer->poll(Milliseconds(100)));
     if (polled) {
-      outputs.push_back(released_of(*polled));
+      visit(*polled);
       idle = 0;
     } else if (reached()) {
-      return outputs;
+      return;
     } else {
       ++idle;
     }
   }
   throw std::runtime_error("the end of " + topic + " was not reached");
+}
+
+std::vector<Released> read_outputs(const kafka::Connection& connection, const std::string& topic) {
+  std::vector<Released> outputs;
+  read_all(connection, topic, [&](const kafka::PlainRecord& record) { outputs.push_back(released_of(record)); });
+  return outputs;
+}
+
+OverdueWatch::OverdueWatch(const kafka::Connection& connection, const std::string& topic)
+    : consumer_(good(kafka::GroupConsumer::open(connection))) {
+  if (auto assigned = consumer_->assign_all(topic, {}, kLimit); !assigned)
+    throw std::runtime_error(assigned.error().message);
+}
+
+void OverdueWatch::look() {
+  while (const auto polled = good(consumer_->poll(Milliseconds(500)))) {
+    const std::string payload(polled->payload.value_or(""));
+    if (payload.find("\"kind\":\"overdue\"") == std::string::npos) continue;
+    ++total_;
+    const std::string id(polled->key.value_or(""));
+    std::vector<std::string>& known = payloads_[id];
+    if (std::find(known.begin(), known.end(), payload) != known.end()) doubled_.push_back(id + ": " + payload);
+    known.push_back(payload);
+  }
+}
+
+int OverdueWatch::of(const std::string& id) const {
+  const auto found = payloads_.find(id);
+  return found == payloads_.end() ? 0 : static_cast<int>(found->second.size());
+}
+
+std::size_t OverdueWatch::seen(std::string (*name)(std::size_t), std::size_t begin, std::size_t end) const {
+  std::size_t seen = 0;
+  for (std::size_t i = begin; i < end; ++i) seen += of(name(i)) > 0 ? 1 : 0;
+  return seen;
 }
 
 std::vector<std::string> violations(const std::vector<Released>& outputs, const std::map<std::string, Expected>& end,

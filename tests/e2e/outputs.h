@@ -2,10 +2,13 @@
 // Thread rule: plain functions.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "kafka/group_consumer.h"
 #include "kafka/settings.h"
 #include "tests/e2e/workload.h"
 
@@ -20,7 +23,34 @@ struct Released {
   std::int32_t partition = 0;
 };
 
-// All visible records of the topic, in the order of each partition.
+// Visits all visible records of the topic, in the order of each partition. Throws when its end is not reached.
+void read_all(const kafka::Connection& connection, const std::string& topic,
+              const std::function<void(const kafka::PlainRecord&)>& visit);
+
+// Follows an events topic and counts what it says of documents that became overdue.
+class OverdueWatch {
+ public:
+  // Throws when the topic cannot be read.
+  OverdueWatch(const kafka::Connection& connection, const std::string& topic);
+
+  // Reads what is visible and was not read yet.
+  void look();
+  // Events of this document; of each document there is one per order at most.
+  [[nodiscard]] int of(const std::string& id) const;
+  // Of documents first .. end - 1 named by `name`: how many have an event.
+  [[nodiscard]] std::size_t seen(std::string (*name)(std::size_t), std::size_t begin, std::size_t end) const;
+  // Events that say the same of the same document and order as an earlier one.
+  [[nodiscard]] const std::vector<std::string>& doubled() const { return doubled_; }
+  [[nodiscard]] std::size_t total() const { return total_; }
+
+ private:
+  std::unique_ptr<kafka::GroupConsumer> consumer_;
+  std::map<std::string, std::vector<std::string>, std::less<>> payloads_;  // by id
+  std::vector<std::string> doubled_;
+  std::size_t total_ = 0;
+};
+
+// All visible records of an output topic.
 std::vector<Released> read_outputs(const kafka::Connection& connection, const std::string& topic);
 
 // One line per violation, at most `most`:

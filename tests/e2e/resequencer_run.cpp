@@ -59,7 +59,7 @@ bool ResequencerRun::drained() {
   return true;
 }
 
-bool ResequencerRun::transaction_open() {
+std::map<int, std::int64_t> ResequencerRun::open_transactions() {
   const auto stable_ends = [&] { return admin_->stable_ends(topic("changelog"), kLimit); };
   const auto stable = answer(stable_ends);
   std::vector<kafka::TopicPartition> partitions;
@@ -67,13 +67,18 @@ bool ResequencerRun::transaction_open() {
   // Asked second: a stable end that is older than the high watermark by one commit is a race, so look again.
   const auto high = answer([&] { return watcher_->high_watermarks(partitions, kLimit); });
   const auto again = answer(stable_ends);
+  std::map<int, std::int64_t> open;
   for (std::size_t i = 0; i < again.size(); ++i)
-    if (again[i].offset < high[i].offset) return true;
-  return false;
+    if (again[i].offset < high[i].offset) open[again[i].partition.value()] = again[i].offset.value();
+  return open;
 }
 
 std::string ResequencerRun::log_file(int instance) const {
   return directory_.path() + "/resequencer-" + std::to_string(instance) + ".log";
+}
+
+std::string ResequencerRun::state_folder(int instance) const {
+  return directory_.path() + "/state/" + application_id_ + "/" + std::to_string(instance);
 }
 
 std::string ResequencerRun::config_file(int instance) {
@@ -82,6 +87,7 @@ std::string ResequencerRun::config_file(int instance) {
   file << "application.id = \"" << application_id_ << "\"\n"
        << "instance.id = \"" << instance << "\"\n"
        << "bootstrap.servers = \"" << connection_.bootstrap_servers << "\"\n"
+       << "state.dir = \"" << directory_.path() << "/state\"\n"
        << more_toml_ << "\n";
   for (const std::string& target : targets_) file << "[[target]]\nname = \"" << target << "\"\n";
   return path;

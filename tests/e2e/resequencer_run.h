@@ -3,6 +3,8 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,13 +26,16 @@ class ResequencerRun {
 
   // No input waits: the group's offsets are at the stable ends of requests and commands.
   [[nodiscard]] bool drained();
-  // A transaction is open: the changelog's last stable offset is behind its high watermark in some partition.
-  [[nodiscard]] bool transaction_open();
+  // Partitions of the changelog whose last stable offset is behind the high watermark, each with the former: a
+  // transaction is open there.
+  [[nodiscard]] std::map<int, std::int64_t> open_transactions();
 
   [[nodiscard]] const kafka::Connection& connection() const { return connection_; }
   [[nodiscard]] const std::string& application_id() const { return application_id_; }
   [[nodiscard]] std::string topic(const std::string& role) const { return application_id_ + "." + role; }
   [[nodiscard]] std::string log_file(int instance) const;
+  // Where the process keeps its copies of the state.
+  [[nodiscard]] std::string state_folder(int instance) const;
 
  private:
   [[nodiscard]] std::string config_file(int instance);
