@@ -78,7 +78,8 @@ void PartitionBatch::decide_input(Role role) {
                                     source.key,
                                     source.payload,
                                     {source.headers.data(), source.headers.size()}};
-    const bool requests_read = role != Role::kCommands || queue.requests_read_for(source.offset);
+    const bool requests_read =
+        role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
     const engine::Verdict verdict = batch_->decide(codec::decode(record, decoding), source.offset, requests_read);
     if (verdict == engine::Verdict::kRequestsFirst) return queue.want_ends();
     if (verdict == engine::Verdict::kStop) {

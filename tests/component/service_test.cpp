@@ -1,4 +1,6 @@
 // The whole life of a process with several workers, inside of this one, so that sanitizers see its threads.
+#include "runtime/service.h"
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -9,7 +11,6 @@
 #include "config/settings.h"
 #include "kafka/group_consumer.h"
 #include "kafka/plain_producer.h"
-#include "runtime/service.h"
 #include "tests/component/rig.h"
 #include "tests/support/broker.h"
 #include "tests/support/process.h"
