@@ -5,7 +5,7 @@ add_custom_target(programs)
 add_custom_target(release_tests)
 # What the TSan build needs.
 add_custom_target(thread_tests)
-set(RESEQ_RELEASE_LABELS e2e property)
+set(RESEQ_RELEASE_LABELS e2e property simulation)
 
 # reseq_library(engine DEPS model [LINK Pkg::lib]): library reseq_<name> of the .cpp files in this folder.
 function(reseq_library name)

@@ -94,6 +94,7 @@ void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
   spdlog::warn("partition={} recovery=rebuild reason={} detail={}", partition_.value(), name_of(why),
                log::outside(detail));
   rebuilt_ = why;
+  lost_rows_ = lost_rows_ || (why != Rebuild::kForeign && store_->standing());
   from_disk_ = false;
   from_.reset();
   wipe();
@@ -200,8 +201,8 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
   const bool no_offsets =
       std::all_of(offsets_.begin(), offsets_.end(), [](const InputPosition& p) { return p.next == kNoOffset; });
   if (store_->empty() && no_offsets) {
-    // With the changelog and the offsets gone, a copy that was not trusted is no reason to forget what it knew.
-    if (rebuilt_ != Rebuild::kNone && rebuilt_ != Rebuild::kNoCopy && rebuilt_ != Rebuild::kForeign)
+    // With the changelog and the offsets gone, a copy that was thrown away is no reason to forget what it knew.
+    if (lost_rows_)
       return park("the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
                   std::string(name_of(rebuilt_)) + "): restart this process to begin anew");
     return prepare_birth(consumer, restorer);
@@ -237,7 +238,13 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
     spdlog::warn("partition={} takeover=compare offsets of the group expired: resuming from the changelog",
                  partition_.value());
   if (equal) return resume(vector, restorer);
-  if (!behind) return park("committed offsets are not those of the changelog: were they reset by hand?");
+  if (!behind) {
+    // A process that slept in between asked for its offsets before another one moved them.
+    if (asked_again_) return park("committed offsets are not those of the changelog: were they reset by hand?");
+    asked_again_ = true;
+    phase_ = Phase::kOffsets;
+    return;
+  }
   if (behind_since_ == Milliseconds(0)) behind_since_ = clock_.steady();
   if (clock_.steady().value() - behind_since_.value() > application_.settings.transaction_timeout_ms)
     return park(
@@ -295,6 +302,7 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
   const std::uint64_t records = restorer.progress(partition_).records;
   restorer.drop(partition_);
   from_.reset();
+  asked_again_ = false;
   targets_grew_ = table.value() != store_->targets();
   targets_ = std::move(table).value();
   setting_ = partition_setting(application_, targets_);

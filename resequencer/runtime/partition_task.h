@@ -128,9 +128,11 @@ class PartitionTask {
   std::string parked_reason_;
 
   std::unique_ptr<store::PartitionStore> store_;
-  bool from_disk_ = false;  // opened, and nothing read since
-  bool to_wipe_ = false;    // is to be emptied, which failed
-  unsigned rebuilds_ = 0;   // since it ran
+  bool from_disk_ = false;    // opened, and nothing read since
+  bool to_wipe_ = false;      // is to be emptied, which failed
+  bool lost_rows_ = false;    // a copy with rows was thrown away
+  bool asked_again_ = false;  // the offsets, because they were not those of the meta row
+  unsigned rebuilds_ = 0;     // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
   std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;

@@ -38,10 +38,11 @@ Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelo
   if (store.identity() && (store.identity()->application_id != application.settings.application_id ||
                            store.identity()->cluster_id != application.cluster_id))
     return Rebuild::kForeign;
-  // Tombstones younger than this are still in the log, wherever the reading stopped (RELIABILITY C22). A meta row of a
-  // host with a fast clock is as good as young: max_clock_drift_ms bounds that.
+  // Tombstones younger than this are still in the log, wherever the reading stopped (RELIABILITY C22). The time in the
+  // meta row is that of another host, whose clock may have been ahead of this one.
   const std::int64_t age = store.meta() ? now.value() - store.meta()->now.value() : 0;
-  if (application.guards.tombstone_horizon && age > application.delete_retention.value() / 2) return Rebuild::kTooOld;
+  const std::int64_t young = application.delete_retention.value() / 2 - application.settings.max_clock_drift_ms;
+  if (application.guards.tombstone_horizon && age > young) return Rebuild::kTooOld;
   if (standing->position > log.high_watermark) return Rebuild::kTruncated;
   if (standing->position < log.begin) return Rebuild::kLogStart;
   return Rebuild::kNone;

@@ -9,7 +9,7 @@
 //   written inside of a transaction that a crash then cut off                | inside_transaction
 //   a row on disk cannot be read, or a sync failed (also while it runs)      | fault
 //   of another application or cluster                                        | foreign
-//   last caught up more than half of delete.retention.ms ago                 | too_old
+//   last caught up more than delete.retention.ms / 2 - max_clock_drift_ms ago | too_old
 //   position behind the end of the changelog                                 | truncated
 //   position before the beginning of the changelog                           | log_start
 //   after it was caught up                                                   |

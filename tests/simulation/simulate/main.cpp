@@ -1,0 +1,73 @@
+// reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
+//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--guard-off NAME] [--verbose]
+// --verbose: one seed, in this order of events, with the log of the resequencer.
+// Thread rule: one thread.
+#include <charconv>
+#include <cstdlib>
+#include <iomanip>
+#include <iostream>
+#include <spdlog/spdlog.h>
+#include <string_view>
+#include <sysexits.h>
+
+#include "tests/simulation/world/seeds.h"
+
+namespace {
+
+using reseq::simulation::kGuards;
+using reseq::simulation::Run;
+
+int usage() {
+  std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--guard-off NAME] [--verbose]\nguards:";
+  for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
+  std::cerr << '\n';
+  return EX_USAGE;
+}
+
+bool read(std::string_view name, std::string_view text, Run& run) {
+  if (name == "--guard-off") {
+    for (const auto& guard : kGuards) {
+      if (guard.name != text) continue;
+      run.guards.*guard.is_on = false;
+      return true;
+    }
+    return false;
+  }
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return false;
+  if (name == "--seeds") run.seeds = number;
+  if (name == "--from") run.from = number;
+  if (name == "--jobs") run.jobs = number;
+  return name == "--seeds" || name == "--from" || (name == "--jobs" && number >= 1 && number <= 64);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Run run;
+  run.seeds = 10'000;
+  run.jobs = reseq::simulation::jobs();
+  run.tell_each = true;
+  bool verbose = false;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view name = arguments[i];
+    if (name == "--verbose") {
+      verbose = true;
+    } else if (i + 1 >= count || !read(name, arguments[++i], run)) {
+      return usage();
+    }
+  }
+  spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::off);
+  const auto result = reseq::simulation::play(run);
+  for (const auto& [name, number] : result.counters) std::cout << std::setw(12) << number << "  " << name << '\n';
+  std::cout << "events " << std::hex << result.journals << std::dec << '\n';
+  if (!result.first) {
+    std::cout << run.seeds << " seeds from " << run.from << ": nothing wrong\n";
+    return EXIT_SUCCESS;
+  }
+  std::cout << result.failures << " of " << run.seeds << " seeds are wrong; the first is " << result.first->seed << ": "
+            << result.first->what << "\nplay it again: script/simulate --from " << result.first->seed
+            << " --seeds 1 --verbose\n";
+  return EXIT_FAILURE;
+}

@@ -1,0 +1,164 @@
+// Order is kept in every simulated world, whatever happens to its processes, and each precaution is needed for that.
+// RESEQ_SIMULATION_SEEDS sets how many worlds are played, RESEQ_SIMULATION_FROM the first.
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iomanip>
+#include <iostream>
+#include <spdlog/spdlog.h>
+#include <string>
+
+#include "tests/simulation/world/seeds.h"
+
+namespace reseq::simulation {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kSeeds = 500;
+#else
+constexpr std::uint64_t kSeeds = 10'000;
+#endif
+constexpr std::uint64_t kSeedsThatMeetAll = 10'000;
+constexpr std::uint64_t kGuardSeeds = 2'000;
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+Run run_of(std::uint64_t seeds) {
+  spdlog::set_level(spdlog::level::off);
+  simulation::Run run;
+  run.from = from_environment("RESEQ_SIMULATION_FROM", 1);
+  run.seeds = seeds;
+  run.jobs = jobs();
+  return run;
+}
+
+struct LeastOf {
+  const char* name;
+  std::uint64_t least;
+};
+
+// What 10,000 seeds must have met for their silence to mean something: about a tenth of what they do meet.
+constexpr LeastOf kLeast[] = {
+    {"rebalances", 9000},
+    {"zombies busy", 300},
+    {"zombies idle", 500},
+    {"processes killed", 3000},
+    {"processes stopped cleanly", 500},
+    {"checkpoints", 30000},
+    {"takeover reuse", 10000},
+    {"takeover rebuild no_copy", 3000},
+    {"takeover rebuild other_boot", 200},
+    {"takeover rebuild too_old", 500},
+    {"takeover rebuild damaged", 50},
+    {"timers fired", 5000},
+    {"watermarks expired", 3000},
+    {"transactions overdue", 80},
+    {"clock steps", 500},
+    {"compactions", 3000},
+    {"ends asked", 3000},
+    {"takeover beside an open transaction, phase offsets", 10000},
+    {"takeover beside an open transaction, phase high_watermark", 500},
+    {"takeover beside an open transaction, phase restore", 5000},
+    {"crash before step decide", 80},
+    {"crash before step encode", 80},
+    {"crash before step begin", 80},
+    {"crash before step produce", 80},
+    {"crash before step flush", 80},
+    {"crash before step send_offsets", 80},
+    {"crash before step commit", 80},
+    {"crash before step apply", 80},
+    {"table row R0", 100},
+    {"table row R1", 100},
+    {"table row R2", 100},
+    {"table row R3", 100},
+    {"table row R4", 100},
+    {"table row R5", 100},
+    {"table row R6", 100},
+    {"table row S0", 100},
+    {"table row S1", 100},
+    {"table row S2", 100},
+    {"table row S3", 100},
+    {"table row S4", 100},
+    {"table row S5", 100},
+    {"table row S6", 100},
+    {"table row U1", 100},
+    {"table row U2", 100},
+    {"table row U3", 100},
+    {"table row U4", 100},
+    {"table row U5", 5},
+    {"reason superseded", 50},
+    {"reason epoch_behind", 50},
+    {"reason stale", 50},
+    {"reason duplicate", 50},
+    {"reason unregistered", 50},
+    {"reason unregistered_target", 50},
+    {"reason sequence_reused", 50},
+    {"reason epoch_missing", 50},
+    {"reason missing_id", 50},
+    {"reason empty_id", 50},
+    {"reason id_too_long", 50},
+    {"reason id_key_mismatch", 50},
+    {"reason missing_sequence", 50},
+    {"reason malformed_sequence", 50},
+    {"reason malformed_header", 50},
+    {"reason unsupported_header", 50},
+    {"reason unknown_command", 50},
+    {"reason unknown_target", 50},
+    {"reason missing_target", 50},
+    {"reason no_target", 50},
+    {"reason ambiguous_targets", 50},
+    {"reason op_payload_conflict", 50},
+    {"reason misrouted", 50},
+    {"reason too_large", 50},
+    {"reason reprocess_needs_inline", 50},
+    {"reason reset_needs_epochs", 50},
+    {"reason unknown_control", 50},
+    {"reason observed_version_too_high", 50},
+};
+
+TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
+  const simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_SEEDS", kSeeds));
+  const Findings found = play(run);
+  for (const auto& [name, count] : found.counters) std::cout << std::setw(12) << count << "  " << name << '\n';
+  if (found.first)
+    FAIL() << found.failures << " of " << run.seeds << " seeds are wrong; the first is " << found.first->seed << ": "
+           << found.first->what << "\nplay it again: script/simulate --from " << found.first->seed
+           << " --seeds 1 --verbose";
+  if (run.seeds < kSeedsThatMeetAll) return;
+  for (const LeastOf& one : kLeast) {
+    const auto met = found.counters.find(one.name);
+    EXPECT_GE(met == found.counters.end() ? 0 : met->second, one.least) << one.name << " was met too seldom";
+  }
+}
+
+TEST(Simulation, TheSameSeedIsTheSameWorld) {
+  simulation::Run run = run_of(40);
+  const Findings once = play(run);
+  run.jobs = 1;
+  const Findings again = play(run);
+  EXPECT_EQ(once.journals, again.journals);
+  EXPECT_EQ(once.counters, again.counters);
+}
+
+class GuardByAbsence : public testing::TestWithParam<Guard> {};
+
+// The same generator and the same seeds: only the guard is missing.
+TEST_P(GuardByAbsence, SomeWorldIsWrong) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the release build shows it, in a tenth of the time";
+#endif
+  simulation::Run run = run_of(kGuardSeeds);
+  run.guards.*GetParam().is_on = false;
+  run.until_first = true;
+  const Findings found = play(run);
+  ASSERT_TRUE(found.first.has_value()) << kGuardSeeds << " worlds were right without " << GetParam().name;
+  std::cout << GetParam().name << " off, seed " << found.first->seed << ": " << found.first->what << '\n';
+}
+
+INSTANTIATE_TEST_SUITE_P(Guards, GuardByAbsence, testing::ValuesIn(kGuards),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace reseq::simulation

@@ -1,0 +1,94 @@
+#include "tests/simulation/world/scenario.h"
+
+#include <initializer_list>
+#include <string>
+
+namespace reseq::simulation {
+
+namespace {
+
+// One of them, each as likely as the others.
+template <typename T>
+T one_of(Draw& draw, std::initializer_list<T> choices) {
+  return choices.begin()[draw.below(choices.size())];
+}
+
+void draw_settings(Draw& draw, Scenario& world) {
+  config::Settings& settings = world.settings;
+  settings.application_id = "app";
+  settings.intake = world.tap ? "tap" : "inline";
+  settings.requests_carry_epochs = world.tap && world.epochs;
+  settings.events = one_of(draw, {"none", "drops", "all"});
+  settings.on_unregistered = draw.chance(500) ? "drop" : "dead-letter";
+  settings.on_unregistered_target = draw.chance(500) ? "drop" : "dead-letter";
+  settings.dead_letter_headers = one_of(draw, {"reseq", "streams", "spring"});
+  settings.starvation_after_ms = one_of<std::int64_t>(draw, {0, 0, 1'000});
+  settings.registration_timeout_ms = one_of<std::int64_t>(draw, {0, 500, 2'000, 8'000});
+  settings.watermark_retention_ms = one_of<std::int64_t>(draw, {std::int64_t{7} * 24 * 3600 * 1000, 3'000, 20'000});
+  settings.max_clock_drift_ms = world.clocks_differ ? 60'000 : 500;
+  settings.max_clock_jump_ms = 20'000;
+  settings.session_timeout_ms = one_of<std::int64_t>(draw, {600, 2'000, 6'000});
+  settings.transaction_timeout_ms = one_of<std::int64_t>(draw, {3'000, 10'000});
+  settings.batch_records_max = one_of<std::int64_t>(draw, {1, 4, 20, 1'000});
+  settings.checkpoint_rows_max = one_of<std::int64_t>(draw, {1, 5, 50});
+  settings.checkpoint_interval_ms = one_of<std::int64_t>(draw, {500, 5'000, 60'000});
+  const std::size_t targets = 1 + draw.below(3);
+  const bool no_default = draw.chance(60);
+  for (std::size_t i = 0; i < targets; ++i) {
+    config::Target target;
+    target.name = "t" + std::to_string(i);
+    target.monotonic = draw.chance(200);
+    target.optional = no_default || (i > 0 && draw.chance(400));
+    settings.targets.push_back(std::move(target));
+  }
+}
+
+void draw_brokers(Draw& draw, Scenario& world) {
+  // Where clocks differ, copies count as older by max_clock_drift_ms.
+  world.delete_retention_ms = world.clocks_differ ? one_of<std::int64_t>(draw, {150'000, 3'600'000})
+                                                  : one_of<std::int64_t>(draw, {6'000, 8'000, 60'000, 3'600'000});
+  world.broker.sweep_interval = Milliseconds(one_of<std::int64_t>(draw, {1'000, 5'000}));
+  world.broker.marker_per_mille = one_of<std::uint32_t>(draw, {1'000, 500, 60, 5});
+  world.broker.late_per_mille = one_of<std::uint32_t>(draw, {500, 50});
+  world.broker.refuse_without_generation = false;
+  if (draw.chance(300)) world.faults.passing = 20;
+  if (draw.chance(300)) world.faults.ending = one_of<std::uint32_t>(draw, {20, 100});
+  if (draw.chance(200)) world.faults.fatal = 3;
+}
+
+void draw_weights(Draw& draw, Scenario& world) {
+  Weights& weights = world.weights;
+  weights.request = one_of<std::uint32_t>(draw, {20, 60, 150});
+  weights.kill = one_of<std::uint32_t>(draw, {0, 2, 8});
+  weights.stop = one_of<std::uint32_t>(draw, {0, 2});
+  weights.pause = one_of<std::uint32_t>(draw, {0, 2, 10});
+  weights.nap = one_of<std::uint32_t>(draw, {0, 10, 30});
+  weights.compact = one_of<std::uint32_t>(draw, {0, 5, 20});
+  if (draw.chance(150)) weights.power_loss = 2;
+  if (draw.chance(150)) weights.lose_copy = 2;
+  if (draw.chance(100)) weights.damage_copy = 2;
+  if (draw.chance(100)) weights.forget_offsets = 2;
+  if (world.clocks_differ) weights.clock_step = one_of<std::uint32_t>(draw, {0, 3});
+}
+
+}  // namespace
+
+Scenario draw_scenario(Draw& draw) {
+  Scenario world;
+  world.partitions = static_cast<std::int32_t>(1 + draw.below(4));
+  world.processes = 2 + draw.below(2);
+  world.workers = 1 + draw.below(2);
+  world.static_members = draw.chance(600);
+  world.documents = 2 + draw.below(6);
+  world.ticks = one_of<std::size_t>(draw, {400, 800, 1'600});
+  world.tap = draw.chance(300);
+  world.epochs = draw.chance(400);
+  world.clocks_differ = draw.chance(400);
+  world.answer_ms_max = one_of<std::int64_t>(draw, {50, 500, 3'000});
+  draw_settings(draw, world);
+  draw_brokers(draw, world);
+  draw_weights(draw, world);
+  return world;
+}
+
+}  // namespace reseq::simulation

@@ -1,0 +1,47 @@
+// Scenario: what is fixed for the life of a simulated world: its size, the settings of the application, the manners of
+// the brokers and how often what goes wrong. Drawn from the seed; guards are no part of it.
+// Thread rule: plain values.
+#pragma once
+
+#include "config/settings.h"
+#include "tests/simulation/kafka/broker.h"
+
+namespace reseq::simulation {
+
+// Weights of what the scheduler does beside stepping workers and letting the brokers work; of a thousand ticks.
+struct Weights {
+  std::uint32_t request = 0;
+  std::uint32_t kill = 0;
+  std::uint32_t stop = 0;  // cleanly
+  std::uint32_t pause = 0;
+  std::uint32_t power_loss = 0;
+  std::uint32_t lose_copy = 0;
+  std::uint32_t damage_copy = 0;
+  std::uint32_t clock_step = 0;
+  std::uint32_t compact = 0;
+  std::uint32_t forget_offsets = 0;
+  std::uint32_t nap = 0;  // time passes, and only heartbeats happen
+};
+
+struct Scenario {
+  std::int32_t partitions = 1;
+  std::size_t processes = 2;
+  std::size_t workers = 1;  // per process
+  bool static_members = true;
+  std::size_t documents = 3;
+  std::size_t ticks = 1000;
+  bool tap = false;
+  bool epochs = false;  // producers may raise epochs
+  bool clocks_differ = false;
+  std::int64_t answer_ms_max = 500;  // what the pipeline takes for a result
+  std::int64_t late_answer_ms_max = 5'000;
+  config::Settings settings;  // of the application; instance.id is set per process
+  std::int64_t delete_retention_ms = 60'000;
+  BrokerSettings broker;
+  FaultRates faults;
+  Weights weights;
+};
+
+[[nodiscard]] Scenario draw_scenario(Draw& draw);
+
+}  // namespace reseq::simulation

@@ -1,0 +1,59 @@
+// Seeds: plays many worlds in several processes, so that a world that ends its process by an assertion is told by its
+// seed like any other failure.
+// Thread rule: one thread, which must be the only one of its process.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/guards.h"
+#include "tests/simulation/world/counters.h"
+
+namespace reseq::simulation {
+
+struct Run {
+  std::uint64_t from = 1;
+  std::uint64_t seeds = 1;
+  std::size_t jobs = 1;
+  Guards guards;
+  bool until_first = false;  // a failure ends the run
+  bool tell_each = false;    // every failure, on standard error
+};
+
+struct Failure {
+  std::uint64_t seed = 0;
+  std::string what;
+};
+
+struct Findings {
+  std::optional<Failure> first;  // by seed
+  std::uint64_t failures = 0;
+  std::uint64_t journals = 0;  // sum of the hashes of all worlds
+  Counters counters;
+};
+
+[[nodiscard]] Findings play(const Run& run);
+
+// Processors that may be used.
+[[nodiscard]] std::size_t jobs();
+
+struct Guard {
+  std::string_view name;
+  bool Guards::*is_on;
+};
+inline constexpr std::array kGuards = {
+    Guard{"offsets_in_every_transaction", &Guards::offsets_in_every_transaction},
+    Guard{"high_watermark", &Guards::high_watermark},
+    Guard{"requests_first", &Guards::requests_first},
+    Guard{"timers_behind_input", &Guards::timers_behind_input},
+    Guard{"served_bits_in_watermarks", &Guards::served_bits_in_watermarks},
+    Guard{"barrier", &Guards::barrier},
+    Guard{"group_metadata_of_assignment", &Guards::group_metadata_of_assignment},
+    Guard{"clock_restored", &Guards::clock_restored},
+    Guard{"tombstone_horizon", &Guards::tombstone_horizon},
+};
+
+}  // namespace reseq::simulation

@@ -1,0 +1,222 @@
+#include "tests/simulation/world/world.h"
+
+#include <iostream>
+#include <spdlog/spdlog.h>
+#include <vector>
+
+#include "tests/simulation/world/checks.h"
+#include "tests/simulation/world/story.h"
+
+namespace reseq::simulation {
+
+namespace {
+
+constexpr UnixMs kStart{1'700'000'000'000};
+constexpr int kHealRounds = 6'000;
+constexpr int kFinishRounds = 12;
+constexpr Milliseconds kTick{3};
+
+}  // namespace
+
+World::World(std::uint64_t seed, const Guards& guards, const std::string& root)
+    : draw_(seed),
+      scenario_(draw_scenario(draw_)),
+      time_(kStart),
+      broker_(time_, draw_, scenario_.broker),
+      application_(scenario_.settings),
+      topics_(application_.topics.names().size()),
+      fleet_((create_topics(), scenario_), guards, time_, broker_, root, counters_),
+      producers_(scenario_, broker_, counters_),
+      pipeline_(scenario_, broker_, producers_, counters_),
+      history_(broker_, topics_, scenario_.partitions) {
+  application_.guards = guards;
+}
+
+// In the order of the application's list: a TopicIndex is a topic of the brokers.
+void World::create_topics() {
+  for (std::size_t i = 0; i < topics_; ++i) {
+    const kafka::TopicIndex topic(static_cast<std::uint16_t>(i));
+    kafka::TopicFacts facts{scenario_.partitions, 1'000'000, false, 0};
+    if (topic == application_.topics.of(Role::kWork)) facts.max_message_bytes = kWorkBytesMax;
+    if (topic == application_.topics.of(Role::kDeadLetter)) facts.max_message_bytes = kDeadLetterBytesMax;
+    for (std::size_t t = 0; t < scenario_.settings.targets.size(); ++t)
+      if (topic == application_.topics.output(t)) facts.max_message_bytes = kOutputBytesMax;
+    if (topic == application_.topics.of(Role::kChangelog)) {
+      facts.compacted = true;
+      facts.delete_retention_ms = scenario_.delete_retention_ms;
+    }
+    broker_.create_topic(application_.topics.name(topic), facts);
+  }
+}
+
+std::string World::play() {
+  const Process process;
+  SimulatedCluster cluster(broker_, process, {.topics = application_.topics.names(), .transactional_id = "judge"});
+  if (!application_.ask(cluster, Milliseconds(1))) return "the topics of the world do not fit";
+  broker_.faults().set_rates(scenario_.faults);
+  for (std::size_t i = 0; i < fleet_.size(); ++i) fleet_.start(i);
+  for (std::size_t i = 0; i < scenario_.ticks && fleet_.trouble().empty(); ++i) tick();
+  if (fleet_.trouble().empty()) heal();
+  std::string wrong = fleet_.trouble();
+  if (wrong.empty() && !quiet()) wrong = "it does not become quiet\n" + fleet_.describe();
+  if (wrong.empty()) wrong = judge();
+  fleet_.take_all_down();
+  count();
+  return wrong;
+}
+
+void World::pass(Milliseconds time) {
+  time_.advance(time);
+  broker_.tick();
+}
+
+void World::work(std::size_t i, std::size_t w, std::uint64_t steps) {
+  for (std::uint64_t step = 0; step < steps && fleet_.runs(i); ++step) {
+    fleet_.step(i, w);
+    pass(Milliseconds(static_cast<std::int64_t>(draw_.below(3))));
+  }
+}
+
+void World::tick() {
+  if (draw_.chance(scenario_.weights.request)) producers_.write();
+  if (draw_.chance(300)) pipeline_.step();
+  act();
+  for (std::size_t i = 0; i < fleet_.size(); ++i) {
+    if (!fleet_.runs(i) && draw_.chance(15)) fleet_.start(i);
+    if (fleet_.runs(i) && fleet_.paused(i) && draw_.chance(25)) fleet_.resume(i);
+  }
+  const std::size_t i = draw_.below(fleet_.size());
+  work(i, draw_.below(fleet_.workers()), 1 + draw_.below(10));
+  pass(kTick);
+}
+
+void World::act() {
+  const Weights& weights = scenario_.weights;
+  if (draw_.chance(weights.kill))
+    if (const auto i = any(true)) fleet_.kill(*i);
+  if (draw_.chance(weights.stop))
+    if (const auto i = any(true); i && !fleet_.paused(*i)) fleet_.stop(*i);
+  if (draw_.chance(weights.pause))
+    if (const auto i = any(true); i && !fleet_.paused(*i)) fleet_.pause(*i);
+  if (draw_.chance(weights.clock_step))
+    if (const auto i = any(true))
+      fleet_.step_clock(*i, Milliseconds(static_cast<std::int64_t>(draw_.below(60'000)) - 30'000));
+  if (draw_.chance(weights.compact)) compact();
+  if (draw_.chance(weights.forget_offsets)) {
+    broker_.group().forget_offsets();
+    ++counters_["offsets of the group forgotten"];
+  }
+  if (draw_.chance(weights.nap))
+    for (std::uint64_t naps = 1 + draw_.below(8); naps > 0; --naps) pass(Milliseconds(250));
+  trouble_a_disk(draw_.below(1'000));
+}
+
+// Of a process that is down, or goes down now.
+void World::trouble_a_disk(std::uint64_t what) {
+  const Weights& weights = scenario_.weights;
+  if (what >= weights.power_loss + weights.lose_copy + weights.damage_copy) return;
+  auto i = any(false);
+  if (!i) {
+    i = any(true);
+    if (!i) return;
+    fleet_.kill(*i);
+  }
+  const Partition partition(static_cast<std::int32_t>(draw_.below(static_cast<std::uint64_t>(scenario_.partitions))));
+  if (what < weights.power_loss) return fleet_.power_loss(*i);
+  if (what < weights.power_loss + weights.lose_copy) return fleet_.lose_copy(*i, partition);
+  fleet_.damage_copy(*i, partition);
+}
+
+void World::compact() {
+  history_.read();
+  broker_.compact(application_.topics.of(Role::kChangelog).value(), static_cast<std::int64_t>(draw_.below(10)));
+  ++counters_["compactions"];
+}
+
+// A process that runs, or one that does not.
+std::optional<std::size_t> World::any(bool running) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < fleet_.size(); ++i)
+    if (fleet_.runs(i) == running) found.push_back(i);
+  if (found.empty()) return std::nullopt;
+  return found[draw_.below(found.size())];
+}
+
+void World::heal() {
+  broker_.faults().set_rates({});
+  broker_.settings().marker_per_mille = 1'000;
+  broker_.settings().late_per_mille = 1'000;
+  for (int round = 0; round < kHealRounds && fleet_.trouble().empty(); ++round) {
+    for (std::size_t i = 0; i < fleet_.size(); ++i) {
+      if (!fleet_.runs(i)) fleet_.start(i);
+      if (fleet_.paused(i)) fleet_.resume(i);
+      for (std::size_t w = 0; w < fleet_.workers(); ++w) work(i, w, 5);
+    }
+    pipeline_.deliver_all();
+    finish_transactions();
+    if (quiet()) return;
+  }
+}
+
+// Heartbeats go on: there is hardly a moment without a transaction, unless nobody begins one.
+void World::finish_transactions() {
+  for (int round = 0; round < kFinishRounds; ++round) {
+    for (std::size_t i = 0; i < fleet_.size(); ++i)
+      for (std::size_t w = 0; w < fleet_.workers(); ++w)
+        if (fleet_.runs(i) && fleet_.worker(i, w).transaction() != nullptr) work(i, w, 1);
+    pass(kTick);
+  }
+}
+
+bool World::quiet() {
+  if (!fleet_.settled() || !broker_.quiet() || !pipeline_.idle()) return false;
+  for (std::int32_t p = 0; p < scenario_.partitions; ++p)
+    for (const InputPosition& position : fleet_.owner(Partition(p))->store().meta()->positions)
+      if (broker_.log({application_.topics.of(position.role).value(), Partition(p)}).next_committed(position.next) !=
+          nullptr)
+        return false;
+  return true;
+}
+
+std::string World::judge() {
+  history_.read();
+  if (broker_.counters().begins_in_doubt != 0) return "a transaction was begun by a producer in doubt";
+  if (auto wrong = check_versions(application_, history_); !wrong.empty()) return wrong;
+  Produced produced(topics_);
+  std::string difference;
+  for (std::int32_t p = 0; p < scenario_.partitions; ++p)
+    if (auto wrong = judge_partition(Partition(p), produced, difference); !wrong.empty()) return wrong;
+  if (!difference.empty()) return difference;
+  return check_produced(application_, history_, produced);
+}
+
+// `difference`: of the replay, told when nothing else is wrong.
+std::string World::judge_partition(Partition partition, Produced& produced, std::string& difference) {
+  Replay replay(application_, history_, partition);
+  replay.run(produced, counters_);
+  if (spdlog::should_log(spdlog::level::debug)) {
+    std::cerr << "partition " << partition.value() << '\n';
+    tell(replay, std::cerr);
+  }
+  if (!replay.broken().empty()) return replay.broken();
+  if (auto wrong = check_tiles(application_, history_, partition, replay); !wrong.empty()) return wrong;
+  if (auto wrong = ExpectedEnd(scenario_, producers_, pipeline_).judge(replay); !wrong.empty()) return wrong;
+  if (!scenario_.clocks_differ)
+    if (auto wrong = check_timers(application_, history_, partition, replay); !wrong.empty()) return wrong;
+  if (auto wrong = check_fold(application_, broker_, history_, *fleet_.owner(partition)); !wrong.empty()) return wrong;
+  if (difference.empty()) difference = replay.difference();
+  return {};
+}
+
+void World::count() {
+  const BrokerCounters& broker = broker_.counters();
+  counters_["rebalances"] += broker.generations;
+  counters_["transactions overdue"] += broker.transactions_overdue;
+  counters_["transactions ended by a late request"] += broker.late_hits;
+  counters_["committed offsets unstable"] += broker.unstable_answers;
+  counters_["calls fenced"] += broker.fenced;
+  counters_["virtual seconds"] += static_cast<std::uint64_t>(time_.passed().value() / 1'000);
+  ++counters_["worlds"];
+}
+
+}  // namespace reseq::simulation
