@@ -224,7 +224,7 @@ Result<> Environment::write(const std::function<Result<>(Write&)>& fill) {
   }
   // A map that may not grow is no failure of this write: the next one meets a full map.
   if (done && used_bytes() > map_bytes() / 100 * kFullPercent) {
-    const auto grown = grow();
+    auto grown = grow();
     if (!grown && grown.error().what_to_do == ErrorClass::kFatal) return grown;
   }
   // A file that ends before its last pages (free ones are not written) is no sign of damage, so it is not left so.
