@@ -192,7 +192,7 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
 // The table of DESIGN 7. `vector` = positions in the meta row, `offsets` = committed to the group.
 //   nothing at all                     -> birth
 //   no meta row, but rows or offsets   -> park: the changelog is not the one that belongs to these offsets
-//   the state does not fit the log     -> rebuild it, once
+//   the state does not fit the log     -> rebuild it; park when that does not help
 //   vector == offsets                  -> ready
 //   vector behind offsets              -> the transaction that moved them is not read yet: aim again, park in the end
 //   vector, but no offsets             -> the group expired: resume from the vector; a missing one counts as equal
