@@ -1,20 +1,15 @@
 #include "demo/pipeline/treatment.h"
 
+#include "producers/load/random.h"
+
 namespace reseq::demo {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood 2014): every state gives a well mixed number.
 class Draws {
  public:
-  explicit Draws(std::uint64_t state) : state_(state) {}
+  explicit Draws(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15U;
-    std::uint64_t mixed = state_;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return mixed ^ (mixed >> 31U);
-  }
+  std::uint64_t next() { return random_.next(); }
   // Uniform from [low, high]; the bias of % is far below what delays could show.
   Milliseconds between(std::int64_t low, std::int64_t high) {
     return Milliseconds(low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1)));
@@ -22,7 +17,7 @@ class Draws {
   bool percent(std::uint64_t chance) { return next() % 100 < chance; }
 
  private:
-  std::uint64_t state_;
+  load::Random random_;
 };
 
 // FNV-1a, with the length in front so that ("a", "bc") and ("ab", "c") differ.

@@ -175,11 +175,11 @@ bool PartitionTask::choose_way(const changelog::LogEnds& log) {
 }
 
 void PartitionTask::watch_restore(changelog::Restorer& restorer) {
-  const changelog::Progress& progress = restorer.progress(partition_);
-  if (progress.position >= progress.target) {
+  if (restorer.reached(partition_)) {
     phase_ = Phase::kCompare;
     return;
   }
+  const changelog::Progress& progress = restorer.progress(partition_);
   const auto done = static_cast<double>(progress.position.value() - progress.from.value());
   const auto left = static_cast<double>(progress.target.value() - progress.position.value());
   const auto spent = static_cast<double>(clock_.steady().value() - started_at_.value());

@@ -71,9 +71,4 @@ void Shelf::close_clean() {
   sync_.clear();
 }
 
-std::size_t Shelf::parked() const {
-  const std::lock_guard lock(mutex_);
-  return parked_.size();
-}
-
 }  // namespace reseq::runtime

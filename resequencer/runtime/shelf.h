@@ -40,15 +40,13 @@ class Shelf {
   // Closes what is on the shelf, marked clean. REQUIRES: no worker holds one.
   void close_clean();
 
-  [[nodiscard]] std::size_t parked() const;
-
  private:
   Result<Taken> open(Partition partition);
 
   std::string root_;
   std::string boot_id_;
   store::DiskSettings settings_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<Partition, std::unique_ptr<store::PartitionStore>> parked_;
   std::set<Partition> taken_;
   std::map<Partition, std::shared_ptr<store::SyncHandle>> sync_;

@@ -1,4 +1,4 @@
-// Draw: the one source of chance of a simulated world (splitmix64), and Journal: the running hash of what happened in
+// Draw: the one source of chance of a simulated world and Journal: the running hash of what happened in
 // it. The same seed gives the same journal, on any machine.
 // Thread rule: one thread.
 #pragma once
@@ -6,19 +6,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "producers/load/random.h"
+
 namespace reseq::simulation {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : state_(seed) {}
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
 
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15U;
-    std::uint64_t mixed = state_;
-    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
-    return mixed ^ (mixed >> 31U);
-  }
+  std::uint64_t next() { return random_.next(); }
 
   // 0 … limit - 1; 0 for a limit of 0.
   std::uint64_t below(std::uint64_t limit) { return limit == 0 ? 0 : next() % limit; }
@@ -27,7 +23,7 @@ class Draw {
   bool chance(std::uint32_t per_mille) { return per_mille >= 1000 || (per_mille > 0 && below(1000) < per_mille); }
 
  private:
-  std::uint64_t state_;
+  load::Random random_;
 };
 
 class Journal {
