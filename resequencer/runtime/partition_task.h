@@ -79,8 +79,11 @@ class PartitionTask {
   [[nodiscard]] Partition partition() const { return partition_; }
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] const std::string& parked_reason() const { return parked_reason_; }
-  // REQUIRES for the following four: not kOpen.
-  [[nodiscard]] bool has_store() const { return store_ != nullptr; }
+  // REQUIRES for the following: not kOpen.
+  // Its state cannot be read any more, and nobody has begun to rebuild it.
+  [[nodiscard]] bool faulty() const {
+    return store_ != nullptr && !to_wipe_ && phase_ != Phase::kParked && store_->fault().has_value();
+  }
   [[nodiscard]] const store::PartitionStore& store() const { return *store_; }
   [[nodiscard]] Chores& chores() { return chores_; }
   [[nodiscard]] const Chores& chores() const { return chores_; }

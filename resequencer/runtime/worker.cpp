@@ -106,17 +106,16 @@ void Worker::look_at_clock() {
   deadlines_at_ = frozen ? std::nullopt : std::optional(now);
   if (frozen && !clock_frozen_)
     spdlog::error(
-        "clock=stepped forward by more than max_clock_jump_ms: versions go on as before, timers and the watermark "
-        "sweep "
-        "are frozen; set the clock back, or restart this process if the time is right");
+        "clock=stepped forward by more than max_clock_jump_ms: versions go on as before, timers and sweep are frozen; "
+        "set the clock back, or restart this process if the time is right");
   clock_frozen_ = frozen;
 }
 
-// States that cannot be read any more, whoever found it out.
+// States that cannot be read any more, whoever found it out; also of a restore that waits for room.
 void Worker::rebuild_faulty() {
   bool any = false;
   for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning || !task->store().fault()) continue;
+    if (!task->faulty()) continue;
     task->rebuild(Rebuild::kFault, task->store().fault()->message, *restorer_);
     any = true;
   }
@@ -174,7 +173,7 @@ Result<> Worker::settle_transaction() {
     case Ending::kEmpty:
       return Done{};
     case Ending::kCommitted:
-      count(*done, batches);
+      count(batches);
       aborts_in_a_row_ = 0;
       if (producer_->in_doubt()) recycle(false);
       if (std::any_of(batches.begin(), batches.end(), [](const auto& batch) { return batch->stopped(); }))
@@ -247,7 +246,7 @@ Result<> Worker::note_fenced() {
   return Done{};
 }
 
-void Worker::count(const Transaction&, std::vector<std::unique_ptr<PartitionBatch>>& batches) {
+void Worker::count(const std::vector<std::unique_ptr<PartitionBatch>>& batches) {
   ++totals_.transactions;
   for (const auto& batch : batches) {
     totals_.inputs += batch->inputs();

@@ -84,7 +84,7 @@ class Worker {
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
-  void count(const Transaction& transaction, std::vector<std::unique_ptr<PartitionBatch>>& batches);
+  void count(const std::vector<std::unique_ptr<PartitionBatch>>& batches);
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;
