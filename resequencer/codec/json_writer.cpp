@@ -82,6 +82,11 @@ void JsonWriter::base64(std::string_view name, std::string_view bytes) {
   out_.push_back('"');
 }
 
+void JsonWriter::json(std::string_view name, std::string_view value) {
+  begin(name);
+  append(value);
+}
+
 void JsonWriter::begin_object(std::string_view name) {
   begin(name);
   out_.push_back('{');

@@ -19,6 +19,8 @@ class JsonWriter {
   // REQUIRES: is_utf8(value)
   void text(std::string_view name, std::string_view value);
   void base64(std::string_view name, std::string_view bytes);
+  // REQUIRES: `value` is JSON
+  void json(std::string_view name, std::string_view value);
 
   template <typename Number>
   void number(std::string_view name, Number value) {

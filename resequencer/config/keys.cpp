@@ -1,37 +1,46 @@
-// Every scalar key of the configuration file: its name, its place in Settings and what it means.
+// Every key of the configuration file: its name, its place in Settings and what it means.
 #include "config/settings.h"
 
 namespace reseq::config {
 
 namespace {
 
-Key text(const char* name, std::string Settings::*place, const char* allowed, const char* meaning) {
-  return {name, Key::Type::kText, meaning, place, nullptr, nullptr, allowed, 0};
+using S = Settings;
+
+Key<S> text(const char* name, std::string S::*place, const char* allowed, const char* meaning) {
+  return {.name = name, .meaning = meaning, .allowed = allowed, .text = place};
 }
-Key number(const char* name, std::int64_t Settings::*place, std::int64_t minimum, const char* meaning) {
-  return {name, Key::Type::kNumber, meaning, nullptr, place, nullptr, "", minimum};
+Key<S> number(const char* name, std::int64_t S::*place, std::int64_t minimum, const char* meaning) {
+  return {.name = name, .meaning = meaning, .minimum = minimum, .number = place};
 }
-Key flag(const char* name, bool Settings::*place, const char* meaning) {
-  return {name, Key::Type::kFlag, meaning, nullptr, nullptr, place, "", 0};
+Key<S> flag(const char* name, bool S::*place, const char* meaning) {
+  return {.name = name, .meaning = meaning, .flag = place};
+}
+Key<S> topic(const char* name, std::string S::*place, const char* otherwise, const char* meaning) {
+  return {.name = name, .meaning = meaning, .text = place, .otherwise = otherwise};
 }
 
 }  // namespace
 
-const std::vector<Key>& keys() {
-  using S = Settings;
-  static const std::vector<Key> all = {
+const std::vector<Key<Settings>>& keys() {
+  static const std::vector<Key<S>> all = {
       text("application.id", &S::application_id, "", "name of this application: prefix of its topics, its group"),
       text("instance.id", &S::instance_id, "", "name of this process, unique among those that run, kept over restarts"),
       text("bootstrap.servers", &S::bootstrap_servers, "", "host:port of Kafka brokers, separated by commas"),
       text("sequence_kind", &S::sequence_kind, "u64|timestamp|lsn|text", "how reseq-seq is written and compared"),
-      text("partitioner", &S::partitioner, "murmur2|crc32|unchecked", "how producers choose partitions"),
+      text("partitioner", &S::partitioner, "murmur2|crc32|unchecked",
+           "how producers choose partitions; work and outputs are written the same way"),
       text("intake", &S::intake, "inline|tap", "inline: forward requests to work; tap: the pipeline reads requests"),
       flag("requests_carry_epochs", &S::requests_carry_epochs, "every request has reseq-epoch (tap: allows RESET)"),
-      text("events", &S::events, "none|drops|all", "which outcomes get a record on the events topic"),
+      text("first_start", &S::first_start, "begin|end",
+           "where a new application begins to read its inputs; end: what is in them already is left alone"),
+      text("events", &S::events, "none|drops|all",
+           "which outcomes get a record on the events topic; overdue documents always do"),
       text("on_unregistered", &S::on_unregistered, "dead-letter|drop", "a result whose order is not registered"),
       text("on_unregistered_target", &S::on_unregistered_target, "dead-letter|drop",
            "a result for a target that its order does not have"),
-      text("on_missing", &S::on_missing, "dead-letter|topic|stop", "a result without id or sequence"),
+      text("on_missing", &S::on_missing, "dead-letter|topic|stop",
+           "a result without id or sequence; stop: the process ends with a line that names it"),
       text("on_missing_topic", &S::on_missing_topic, "", "topic for on_missing = topic"),
       text("dead_letter_headers", &S::dead_letter_headers, "reseq|streams|spring", "extra header set on dead letters"),
       number("starvation_after_ms", &S::starvation_after_ms, 0, "after that a waiting target is monotonic; 0 = never"),
@@ -53,19 +62,52 @@ const std::vector<Key>& keys() {
       number("checkpoint_bytes_max", &S::checkpoint_bytes_max, 4096, "the same in bytes"),
       number("checkpoint_interval_ms", &S::checkpoint_interval_ms, 100, "longest time between two checkpoints"),
       number("sync_interval_ms", &S::sync_interval_ms, 1000, "time between two checked syncs of the state to disk"),
-      text("topic.requests", &S::topic_requests, "", "default <application.id>.requests"),
-      text("topic.commands", &S::topic_commands, "", "default <application.id>.commands"),
-      text("topic.control", &S::topic_control, "", "default <application.id>.control"),
-      text("topic.work", &S::topic_work, "", "default <application.id>.work"),
-      text("topic.dead-letter", &S::topic_dead_letter, "", "default <application.id>.dead-letter"),
-      text("topic.events", &S::topic_events, "", "default <application.id>.events"),
-      text("topic.changelog", &S::topic_changelog, "", "default <application.id>.changelog"),
+      topic("topic.requests", &S::topic_requests, "<application.id>.requests", "read: requests of producers"),
+      topic("topic.commands", &S::topic_commands, "<application.id>.commands", "read: results and registrations"),
+      topic("topic.control", &S::topic_control, "<application.id>.control", "read: operations"),
+      topic("topic.work", &S::topic_work, "<application.id>.work", "written: requests that are still wanted"),
+      topic("topic.dead-letter", &S::topic_dead_letter, "<application.id>.dead-letter",
+            "written: inputs that could not be used"),
+      topic("topic.events", &S::topic_events, "<application.id>.events", "written: what became of each input"),
+      topic("topic.changelog", &S::topic_changelog, "<application.id>.changelog", "the state; compacted"),
       number("init.partitions", &S::init_partitions, 1, "partitions of the inputs and the changelog made by init"),
       number("init.work_partitions", &S::init_work_partitions, 1, "partitions of work made by init"),
       number("init.output_partitions", &S::init_output_partitions, 1, "partitions of each output made by init"),
       number("init.replication", &S::init_replication, 1, "replicas of the topics made by init"),
       number("init.max_message_bytes", &S::init_max_message_bytes, 1024, "largest record of requests and commands"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
+  };
+  return all;
+}
+
+const std::vector<Key<Target>>& target_keys() {
+  using T = Target;
+  static const std::vector<Key<T>> all = {
+      {.name = "name",
+       .meaning = "letters, digits, `.`, `_`, `-`; at most 100 bytes; 64 targets at most",
+       .text = &T::name},
+      {.name = "topic",
+       .meaning = "where results for it are released",
+       .text = &T::topic,
+       .otherwise = "<application.id>.output.<name>"},
+      {.name = "monotonic",
+       .meaning = "release every result that is newer than the last release, even while a newer request waits",
+       .flag = &T::monotonic},
+      {.name = "optional",
+       .meaning = "not one of the targets that a request without a list or a route has",
+       .flag = &T::optional},
+  };
+  return all;
+}
+
+const std::vector<Key<Route>>& route_keys() {
+  using R = Route;
+  static const std::vector<Key<R>> all = {
+      {.name = "id_prefix", .meaning = "the id begins with it", .text = &R::id_prefix},
+      {.name = "id_glob", .meaning = "the whole id matches: `*`, `?`, `[a-z]`, `[!a-z]`", .text = &R::id_glob},
+      {.name = "header", .meaning = "the request has this header ...", .text = &R::header},
+      {.name = "header_value", .meaning = "... with this value", .text = &R::header_value},
+      {.name = "targets", .meaning = "names of targets, at least one", .list = &R::targets},
   };
   return all;
 }

@@ -1,14 +1,18 @@
 // Settings: what an operator configures, as plain values with defaults. One TOML file in Kafka's own words; every key
 // can be overridden by an environment variable RESEQ_<KEY>, upper case, dots and dashes as underscores.
+//
+// Invariant: what load() and parse() return has passed every check that needs no broker and no disk.
 // Thread rule: plain values.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "config/key.h"
 
 namespace reseq::config {
 
@@ -35,6 +39,7 @@ struct Settings {
   std::string partitioner = "murmur2";
   std::string intake = "inline";
   bool requests_carry_epochs = false;
+  std::string first_start = "begin";
   std::string events = "drops";
   std::string on_unregistered = "dead-letter";
   std::string on_unregistered_target = "dead-letter";
@@ -61,7 +66,7 @@ struct Settings {
   std::int64_t checkpoint_interval_ms = 60'000;
   std::int64_t sync_interval_ms = 30'000;
 
-  // Topic names; empty = <application.id>.<role>
+  // Topic names; empty = <application.id>.<role> (name_topics)
   std::string topic_requests, topic_commands, topic_control, topic_work, topic_dead_letter, topic_events,
       topic_changelog;
   // Used by `init` when it creates topics.
@@ -78,19 +83,15 @@ struct Settings {
   std::vector<std::pair<std::string, std::string>> kafka;  // [kafka]: passed to librdkafka
 };
 
-// One key of the file: for loading, for overrides and for the reference in docs/configuration.md.
-struct Key {
-  enum class Type : unsigned char { kText, kNumber, kFlag };
-  const char* name;
-  Type type;
-  const char* meaning;
-  std::string Settings::*text = nullptr;
-  std::int64_t Settings::*number = nullptr;
-  bool Settings::*flag = nullptr;
-  const char* allowed = "";  // of a text: choices separated by '|', empty = any
-  std::int64_t minimum = 0;  // of a number
-};
-[[nodiscard]] const std::vector<Key>& keys();
+[[nodiscard]] const std::vector<Key<Settings>>& keys();
+[[nodiscard]] const std::vector<Key<Target>>& target_keys();
+[[nodiscard]] const std::vector<Key<Route>>& route_keys();
+
+// RESEQ_APPLICATION_ID of application.id; of a property of [kafka]: RESEQ_KAFKA_SASL_PASSWORD of sasl.password.
+[[nodiscard]] std::string environment_name(std::string_view key);
+
+// Fills in the names of topics that are not set: <application.id>.<role>, <application.id>.output.<target>.
+void name_topics(Settings& settings);
 
 // Reads the file, then the environment. kInvalid with one line that names the key, the place and the fix.
 [[nodiscard]] Result<Settings> load(const std::string& path);

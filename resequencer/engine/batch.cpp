@@ -101,6 +101,7 @@ Verdict Batch::Body::decide(const Reset& reset, Offset, bool) {
   if (applies) {
     state.default_epoch = std::max(state.default_epoch, reset.default_epoch);
     ledger.back().kind = EventKind::kReset;
+    ledger.back().order = Order{state.default_epoch, Sequence(), Revision()};
   } else {
     emissions.push_back({input, DeadLetter{refusal, std::nullopt}});
   }

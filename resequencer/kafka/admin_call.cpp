@@ -12,12 +12,20 @@ namespace {
 
 // The answer has to travel, too: the request gives up before the wait for it does.
 constexpr Milliseconds kAnswerSlack{200};
+// How often errors are looked for while nobody answers.
+constexpr Milliseconds kErrorsEvery{250};
 
 }  // namespace
 
 Result<ConsumerHandle> make_admin_client(const Connection& connection, ClientContext& context) {
   ClientConf conf(connection, context);
   conf.set("isolation.level", "read_committed");
+  rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int code, const char* reason, void* opaque) {
+    std::optional<Error>& trouble = context_of(opaque).trouble;
+    const Error error{triage(static_cast<rd_kafka_resp_err_t>(code)), code, reason};
+    // That all brokers are down says less than why the last one was.
+    if (!trouble || code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble = error;
+  });
   return conf.make_consumer();
 }
 
@@ -38,12 +46,19 @@ Result<EventHandle> AdminCall::wait(const std::string& what) const {
   return event;
 }
 
-Result<std::string> ask_cluster_id(rd_kafka_t& client, Milliseconds limit) {
-  char* id = rd_kafka_clusterid(&client, timeout_ms(limit));
-  if (id == nullptr) return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id");
-  std::string text(id);
-  rd_kafka_mem_free(&client, id);
-  return text;
+Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, Milliseconds limit) {
+  context.trouble.reset();
+  for (std::int64_t left = limit.value(); left > 0; left -= kErrorsEvery.value()) {
+    if (char* id = rd_kafka_clusterid(&client, timeout_ms(kErrorsEvery)); id != nullptr) {
+      std::string text(id);
+      rd_kafka_mem_free(&client, id);
+      return text;
+    }
+    (void)rd_kafka_poll(&client, 0);  // calls the error callback
+    if (context.trouble && context.trouble->what_to_do == ErrorClass::kInvalid) return *context.trouble;
+  }
+  if (context.trouble) return *context.trouble;
+  return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id");
 }
 
 Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
@@ -64,30 +79,38 @@ Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& 
 
 namespace {
 
-Result<TopicConfig> parse(const rd_kafka_ConfigResource_t& resource, const std::string& what) {
+void read_number(std::string_view text, auto& number) {
+  std::from_chars(text.data(), text.data() + text.size(), number);
+}
+
+// Into `facts`, whose partitions are known already.
+Result<TopicFacts> parse(const rd_kafka_ConfigResource_t& resource, const std::string& what, TopicFacts facts) {
   if (const auto code = rd_kafka_ConfigResource_error(&resource); code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return error_of(code, what);
   std::size_t count = 0;
   const rd_kafka_ConfigEntry_t** entries = rd_kafka_ConfigResource_configs(&resource, &count);
-  TopicConfig config;
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view name = rd_kafka_ConfigEntry_name(entries[i]);
     const char* text = rd_kafka_ConfigEntry_value(entries[i]);
     const std::string_view value = text == nullptr ? std::string_view() : std::string_view(text);
-    if (name == "max.message.bytes")
-      std::from_chars(value.data(), value.data() + value.size(), config.max_message_bytes);
-    if (name == "delete.retention.ms")
-      std::from_chars(value.data(), value.data() + value.size(), config.delete_retention_ms);
-    if (name == "cleanup.policy") config.compacted = value == "compact";
+    if (name == "max.message.bytes") read_number(value, facts.max_message_bytes);
+    if (name == "delete.retention.ms") read_number(value, facts.delete_retention_ms);
+    if (name == "retention.ms") read_number(value, facts.retention_ms);
+    if (name == "cleanup.policy") {
+      facts.compacts = value.find("compact") != std::string_view::npos;
+      facts.deletes = value.find("delete") != std::string_view::npos;
+    }
   }
-  if (config.max_message_bytes == 0)
+  if (facts.max_message_bytes == 0)
     return Error{ErrorClass::kInvalid, 0, what + ": the broker does not tell max.message.bytes"};
-  return config;
+  return facts;
 }
 
 }  // namespace
 
-Result<TopicConfig> ask_topic_config(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
+Result<TopicFacts> ask_topic_facts(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
+  const auto partitions = ask_partition_count(client, topic, limit);
+  if (!partitions) return partitions.error();
   const std::string what = "configuration of topic " + topic;
   const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
   const AdminCall call(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limit);
@@ -99,7 +122,7 @@ Result<TopicConfig> ask_topic_config(rd_kafka_t& client, const std::string& topi
   const rd_kafka_ConfigResource_t** resources =
       rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.value().get()), &count);
   if (count != 1) return error_of(RD_KAFKA_RESP_ERR__PARTIAL, what);
-  return parse(*resources[0], what);
+  return parse(*resources[0], what, TopicFacts{.partitions = partitions.value()});
 }
 
 }  // namespace reseq::kafka

@@ -15,18 +15,16 @@ namespace reseq::kafka {
 
 [[nodiscard]] Result<ConsumerHandle> make_admin_client(const Connection& connection, ClientContext& context);
 
-[[nodiscard]] Result<std::string> ask_cluster_id(rd_kafka_t& client, Milliseconds limit);
+// The first thing to ask: an error says why no broker can be talked to. kInvalid at once when they refuse us (SASL,
+// TLS), kRetriable when none is there. REQUIRES: client and context of make_admin_client.
+[[nodiscard]] Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, Milliseconds limit);
 
 // kInvalid: no such topic. kRetriable: some partition has no leader now.
 [[nodiscard]] Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& topic,
                                                        Milliseconds limit);
 
-struct TopicConfig {
-  std::uint64_t max_message_bytes = 0;
-  std::int64_t delete_retention_ms = 0;
-  bool compacted = false;  // compacted and never deleted by time or size
-};
-[[nodiscard]] Result<TopicConfig> ask_topic_config(rd_kafka_t& client, const std::string& topic, Milliseconds limit);
+// Partitions and configuration. Errors as above.
+[[nodiscard]] Result<TopicFacts> ask_topic_facts(rd_kafka_t& client, const std::string& topic, Milliseconds limit);
 
 // One request of the admin protocol: options, queue and the wait for its answer.
 class AdminCall {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 
 #include "kafka/version_gate.h"
 
@@ -13,6 +14,10 @@ constexpr std::uint64_t kFetchBytesMax = 32 * 1024 * 1024;
 constexpr std::uint64_t kFetchPartitionBytesMax = 1024 * 1024;
 // A response holds the fetched bytes and its own frame.
 constexpr std::uint64_t kResponseSlack = 64 * 1024;
+// The largest response is also the most that a batch may unpack to: librdkafka 2.0.2 makes the buffer of a zstd batch
+// three times as large until it suffices, and fails for good above that limit.
+constexpr std::uint64_t kUnpackSteps = 3;
+constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own bound
 // How long a broker holds an empty fetch back, and with it the fetch of a partition that was assigned meanwhile.
 constexpr Milliseconds kFetchWait{100};
 
@@ -40,7 +45,7 @@ ClientConf& ClientConf::set(const char* name, const std::string& value) {
   if (failure_) return *this;
   if (rd_kafka_conf_set(conf_.get(), name, value.c_str(), text.data(), text.size()) != RD_KAFKA_CONF_OK)
     failure_ = Error{ErrorClass::kInvalid, RD_KAFKA_RESP_ERR__INVALID_ARG,
-                     "kafka property " + std::string(name) + ": " + text.data()};
+                     "kafka property " + std::string(name) + ": " + text.data() + "; correct it in [kafka]"};
   return *this;
 }
 
@@ -64,7 +69,8 @@ ClientConf& ClientConf::set_reader(Isolation isolation, std::uint64_t message_by
   set_number("fetch.message.max.bytes", kFetchPartitionBytesMax);
   set_number("message.max.bytes", message_bytes_max);
   set_number("fetch.max.bytes", fetch);
-  set_number("receive.message.max.bytes", fetch + kResponseSlack);
+  set_number("receive.message.max.bytes",
+             std::min(std::max(fetch, kUnpackSteps * message_bytes_max) + kResponseSlack, kResponseBytesMax));
   return set_number("queued.max.messages.kbytes", std::max<std::uint64_t>(1, queue_bytes_max / 1024));
 }
 

@@ -16,7 +16,8 @@ namespace reseq::kafka {
 // What callbacks find behind their opaque pointer. Outlives the client.
 struct ClientContext {
   LogCallback log;
-  void* client = nullptr;  // the object of ours that owns the client
+  void* client = nullptr;        // the object of ours that owns the client
+  std::optional<Error> trouble;  // of an admin client: the last thing that kept it from its brokers
 };
 [[nodiscard]] inline ClientContext& context_of(void* opaque) {
   return *static_cast<ClientContext*>(opaque);

@@ -62,6 +62,7 @@ struct OutgoingRecord {
   UnixMs timestamp = {};                         // 0 = now
   Record* headers_from = nullptr;  // its headers are moved over (once), then edited; null = start without headers
   std::span<const HeaderEdit> edits = {};
+  std::span<const Header> headers = {};  // as they stand, nulls and repetitions too; only without the two above
 };
 
 // Who is allowed to commit offsets: captured when partitions were assigned, never fetched later (RELIABILITY A6).
@@ -185,7 +186,9 @@ class LogReader {
 struct TopicFacts {
   std::int32_t partitions = 0;
   std::uint64_t max_message_bytes = 0;
-  bool compacted = false;
+  bool compacts = false;                 // cleanup.policy: older records of a key go
+  bool deletes = true;                   // cleanup.policy: records older than retention_ms go
+  std::int64_t retention_ms = -1;        // -1 = for ever
   std::int64_t delete_retention_ms = 0;  // how long tombstones of a compacted topic stay readable at least
 };
 
@@ -197,6 +200,7 @@ class Cluster {
   virtual Result<std::unique_ptr<Consumer>> consumer(TopicIndex subscribed) = 0;
   virtual Result<std::unique_ptr<Producer>> producer() = 0;
   virtual Result<std::unique_ptr<LogReader>> log_reader() = 0;
+  // To be asked first: its error says why no broker can be talked to. kInvalid: they refuse us.
   virtual Result<std::string> cluster_id(Milliseconds limit) = 0;
   // Facts of a topic as the brokers tell them. kInvalid: it does not exist.
   virtual Result<TopicFacts> topic_facts(TopicIndex topic, Milliseconds limit) = 0;

@@ -3,6 +3,8 @@
 #include <array>
 #include <string>
 
+#include "kafka/error_questions.h"
+
 namespace reseq::kafka {
 
 namespace {
@@ -162,6 +164,34 @@ Error error_of(const rd_kafka_error_t& error, std::string_view what) {
 
 Error error_of(rd_kafka_resp_err_t code, std::string_view what) {
   return {triage(code), code, sentence(what, rd_kafka_err2name(code), rd_kafka_err2str(code))};
+}
+
+bool is_unknown_topic(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error.code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+bool is_forbidden(const Error& error) {
+  switch (error.code) {
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_refused_login(const Error& error) {
+  switch (error.code) {
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+    case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
+    case RD_KAFKA_RESP_ERR__SSL:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Result<> usable(rd_kafka_t& client, std::string_view what) {

@@ -42,8 +42,6 @@ using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_New
 using DeleteTopicHandle = std::unique_ptr<rd_kafka_DeleteTopic_t, Destroy<rd_kafka_DeleteTopic_destroy>>;
 using ConfigResourceHandle = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
 using AdminOptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroy<rd_kafka_AdminOptions_destroy>>;
-using ListOffsetsHandle =
-    std::unique_ptr<rd_kafka_ListConsumerGroupOffsets_t, Destroy<rd_kafka_ListConsumerGroupOffsets_destroy>>;
 
 // A time limit as librdkafka wants it; never its "wait without limit".
 [[nodiscard]] inline int timeout_ms(Milliseconds limit) {

@@ -29,19 +29,11 @@ class LibrdkafkaCluster final : public Cluster {
   }
   Result<std::unique_ptr<Producer>> producer() override { return LibrdkafkaProducer::open(settings_); }
   Result<std::unique_ptr<LogReader>> log_reader() override { return LibrdkafkaLogReader::open(settings_); }
-  Result<std::string> cluster_id(Milliseconds limit) override { return ask_cluster_id(*admin_, limit); }
+  Result<std::string> cluster_id(Milliseconds limit) override { return ask_cluster_id(*admin_, context_, limit); }
 
   Result<TopicFacts> topic_facts(TopicIndex topic, Milliseconds limit) override {
     RESEQ_ASSERT(topic.value() < settings_.topics.size(), "a topic that the cluster was not opened with");
-    const std::string& name = settings_.topics[topic.value()];
-    auto partitions = ask_partition_count(*admin_, name, limit);
-    if (!partitions) return partitions.error();
-    auto config = ask_topic_config(*admin_, name, limit);
-    if (!config) return config.error();
-    return TopicFacts{.partitions = partitions.value(),
-                      .max_message_bytes = config.value().max_message_bytes,
-                      .compacted = config.value().compacted,
-                      .delete_retention_ms = config.value().delete_retention_ms};
+    return ask_topic_facts(*admin_, settings_.topics[topic.value()], limit);
   }
 
  private:

@@ -4,7 +4,23 @@
 
 namespace reseq::kafka {
 
+HeadersHandle list_of(std::span<const Header> headers) {
+  if (headers.empty()) return nullptr;
+  HeadersHandle list(rd_kafka_headers_new(headers.size()));
+  for (const Header& header : headers) {
+    // Null is not empty.
+    const char* value = !header.value ? nullptr : header.value->data() == nullptr ? "" : header.value->data();
+    rd_kafka_header_add(list.get(), header.name.data(), static_cast<ssize_t>(header.name.size()), value,
+                        header.value ? static_cast<ssize_t>(header.value->size()) : 0);
+  }
+  return list;
+}
+
 HeadersHandle OutgoingHeaders::take(const OutgoingRecord& record) {
+  if (!record.headers.empty()) {
+    RESEQ_ASSERT(record.headers_from == nullptr && record.edits.empty(), "headers of a record from two places");
+    return list_of(record.headers);
+  }
   rd_kafka_headers_t* taken = nullptr;
   if (record.headers_from != nullptr) {
     auto* message = static_cast<rd_kafka_message_t*>(record.headers_from->owner.get());

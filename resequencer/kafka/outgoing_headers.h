@@ -11,6 +11,9 @@
 
 namespace reseq::kafka {
 
+// A list of these headers as they stand; null when there is none.
+[[nodiscard]] HeadersHandle list_of(std::span<const Header> headers);
+
 class OutgoingHeaders {
  public:
   // The list for `record`; null when it has no header. The bytes of edits may lie in headers that are removed.

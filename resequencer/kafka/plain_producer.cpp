@@ -9,6 +9,7 @@
 #include "kafka/client_conf.h"
 #include "kafka/errors.h"
 #include "kafka/handles.h"
+#include "kafka/outgoing_headers.h"
 
 namespace reseq::kafka {
 
@@ -28,17 +29,6 @@ rd_kafka_vu_t bytes_field(rd_kafka_vtype_t type, const std::optional<std::string
   return field;
 }
 
-HeadersHandle list_of(std::span<const Header> headers) {
-  if (headers.empty()) return nullptr;
-  HeadersHandle list(rd_kafka_headers_new(headers.size()));
-  for (const Header& header : headers) {
-    const char* value = !header.value ? nullptr : header.value->data() == nullptr ? "" : header.value->data();
-    rd_kafka_header_add(list.get(), header.name.data(), static_cast<ssize_t>(header.name.size()), value,
-                        header.value ? static_cast<ssize_t>(header.value->size()) : 0);
-  }
-  return list;
-}
-
 class LibrdkafkaPlainProducer final : public PlainProducer {
  public:
   explicit LibrdkafkaPlainProducer(Milliseconds queue_wait) : queue_wait_(queue_wait) {}
@@ -47,7 +37,7 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
     context_.client = this;
     ClientConf conf(connection, context_);
     conf.set_flag("enable.idempotence", true);
-    conf.set("partitioner", "murmur2_random");
+    conf.set("partitioner", settings.partitioner);
     conf.set("linger.ms", settings.linger);
     conf.set("message.timeout.ms", settings.delivery_timeout);
     conf.set_number("message.max.bytes", settings.message_bytes_max);

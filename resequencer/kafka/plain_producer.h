@@ -1,5 +1,5 @@
-// PlainProducer: idempotent producer without transactions, for sources and pipelines. Keys choose the partition as
-// Java's clients do (murmur2; a record without key goes anywhere). Bytes are copied.
+// PlainProducer: idempotent producer without transactions, for sources and pipelines. Keys choose the partition; a
+// record without key goes anywhere. Bytes are copied.
 // Invariant: after a record could not be delivered every send() and flush() fails: a stream with a gap does not go on.
 // Thread rule: one thread.
 #pragma once
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -18,6 +19,7 @@
 namespace reseq::kafka {
 
 struct PlainProducerSettings {
+  std::string partitioner = "murmur2_random";  // librdkafka's word for what Java's clients do
   std::uint64_t message_bytes_max = 20 * 1024 * 1024;
   std::uint32_t queue_messages_max = 200'000;
   std::uint64_t queue_bytes_max = 256 * 1024 * 1024;

@@ -18,9 +18,12 @@ struct Refused {
 constexpr LibrdkafkaVersion kOldest{2, 0, 2};
 
 constexpr std::array<Refused, 3> kRefused = {{
-    {{2, 1, 0}, {2, 2, 99}, false, "it resets consumer offsets by itself and reads records twice"},
+    {{2, 1, 0},
+     {2, 2, 99},
+     false,
+     "it resets consumer offsets by itself and reads records twice; install 2.0.2, or 2.3.0 or newer"},
     {{2, 5, 0}, {2, 5, 2}, true, "it ends the process when a broker asks for metrics; set enable.metrics.push=false"},
-    {{2, 10, 0}, {2, 10, 0}, false, "it reconnects for ever after a broker was replaced"},
+    {{2, 10, 0}, {2, 10, 0}, false, "it reconnects for ever after a broker was replaced; install 2.10.1 or newer"},
 }};
 
 std::string text_of(LibrdkafkaVersion version) {
@@ -36,7 +39,7 @@ LibrdkafkaVersion parse_version(int number) {
 
 std::optional<std::string> refusal(LibrdkafkaVersion version, bool pushes_metrics) {
   if (version < kOldest)
-    return "librdkafka " + text_of(version) + " is too old, at least " + text_of(kOldest) + " is needed";
+    return "librdkafka " + text_of(version) + " is too old, at least " + text_of(kOldest) + " is needed; install it";
   for (const Refused& refused : kRefused) {
     if (version < refused.first || version > refused.last) continue;
     if (refused.only_with_metrics && !pushes_metrics) continue;
@@ -51,7 +54,8 @@ Result<> check_loaded_version(bool pushes_metrics) {
   if (parse_version(rd_kafka_version()) < parse_version(RD_KAFKA_VERSION))
     return Error{ErrorClass::kInvalid, 0,
                  "librdkafka " + text_of(parse_version(rd_kafka_version())) +
-                     " is loaded, but the program was built for " + text_of(parse_version(RD_KAFKA_VERSION))};
+                     " is loaded, but the program was built for " + text_of(parse_version(RD_KAFKA_VERSION)) +
+                     "; install that version, or build again"};
   return Done{};
 }
 

@@ -13,6 +13,9 @@ namespace {
 
 // Room that a batch header and our own headers take beside the payload (init adds as much, DESIGN 7).
 constexpr std::uint64_t kRecordReserveBytes = 512;
+// Of a topic with a compression.type of its own the broker judges the compressed size, and what does not compress gets
+// larger. One part in so many is kept free for that (docs/decisions/0061-room-in-topics.md).
+constexpr std::uint64_t kCompressionReserve = 1024;
 
 Partitioner partitioner_of(const std::string& name) {
   if (name == "crc32") return Partitioner::kCrc32;
@@ -54,22 +57,19 @@ TargetSet numbered(const TargetTable& table, const std::vector<std::string>& nam
 }  // namespace
 
 Topics::Topics(const config::Settings& s) {
-  const std::string prefix = s.application_id + ".";
   const auto place = [this](Role role) -> kafka::TopicIndex& { return by_role_[static_cast<std::size_t>(role)]; };
-  place(Role::kRequests) = add(s.topic_requests, prefix + "requests");
-  place(Role::kCommands) = add(s.topic_commands, prefix + "commands");
-  place(Role::kControl) = add(s.topic_control, prefix + "control");
-  place(Role::kWork) = add(s.topic_work, prefix + "work");
-  place(Role::kDeadLetter) = add(s.topic_dead_letter, prefix + "dead-letter");
-  place(Role::kEvents) = add(s.topic_events, prefix + "events");
-  place(Role::kChangelog) = add(s.topic_changelog, prefix + "changelog");
-  for (const config::Target& target : s.targets)
-    outputs_.push_back(add(target.topic, prefix + "output." + target.name));
-  missing_ = s.on_missing_topic.empty() ? of(Role::kDeadLetter) : add(s.on_missing_topic, "");
+  place(Role::kRequests) = add(s.topic_requests);
+  place(Role::kCommands) = add(s.topic_commands);
+  place(Role::kControl) = add(s.topic_control);
+  place(Role::kWork) = add(s.topic_work);
+  place(Role::kDeadLetter) = add(s.topic_dead_letter);
+  place(Role::kEvents) = add(s.topic_events);
+  place(Role::kChangelog) = add(s.topic_changelog);
+  for (const config::Target& target : s.targets) outputs_.push_back(add(target.topic));
+  missing_ = s.on_missing_topic.empty() ? of(Role::kDeadLetter) : add(s.on_missing_topic);
 }
 
-kafka::TopicIndex Topics::add(const std::string& configured, const std::string& otherwise) {
-  const std::string& name = configured.empty() ? otherwise : configured;
+kafka::TopicIndex Topics::add(const std::string& name) {
   const auto known = std::find(names_.begin(), names_.end(), name);
   if (known != names_.end()) return kafka::TopicIndex(static_cast<std::uint16_t>(known - names_.begin()));
   names_.push_back(name);
@@ -85,71 +85,68 @@ kafka::TopicIndex Topics::output(std::size_t i) const {
   return outputs_[i];
 }
 
+kafka::TopicIndex Topics::index_of(const std::string& name) const {
+  const auto known = std::find(names_.begin(), names_.end(), name);
+  RESEQ_ASSERT(known != names_.end(), "a topic that is not one of the application");
+  return kafka::TopicIndex(static_cast<std::uint16_t>(known - names_.begin()));
+}
+
 Role Topics::role_of_input(kafka::TopicIndex topic) const {
   for (const Role role : kInputs)
     if (of(role) == topic) return role;
   RESEQ_ASSERT(false, "a record of a topic that is no input");
 }
 
+namespace {
+
+config::Settings with_topics_named(config::Settings settings) {
+  config::name_topics(settings);
+  return settings;
+}
+
+}  // namespace
+
 Application::Application(config::Settings from)
-    : settings(std::move(from)),
+    : settings(with_topics_named(std::move(from))),
       topics(settings),
       sequence_kind(codec::parse_sequence_kind(settings.sequence_kind).value_or(SequenceKind::kU64)),
       partitioner(partitioner_of(settings.partitioner)),
       events(events_of(settings.events)),
       dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)) {}
 
-Result<> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
+Result<TopicAnswers> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
   auto id = cluster.cluster_id(limit);
   if (!id) return id.error();
   cluster_id = id.value();
+  TopicAnswers answers;
+  for (std::size_t i = 0; i < topics.names().size(); ++i) {
+    answers.push_back(cluster.topic_facts(kafka::TopicIndex(static_cast<std::uint16_t>(i)), limit));
+    // Who waits for one of them waits for all.
+    if (const auto& last = answers.back(); !last && last.error().what_to_do != ErrorClass::kInvalid)
+      return last.error();
+  }
+  note(answers);
+  return answers;
+}
 
+void Application::note(const TopicAnswers& answers) {
   const auto is_input = [this](kafka::TopicIndex topic) {
     return std::any_of(kInputs.begin(), kInputs.end(), [&](Role role) { return topics.of(role) == topic; });
   };
-  record_bytes_max.assign(topics.names().size(), 0);
+  record_bytes_max.assign(answers.size(), 0);
   message_bytes_largest = 0;
   message_bytes_least_written = UINT64_MAX;
-  std::vector<std::int32_t> counts;
-  bool compacted = false;
-  for (std::size_t i = 0; i < topics.names().size(); ++i) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i]) continue;
     const kafka::TopicIndex topic(static_cast<std::uint16_t>(i));
-    auto facts = cluster.topic_facts(topic, limit);
-    if (!facts) {
-      Error error = facts.error();
-      if (error.what_to_do == ErrorClass::kInvalid)
-        error.message += "; `resequencer init` with this configuration creates the topics that are missing";
-      return error;
-    }
-    counts.push_back(facts.value().partitions);
-    const std::uint64_t bytes = facts.value().max_message_bytes;
+    const kafka::TopicFacts& facts = answers[i].value();
+    const std::uint64_t bytes = facts.max_message_bytes;
     message_bytes_largest = std::max(message_bytes_largest, bytes);
     if (!is_input(topic)) message_bytes_least_written = std::min(message_bytes_least_written, bytes);
-    record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes);
-    if (topic != topics.of(Role::kChangelog)) continue;
-    compacted = facts.value().compacted;
-    delete_retention = Milliseconds(facts.value().delete_retention_ms);
+    record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes + bytes / kCompressionReserve);
+    if (topic == topics.of(Role::kRequests)) partitions = facts.partitions;
+    if (topic == topics.of(Role::kChangelog)) delete_retention = Milliseconds(facts.delete_retention_ms);
   }
-
-  partitions = counts[topics.of(Role::kRequests).value()];
-  for (const Role role : {Role::kCommands, Role::kControl, Role::kChangelog}) {
-    const kafka::TopicIndex topic = topics.of(role);
-    if (counts[topic.value()] != partitions)
-      return Error{ErrorClass::kInvalid, 0,
-                   "topic " + topics.name(topic) + " has " + std::to_string(counts[topic.value()]) + " partitions, " +
-                       topics.name(topics.of(Role::kRequests)) + " has " + std::to_string(partitions) +
-                       ": they must be equal; create the topic again with " + std::to_string(partitions)};
-  }
-  if (delete_retention == Milliseconds(0))
-    return Error{
-        ErrorClass::kInvalid, 0,
-        "topic " + topics.name(topics.of(Role::kChangelog)) +
-            " has no delete.retention.ms: without it every restart has to read the whole topic; set 604800000"};
-  if (!compacted)
-    return Error{ErrorClass::kInvalid, 0,
-                 "topic " + topics.name(topics.of(Role::kChangelog)) +
-                     " is not compacted: set cleanup.policy=compact (without delete), or state is lost"};
-  return Done{};
 }
 
 PartitionSetting partition_setting(const Application& application, const TargetTable& table) {
@@ -195,6 +192,10 @@ Result<TargetTable> extended(const Application& application, const TargetTable& 
                  "more than 64 targets were ever configured for this application: numbers are never reused; start a "
                  "new application.id"};
   return TargetTable(std::move(names), table.extensions());
+}
+
+std::string instance_path(const config::Settings& settings) {
+  return settings.state_dir + "/" + settings.application_id + "/" + settings.instance_id;
 }
 
 std::uint64_t config_hash(const Application& application) {

@@ -34,14 +34,18 @@ class Topics {
   [[nodiscard]] kafka::TopicIndex missing() const { return missing_; }  // where policy on_missing = topic sends
   [[nodiscard]] Role role_of_input(kafka::TopicIndex topic) const;
   [[nodiscard]] const std::string& name(kafka::TopicIndex topic) const { return names_[topic.value()]; }
+  [[nodiscard]] kafka::TopicIndex index_of(const std::string& name) const;  // REQUIRES: one of names()
 
  private:
-  kafka::TopicIndex add(const std::string& configured, const std::string& otherwise);
+  kafka::TopicIndex add(const std::string& name);
   std::vector<std::string> names_;
   std::array<kafka::TopicIndex, 10> by_role_{};
   std::vector<kafka::TopicIndex> outputs_;
   kafka::TopicIndex missing_;
 };
+
+// By topic index: what the brokers told, or why they did not.
+using TopicAnswers = std::vector<Result<kafka::TopicFacts>>;
 
 struct Application {
   explicit Application(config::Settings from);
@@ -63,8 +67,12 @@ struct Application {
 
   Guards guards;  // all on, but for a simulation that shows what one is for
 
-  // Asks the brokers and checks that the topics fit together. kInvalid names the fix.
-  Result<> ask(kafka::Cluster& cluster, Milliseconds limit);
+  // Asks the brokers what they know of the topics, and keeps it. An error: nobody answers now, or (kInvalid) they
+  // refuse us. What a topic lacks is for judge_topics().
+  Result<TopicAnswers> ask(kafka::Cluster& cluster, Milliseconds limit);
+
+ private:
+  void note(const TopicAnswers& answers);
 };
 
 // What decisions in one partition depend on, with its own target numbers. `table` holds every configured target.
@@ -77,6 +85,9 @@ struct PartitionSetting {
 
 // The table with the configured targets that it lacks appended. kInvalid: it is full.
 [[nodiscard]] Result<TargetTable> extended(const Application& application, const TargetTable& table);
+
+// The folder of this process below state.dir.
+[[nodiscard]] std::string instance_path(const config::Settings& settings);
 
 // Of what must not differ between instances without being seen: kept in the meta row.
 [[nodiscard]] std::uint64_t config_hash(const Application& application);

@@ -16,13 +16,13 @@ constexpr Milliseconds kHeartbeatPauseMin{250};  // delete.retention.ms may be 0
 
 void Chores::start(std::string sweep_cursor, Milliseconds steady) {
   sweep_cursor_ = std::move(sweep_cursor);
-  looked_at_ = steady;
+  looked_at_.reset();
   restart(steady);
 }
 
 void Chores::restart(Milliseconds steady) {
   ends_.reset();
-  expired_found_ = false;
+  expired_found_at_.reset();
   committed_at_ = steady;
 }
 
@@ -31,9 +31,9 @@ void Chores::committed(Milliseconds steady) {
 }
 
 bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {
-  const auto earliest = store.earliest_deadline();
-  if (!earliest || *earliest > now || !application_.guards.timers_behind_input) return false;
-  return !ends_ || ends_->asked_at < *earliest;
+  if (!application_.guards.timers_behind_input) return false;
+  const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && (!ends_ || ends_->asked_at < *at); };
+  return missing(store.earliest_deadline()) || missing(expired_found_at_);
 }
 
 void Chores::set_ends(std::array<Offset, 3> ends, UnixMs asked_at) {
@@ -50,22 +50,22 @@ std::optional<UnixMs> Chores::may_fire(const std::vector<InputPosition>& positio
 
 void Chores::look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now) {
   const std::int64_t retention = application_.settings.watermark_retention_ms;
-  if (expired_found_ || retention == 0 || store.summary().watermarks == 0) return;
+  if (expired_found_at_ || retention == 0 || store.summary().watermarks == 0) return;
   const auto pieces = static_cast<std::int64_t>(store.rows() / kSweepRowsMax + 1);
   const std::int64_t pause = std::max(kSweepPause.value(), retention / kPassesPerRetention / pieces);
-  if (steady.value() - looked_at_.value() < pause) return;
+  if (looked_at_ && steady.value() - looked_at_->value() < pause) return;
   looked_at_ = steady;
   auto piece = store.sweep(sweep_cursor_, kSweepRowsMax, now);
   if (piece.expired_ids.empty()) {
     sweep_cursor_ = std::move(piece.cursor);
   } else {
-    expired_found_ = true;
+    expired_found_at_ = now;
   }
 }
 
 void Chores::swept(std::string cursor) {
   sweep_cursor_ = std::move(cursor);
-  expired_found_ = false;
+  expired_found_at_.reset();
 }
 
 bool Chores::want_heartbeat(const store::PartitionStore& store, const InputQueue& queue, Milliseconds steady,

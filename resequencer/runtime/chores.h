@@ -2,7 +2,10 @@
 //
 //   timers     a timer with deadline d fires only when all inputs have been read to ends asked at or after d: the
 //              result that it waits for may be in the log already (DESIGN 5)
-//   sweep      pieces of the key range, so often that all rows are looked at eight times in watermark_retention
+//   sweep      pieces of the key range, so often that all rows are looked at eight times in watermark_retention, the
+//              first one at the start: a process that is restarted every night sweeps too. Like a timer it waits until
+//              all inputs have been read to ends asked after it found something: an old request may be in the log, and
+//              would be new to a document that was forgotten
 //   heartbeat  a meta row at least every quarter of delete.retention.ms, so that an idle partition's copies stay young;
 //              and a minute after the inputs moved over control records only, so that retention cannot overtake us
 //
@@ -36,7 +39,7 @@ class Chores {
   void restart(Milliseconds steady);
   void committed(Milliseconds steady);
 
-  // Timers: `now` is the wall clock, which is frozen after a step (ClockWatch).
+  // Timers and sweep: `now` is the wall clock, which is frozen after a step (TrustedClock).
   [[nodiscard]] bool want_ends(const store::PartitionStore& store, UnixMs now) const;
   void set_ends(std::array<Offset, 3> ends, UnixMs asked_at);
   // The deadline up to which timers may fire once the inputs are decided up to `positions`.
@@ -44,7 +47,10 @@ class Chores {
 
   // Looks for something to sweep when it is time. Rows of a piece without an expired one need no transaction.
   void look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now);
-  [[nodiscard]] bool want_sweep() const { return expired_found_; }
+  // `may_fire` as said by may_fire().
+  [[nodiscard]] bool want_sweep(std::optional<UnixMs> may_fire) const {
+    return expired_found_at_ && may_fire && *expired_found_at_ <= *may_fire;
+  }
   [[nodiscard]] const std::string& sweep_cursor() const { return sweep_cursor_; }
   void swept(std::string cursor);
 
@@ -60,8 +66,8 @@ class Chores {
   const Application& application_;
   std::optional<Ends> ends_;
   std::string sweep_cursor_;
-  bool expired_found_ = false;
-  Milliseconds looked_at_;
+  std::optional<UnixMs> expired_found_at_;
+  std::optional<Milliseconds> looked_at_;
   Milliseconds committed_at_;
 };
 

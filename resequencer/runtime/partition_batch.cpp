@@ -35,26 +35,24 @@ void PartitionBatch::decide() {
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
   for (const Role role : kInputs)
-    if (!stopped_) decide_input(role);
+    if (!stopped_at_) decide_input(role);
   inputs_ = records_.size();
   settle_positions();
-  if (deadlines_at_ && !stopped_) {
-    fire_timers();
-    sweep();
+  if (deadlines_at_ && !stopped_at_) {
+    const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
+    if (until) fire_timers(*until);
+    if (task_.chores().want_sweep(until)) sweep();
   }
   batch_->close(application_.events);
 }
 
-void PartitionBatch::fire_timers() {
-  const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
-  if (!until) return;
-  const std::vector<std::string> due = task_.store().due(*until, kTimersMax);
+void PartitionBatch::fire_timers(UnixMs until) {
+  const std::vector<std::string> due = task_.store().due(until, kTimersMax);
   for (const std::string& id : due) batch_->fire_overdue(DocumentId(id));
   timers_ = due.size();
 }
 
 void PartitionBatch::sweep() {
-  if (!task_.chores().want_sweep()) return;
   const std::string& from = task_.chores().sweep_cursor();
   auto piece = task_.store().sweep(from, kSweepRowsMax, now_);
   for (const std::string& id : piece.expired_ids) batch_->expire_watermark(DocumentId(id));
@@ -83,7 +81,7 @@ void PartitionBatch::decide_input(Role role) {
     const engine::Verdict verdict = batch_->decide(codec::decode(record, decoding), source.offset, requests_read);
     if (verdict == engine::Verdict::kRequestsFirst) return queue.want_ends();
     if (verdict == engine::Verdict::kStop) {
-      stopped_ = true;
+      stopped_at_ = source.offset;
       return;
     }
     records_.push_back(record);
@@ -127,13 +125,16 @@ void PartitionBatch::append_meta(Meta meta) {
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 
-codec::EncodeContext PartitionBatch::encode_context(Role input) const {
+codec::EncodeContext PartitionBatch::encode_context(Role input, const Emission& emission) const {
+  const bool redirects = std::holds_alternative<Redirect>(emission.what);
+  const kafka::TopicIndex letters =
+      redirects ? application_.topics.missing() : application_.topics.of(Role::kDeadLetter);
   codec::EncodeContext context;
   context.targets = &task_.targets();
   context.sequence_kind = application_.sequence_kind;
   context.dead_letter_headers = application_.dead_letter_headers;
   context.input_topic = application_.topics.name(application_.topics.of(input));
-  context.dead_letter_bytes_max = application_.record_bytes_max[application_.topics.of(Role::kDeadLetter).value()];
+  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   return context;
 }
 
@@ -142,7 +143,7 @@ void PartitionBatch::add_output(const Emission& emission) {
   const codec::InputRecord* input = timer ? nullptr : &records_[emission.input.value()];
   const Role role = timer ? Role::kControl : input->role;
   Outgoing out;
-  out.record = codec::encode(emission, input, encode_context(role), arena_);
+  out.record = codec::encode(emission, input, encode_context(role, emission), arena_);
   out.topic = topic_of(out.record, emission);
   if (out.record.takes_input_headers) out.input = sources_[emission.input.value()];
   outputs_.push_back(std::move(out));
@@ -193,7 +194,6 @@ void PartitionBatch::apply(Offset meta_offset) {
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
   for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
-  if (stopped_) task_.park("a result without id or sequence was met and on_missing = \"stop\"");
 }
 
 }  // namespace reseq::runtime

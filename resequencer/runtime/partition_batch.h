@@ -39,8 +39,8 @@ class PartitionBatch {
   [[nodiscard]] PartitionTask& task() { return task_; }
   [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch_->changes().empty(); }
   [[nodiscard]] bool birth() const { return birth_; }
-  // Policy on_missing = stop met a record: the partition is parked once what stands before it is committed.
-  [[nodiscard]] bool stopped() const { return stopped_; }
+  // Policy on_missing = stop met this command: the process ends once what stands before it is committed.
+  [[nodiscard]] std::optional<Offset> stopped_at() const { return stopped_at_; }
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
   [[nodiscard]] std::size_t timers() const { return timers_; }
   [[nodiscard]] std::size_t expired() const { return expired_; }
@@ -59,12 +59,12 @@ class PartitionBatch {
  private:
   void decide_input(Role role);
   void settle_positions();
-  void fire_timers();
+  void fire_timers(UnixMs until);
   void sweep();
   void append_meta(Meta meta);
   void add_output(const Emission& emission);
   [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;
-  [[nodiscard]] codec::EncodeContext encode_context(Role input) const;
+  [[nodiscard]] codec::EncodeContext encode_context(Role input, const Emission& emission) const;
 
   const Application& application_;
   PartitionTask& task_;
@@ -79,7 +79,7 @@ class PartitionBatch {
   std::size_t inputs_ = 0;
   std::size_t timers_ = 0;
   std::size_t expired_ = 0;
-  bool stopped_ = false;
+  std::optional<Offset> stopped_at_;
   bool heartbeat_ = false;
   bool birth_ = false;
   std::string swept_from_;  // key range swept, both empty = none

@@ -16,11 +16,7 @@ constexpr Milliseconds kAskLimit{500};
 constexpr Milliseconds kLogEvery{5000};
 constexpr Milliseconds kAfterTrouble{1000};
 constexpr unsigned kRebuildsUntilParked = 3;
-
-std::string target_still_waits(const std::string& name) {
-  return "documents still wait for target " + name + ", which is not configured: add [[target]] name = \"" + name +
-         "\" until they are done";
-}
+constexpr std::string_view kSeek = "`resequencer seek` accepts them (committed) or puts them back (standing)";
 
 }  // namespace
 
@@ -211,7 +207,7 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
     return park("the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
-  if (const auto reason = refusal()) return park(*reason);
+  if (const auto reason = refusal()) return refuse(*reason);
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
   if (ahead > application_.settings.max_clock_drift_ms)
@@ -240,7 +236,8 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   if (equal) return resume(vector, restorer);
   if (!behind) {
     // A process that slept in between asked for its offsets before another one moved them.
-    if (asked_again_) return park("committed offsets are not those of the changelog: were they reset by hand?");
+    if (asked_again_)
+      return park("committed offsets are not those of the changelog: were they reset by hand? " + std::string(kSeek));
     asked_again_ = true;
     phase_ = Phase::kOffsets;
     return;
@@ -248,7 +245,8 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   if (behind_since_ == Milliseconds(0)) behind_since_ = clock_.steady();
   if (clock_.steady().value() - behind_since_.value() > application_.settings.transaction_timeout_ms)
     return park(
-        "committed offsets are ahead of the changelog: were they moved by hand, or is the changelog truncated?");
+        "committed offsets are ahead of the changelog: were they moved by hand, or is the changelog truncated? " +
+        std::string(kSeek));
   log_waiting("changelog behind committed offsets");
   phase_ = Phase::kHighWatermark;
 }
@@ -265,9 +263,7 @@ Rebuild PartitionTask::distrust() const {
 }
 
 std::optional<std::string> PartitionTask::refusal() const {
-  if (const auto what = difference(*store_->identity(), application_))
-    return "the state was born with another value of " + std::string(*what) +
-           ": use the old value, or a new application.id";
+  if (auto reason = runtime::refusal(*store_->identity(), application_)) return reason;
   return target_missing();
 }
 
@@ -286,19 +282,25 @@ std::optional<std::string> PartitionTask::target_missing() const {
   return std::nullopt;
 }
 
+void PartitionTask::refuse(const std::string& reason) {
+  park(reason);
+  refused_ = "partition " + std::to_string(partition_.value()) + ": " + reason;
+}
+
 void PartitionTask::prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer) {
   std::vector<kafka::TopicPartition> inputs;
   for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
-  const auto begins = consumer.begins(inputs, kAskLimit);
-  if (!begins) return log_waiting("first offsets of the inputs: " + begins.error().message);
-  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = begins.value()[i].offset;
+  const auto first = application_.settings.first_start == "end" ? consumer.stable_ends(inputs, kAskLimit)
+                                                                : consumer.begins(inputs, kAskLimit);
+  if (!first) return log_waiting("first offsets of the inputs: " + first.error().message);
+  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = first.value()[i].offset;
   restorer.drop(partition_);  // or it would read our own rows back, and old ones over new ones
   phase_ = Phase::kBirth;
 }
 
 void PartitionTask::resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer) {
   auto table = extended(application_, store_->targets());
-  if (!table) return park(table.error().message);
+  if (!table) return refuse(table.error().message);
   const std::uint64_t records = restorer.progress(partition_).records;
   restorer.drop(partition_);
   from_.reset();
@@ -309,16 +311,14 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
   for (const InputPosition& position : positions) queue_.reset(position.role, position.next);
 
   lineage_ = store_->meta()->lineage;
-  const std::uint64_t number = lineage_.empty() ? 1 : lineage_.back().number + 1;
-  lineage_.push_back({number, restore_target_});
-  if (lineage_.size() > kMaxLineage) lineage_.erase(lineage_.begin());
+  append_generation(lineage_, restore_target_);
   phase_ = Phase::kReady;
   spdlog::info(
       "partition={} takeover=ready recovery={} reason={} generation={} records_read={} live={} watermarks={} "
       "changelog_position={} ms={}",
-      partition_.value(), rebuilt_ == Rebuild::kNone ? "reuse" : "rebuild", name_of(rebuilt_), number, records,
-      store_->summary().live_rows, store_->summary().watermarks, store_->position().value_or(Offset(0)).value(),
-      clock_.steady().value() - started_at_.value());
+      partition_.value(), rebuilt_ == Rebuild::kNone ? "reuse" : "rebuild", name_of(rebuilt_), lineage_.back().number,
+      records, store_->summary().live_rows, store_->summary().watermarks,
+      store_->position().value_or(Offset(0)).value(), clock_.steady().value() - started_at_.value());
 }
 
 }  // namespace reseq::runtime

@@ -61,6 +61,9 @@ class PartitionTask {
   void restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer);
 
   void park(std::string reason);
+  // Why this process must not have the partition: its configuration does not fit the state. The process has to end, so
+  // that one with the right configuration gets it.
+  [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
   void run();
 
   // A transaction with `changes` of this partition was committed; `after` = what the store said it will be then. Its
@@ -120,6 +123,7 @@ class PartitionTask {
   [[nodiscard]] bool choose_way(const changelog::LogEnds& log);
   [[nodiscard]] Rebuild distrust() const;
   [[nodiscard]] std::optional<std::string> refusal() const;
+  void refuse(const std::string& reason);
   [[nodiscard]] std::optional<std::string> target_missing() const;
   void log_waiting(std::string_view what);
 
@@ -129,6 +133,7 @@ class PartitionTask {
   Partition partition_;
   Phase phase_ = Phase::kOpen;
   std::string parked_reason_;
+  std::optional<std::string> refused_;
 
   std::unique_ptr<store::PartitionStore> store_;
   bool from_disk_ = false;    // opened, and nothing read since

@@ -3,7 +3,26 @@
 #include <algorithm>
 #include <array>
 
+#include "codec/sequence_text.h"
+
 namespace reseq::runtime {
+
+namespace {
+
+// As in the configuration.
+std::string word_of(Partitioner partitioner) {
+  switch (partitioner) {
+    case Partitioner::kMurmur2:
+      return "murmur2";
+    case Partitioner::kCrc32:
+      return "crc32";
+    case Partitioner::kUnchecked:
+      return "unchecked";
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string_view name_of(Rebuild why) {
   static constexpr std::array<std::string_view, static_cast<std::size_t>(Rebuild::kCount)> kNames = {
@@ -61,13 +80,36 @@ bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds
   return store.standing() && log.begin == log.high_watermark && store.standing()->position > log.high_watermark;
 }
 
-std::optional<std::string_view> difference(const Identity& identity, const Application& application) {
-  if (identity.application_id != application.settings.application_id) return "application.id";
-  if (identity.cluster_id != application.cluster_id) return "the Kafka cluster";
-  if (identity.partitions != application.partitions) return "the number of partitions";
-  if (identity.sequence_kind != application.sequence_kind) return "sequence_kind";
-  if (identity.partitioner != application.partitioner) return "partitioner";
+std::optional<std::string> refusal(const Identity& identity, const Application& application) {
+  const config::Settings& settings = application.settings;
+  const auto differs = [](const std::string& what, const std::string& was, const std::string& is) {
+    return "the state was born with " + what + " = \"" + was + "\", not \"" + is + "\": set " + what + " = \"" + was +
+           "\", or a new application.id, which begins with a state of its own";
+  };
+  if (identity.application_id != settings.application_id)
+    return differs("application.id", identity.application_id, settings.application_id);
+  if (identity.cluster_id != application.cluster_id)
+    return "the state belongs to Kafka cluster " + identity.cluster_id + ", but this is cluster " +
+           application.cluster_id + ": correct bootstrap.servers, or set a new application.id";
+  if (identity.partitions != application.partitions)
+    return "the state was born with " + std::to_string(identity.partitions) + " partitions, the inputs have " +
+           std::to_string(application.partitions) + " now, so keys have moved away from their rows: name topics with " +
+           std::to_string(identity.partitions) + " partitions, or set a new application.id";
+  if (identity.sequence_kind != application.sequence_kind)
+    return differs("sequence_kind", std::string(codec::name_of(identity.sequence_kind)), settings.sequence_kind);
+  if (identity.partitioner != application.partitioner)
+    return differs("partitioner", word_of(identity.partitioner), settings.partitioner);
   return std::nullopt;
+}
+
+std::string target_still_waits(const std::string& name) {
+  return "documents still wait for target " + name + ", which is not configured: add [[target]] name = \"" + name +
+         "\" until they are done";
+}
+
+void append_generation(std::vector<Generation>& lineage, Offset restore_target) {
+  lineage.push_back({lineage.empty() ? 1 : lineage.back().number + 1, restore_target});
+  if (lineage.size() > kMaxLineage) lineage.erase(lineage.begin());
 }
 
 }  // namespace reseq::runtime

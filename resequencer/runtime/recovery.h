@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -66,7 +67,12 @@ enum class Rebuild : std::uint8_t {
 // A changelog that is empty where a copy knows records: it was deleted. The copy may be all that is left of the state.
 [[nodiscard]] bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log);
 
-// What differs between an identity and this process, or nothing.
-[[nodiscard]] std::optional<std::string_view> difference(const Identity& identity, const Application& application);
+// Why a process with this configuration must not touch that state, with the fix; nothing when it may.
+[[nodiscard]] std::optional<std::string> refusal(const Identity& identity, const Application& application);
+// The same, because rows wait for a target that it does not have.
+[[nodiscard]] std::string target_still_waits(const std::string& name);
+
+// A takeover enters the lineage: its generation is the last one + 1, `restore_target` what it was restored to.
+void append_generation(std::vector<Generation>& lineage, Offset restore_target);
 
 }  // namespace reseq::runtime

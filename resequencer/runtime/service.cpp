@@ -14,12 +14,15 @@
 
 #include "base/assert.h"
 #include "base/log.h"
-#include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
+#include "runtime/bad_records.h"
+#include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/shelf.h"
+#include "runtime/topic_rules.h"
 #include "runtime/worker.h"
+#include "store/instance_folder.h"
 
 namespace reseq::runtime {
 
@@ -28,11 +31,9 @@ namespace {
 constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kStartLimit{60'000};
 constexpr Milliseconds kStartRetry{1'000};
+constexpr Milliseconds kFolderLimit{5'000};
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr Milliseconds kStatsEvery{10'000};
-// What we add to a record on its way to work or dead-letter is below this (DESIGN 7).
-constexpr std::int64_t kOwnHeaderBytes = 64 * 1024;
-
 constexpr Milliseconds kLookEvery{50};
 
 std::atomic<bool> stop_requested = false;  // lock-free: a signal handler may write it
@@ -48,43 +49,6 @@ HashKey draw_key() {
   return key;
 }
 
-void log_of_librdkafka(int level, std::string_view facility, std::string_view text) {
-  const auto severity = level <= 3 ? spdlog::level::err : level <= 4 ? spdlog::level::warn : spdlog::level::info;
-  spdlog::log(severity, "librdkafka={} text={}", log::outside(facility), log::outside(text));
-}
-
-kafka::Connection connection_of(const config::Settings& settings) {
-  kafka::Connection connection;
-  connection.bootstrap_servers = settings.bootstrap_servers;
-  connection.client_id = settings.application_id + "." + settings.instance_id;
-  connection.librdkafka = settings.kafka;
-  connection.log = log_of_librdkafka;
-  connection.socket_timeout = Milliseconds(settings.socket_timeout_ms);
-  return connection;
-}
-
-std::string worker_id(const config::Settings& settings, std::int64_t worker) {
-  return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
-}
-
-// Without a worker: enough to ask the brokers. With one: its own names, and the limits that the topics have.
-kafka::ClusterSettings cluster_settings_of(const Application& application, std::optional<std::int64_t> worker) {
-  const config::Settings& settings = application.settings;
-  kafka::ClusterSettings cluster;
-  cluster.connection = connection_of(settings);
-  cluster.topics = application.topics.names();
-  cluster.group_id = settings.application_id;
-  cluster.group_instance_id = worker_id(settings, worker.value_or(0));
-  cluster.transactional_id = cluster.group_instance_id;
-  cluster.session_timeout = Milliseconds(settings.session_timeout_ms);
-  cluster.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
-  if (worker) {
-    cluster.message_bytes_max = std::max(cluster.message_bytes_max, application.message_bytes_largest);
-    cluster.batch_bytes_max = std::min(cluster.batch_bytes_max, application.message_bytes_least_written);
-  }
-  return cluster;
-}
-
 // Each partition keeps a handful of files open; the default of 1024 is soon reached.
 void raise_file_limit() {
   rlimit files{};
@@ -98,19 +62,47 @@ void pause(Milliseconds time) {
   std::this_thread::sleep_for(std::chrono::milliseconds(time.value()));
 }
 
+// The first error ends the start; the rest is logged.
+Result<> judge(const Application& application, const TopicAnswers& answers) {
+  for (const Finding& finding : judge_topics(application, answers)) {
+    if (finding.severity == Severity::kError) return Error{ErrorClass::kInvalid, 0, finding.text};
+    spdlog::warn("start=topics {}", log::outside(finding.text));
+  }
+  return Done{};
+}
+
 // Brokers may start later than we do: asks until they answer. What is wrong, rather than late, is told at once.
 Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Clock& clock) {
   const std::int64_t until = clock.steady().value() + kStartLimit.value();
   while (!stop_requested) {
-    auto asked = application.ask(cluster, kAskLimit);
-    if (asked || asked.error().what_to_do == ErrorClass::kInvalid || clock.steady().value() > until) return asked;
-    spdlog::warn("start=waiting error={}", log::outside(asked.error().message));
+    const auto asked = application.ask(cluster, kAskLimit);
+    if (asked) return judge(application, asked.value());
+    const Error error = with_fix(asked.error(), application.settings);
+    if (error.what_to_do == ErrorClass::kInvalid || clock.steady().value() > until) return error;
+    spdlog::warn("start=waiting error={}", log::outside(error.message));
     pause(kStartRetry);
   }
   return Done{};
 }
 
-void log_totals(std::int64_t worker, const Totals& totals) {
+void log_alarm(std::int64_t worker, const BadRecordsAlarm& alarm) {
+  const auto level = alarm.state == AlarmState::kCleared ? spdlog::level::info : spdlog::level::warn;
+  spdlog::log(level, "alarm=bad_records state={} worker={} per_s={:.1f} share={:.4f} reason={}", name_of(alarm.state),
+              worker, alarm.per_s, alarm.share, name_of(alarm.reason));
+}
+
+// One that was only just killed may still hold its folder.
+Result<std::unique_ptr<store::InstanceFolder>> take_folder(const Application& application, const Clock& clock) {
+  const std::int64_t until = clock.steady().value() + kFolderLimit.value();
+  const store::Owner owner{application.settings.application_id, application.cluster_id};
+  while (true) {
+    auto taken = store::InstanceFolder::open(instance_path(application.settings), owner);
+    if (taken || !store::is_held(taken.error()) || clock.steady().value() > until || stop_requested) return taken;
+    pause(kLookEvery);
+  }
+}
+
+void log_totals(std::int64_t worker, const Totals& totals, double bad_per_s) {
   std::string line;
   const auto append = [&line](std::string_view name, std::uint64_t count) {
     if (count == 0) return;
@@ -124,8 +116,9 @@ void log_totals(std::int64_t worker, const Totals& totals) {
   append("checkpoints", totals.checkpoints);
   for (std::size_t i = 0; i < totals.outcomes.size(); ++i) append(kOutcomeNames[i], totals.outcomes[i]);
   for (std::size_t i = 1; i < totals.reasons.size(); ++i) append(kReasonNames[i], totals.reasons[i]);
-  spdlog::info("stats worker={} inputs={} transactions={} aborted={} recycled={} ends_asked={}{}", worker,
-               totals.inputs, totals.transactions, totals.aborted, totals.recycled, totals.ends_asked, line);
+  spdlog::info("stats worker={} inputs={} transactions={} aborted={} recycled={} ends_asked={} bad_per_s={:.1f}{}",
+               worker, totals.inputs, totals.transactions, totals.aborted, totals.recycled, totals.ends_asked,
+               bad_per_s, line);
 }
 
 // One worker, its clients and the thread that steps it (docs/decisions/0051-workers-and-threads.md).
@@ -152,17 +145,20 @@ class WorkerThread {
  private:
   void run() {
     Worker worker(application_, *cluster_, clock_, shelf_, draw_key);
+    BadRecords bad_records;
     std::int64_t stats_at = clock_.steady().value();
     std::uint64_t logged_inputs = 0;
     while (!stop_ && ended_) {
       ended_ = worker.step();
+      const Totals& totals = worker.totals();
+      if (const auto alarm = bad_records.look(clock_.steady(), totals.inputs, totals.bad)) log_alarm(number_, *alarm);
       if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
       stats_at = clock_.steady().value();
-      if (worker.totals().inputs != logged_inputs) log_totals(number_, worker.totals());
-      logged_inputs = worker.totals().inputs;
+      if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records.per_s());
+      logged_inputs = totals.inputs;
     }
     worker.close(kCloseLimit);
-    log_totals(number_, worker.totals());
+    log_totals(number_, worker.totals(), bad_records.per_s());
     has_ended_ = true;
   }
 
@@ -218,44 +214,16 @@ Result<> run(config::Settings settings) {
   }
   if (stop_requested) return Done{};
   const config::Settings& s = application.settings;
+  const auto folder = take_folder(application, clock);
+  if (!folder) return folder.error();
   spdlog::info("start=ready application={} instance={} workers={} partitions={} targets={}",
                log::outside(s.application_id), log::outside(s.instance_id), s.workers, application.partitions,
                s.targets.size());
-  Shelf shelf(s.state_dir + "/" + s.application_id + "/" + s.instance_id, store::boot_id(), store::DiskSettings());
+  Shelf shelf(instance_path(s), store::boot_id(), store::DiskSettings());
   auto ended = run_workers(application, clock, shelf);
   shelf.close_clean();
   if (ended) spdlog::info("stop=clean");
   return ended;
-}
-
-Result<> init(config::Settings settings) {
-  const Application application(std::move(settings));
-  const config::Settings& s = application.settings;
-  auto admin = kafka::Admin::open(connection_of(s));
-  if (!admin) return admin.error();
-
-  const Topics& topics = application.topics;
-  const auto inputs = static_cast<std::int32_t>(s.init_partitions);
-  const auto replication = static_cast<std::int32_t>(s.init_replication);
-  const std::string input_bytes = std::to_string(s.init_max_message_bytes);
-  const std::string output_bytes = std::to_string(s.init_max_message_bytes + kOwnHeaderBytes);
-  std::vector<kafka::TopicSpec> specs;
-  const auto add = [&](kafka::TopicIndex topic, std::int64_t partitions, kafka::Properties configs) {
-    specs.push_back({topics.name(topic), static_cast<std::int32_t>(partitions), replication, std::move(configs)});
-  };
-  for (const Role role : kInputs) add(topics.of(role), inputs, {{"max.message.bytes", input_bytes}});
-  add(topics.of(Role::kWork), s.init_work_partitions, {{"max.message.bytes", output_bytes}});
-  add(topics.of(Role::kDeadLetter), inputs, {{"max.message.bytes", output_bytes}});
-  add(topics.of(Role::kEvents), inputs, {});
-  // Seven days: longer than an instance is likely to be away (RELIABILITY C22).
-  add(topics.of(Role::kChangelog), inputs,
-      {{"cleanup.policy", "compact"}, {"delete.retention.ms", "604800000"}, {"min.compaction.lag.ms", "60000"}});
-  for (std::size_t i = 0; i < s.targets.size(); ++i)
-    add(topics.output(i), s.init_output_partitions, {{"max.message.bytes", output_bytes}});
-  if (!s.on_missing_topic.empty()) add(topics.missing(), inputs, {{"max.message.bytes", output_bytes}});
-  if (auto created = admin.value()->create_topics(specs, kStartLimit); !created) return created;
-  for (const kafka::TopicSpec& spec : specs) std::printf("%s partitions=%d\n", spec.name.c_str(), spec.partitions);
-  return Done{};
 }
 
 }  // namespace reseq::runtime

@@ -10,7 +10,4 @@ namespace reseq::runtime {
 // Runs until SIGTERM or SIGINT. An error names what a person must do.
 Result<> run(config::Settings settings);
 
-// Creates the topics of the application that do not exist yet; checks those that do.
-Result<> init(config::Settings settings);
-
 }  // namespace reseq::runtime

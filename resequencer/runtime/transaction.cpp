@@ -81,10 +81,9 @@ void Transaction::decide() {
     }
   }
   if (faulty()) return;
+  for (const auto& batch : batches_)
+    if (const auto offset = batch->stopped_at()) stopped_ = missing_at(batch->task().partition(), *offset);
   // A partition whose first input has to wait stays out of this transaction.
-  for (auto& batch : batches_)
-    if (batch->empty() && batch->stopped())
-      batch->task().park("a result without id or sequence was met and on_missing = \"stop\"");
   std::erase_if(batches_, [](const auto& batch) {
     if (batch->empty()) batch->give_up();
     return batch->empty();
@@ -98,6 +97,14 @@ void Transaction::encode() {
     if (!batch->birth()) batch->encode();
   if (faulty()) return;
   next_ = Step::kBegin;
+}
+
+Error Transaction::missing_at(Partition partition, Offset offset) const {
+  return {ErrorClass::kInvalid, 0,
+          "topic " + application_.topics.name(application_.topics.of(Role::kCommands)) + " partition " +
+              std::to_string(partition.value()) + " offset " + std::to_string(offset.value()) +
+              " is a result without id or sequence and on_missing = \"stop\": correct the pipeline, then start with "
+              "on_missing = \"dead-letter\" or \"topic\" to get past it"};
 }
 
 // Before anything leaves: was all that was decided on read right?

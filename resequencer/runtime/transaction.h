@@ -66,6 +66,8 @@ class Transaction {
   [[nodiscard]] Step next() const { return next_; }
   [[nodiscard]] Milliseconds age() const { return Milliseconds(clock_.steady().value() - started_.value()); }
   [[nodiscard]] const Error& error() const { return error_; }  // of kAborted, kUnknown, kFenced
+  // Of kCommitted and kEmpty: kInvalid when policy on_missing = stop met a record, which ends the process.
+  [[nodiscard]] const Result<>& stopped() const { return stopped_; }
   [[nodiscard]] std::vector<std::unique_ptr<PartitionBatch>>& batches() { return batches_; }
 
  private:
@@ -85,6 +87,7 @@ class Transaction {
   void settle(const Result<>& called, Step after);
   void end(Ending ending);
   bool faulty();
+  [[nodiscard]] Error missing_at(Partition partition, Offset offset) const;
   [[nodiscard]] bool late() const;
 
   const Application& application_;
@@ -99,6 +102,7 @@ class Transaction {
   Step next_ = Step::kDecide;
   Ending ending_ = Ending::kRunning;
   Error error_;
+  Result<> stopped_ = Done{};
 };
 
 }  // namespace reseq::runtime

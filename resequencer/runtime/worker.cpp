@@ -158,7 +158,7 @@ std::vector<Participant> Worker::participants() {
       for (const Role role : kInputs) positions.push_back({role, queue.after(role, 0)});
       const auto until = task->chores().may_fire(positions, *deadlines_at_);
       const auto earliest = task->store().earliest_deadline();
-      chores = task->chores().want_sweep() || (until && earliest && *earliest <= *until);
+      chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until);
     }
     if (queue.something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
   }
@@ -171,14 +171,12 @@ Result<> Worker::settle_transaction() {
   switch (done->ending()) {
     case Ending::kRunning:
     case Ending::kEmpty:
-      return Done{};
+      return done->stopped();
     case Ending::kCommitted:
       count(batches);
       aborts_in_a_row_ = 0;
       if (producer_->in_doubt()) recycle(false);
-      if (std::any_of(batches.begin(), batches.end(), [](const auto& batch) { return batch->stopped(); }))
-        if (!read_from_positions()) recycle(true);
-      return Done{};
+      return done->stopped();
     case Ending::kAborted: {
       ++totals_.aborted;
       ++aborts_in_a_row_;
@@ -256,6 +254,8 @@ void Worker::count(const std::vector<std::unique_ptr<PartitionBatch>>& batches) 
     for (const Decision& decision : batch->decisions()) {
       ++totals_.outcomes[static_cast<std::size_t>(decision.outcome)];
       ++totals_.reasons[static_cast<std::size_t>(decision.reason)];
+      if (decision.outcome == Outcome::kDeadLettered || decision.outcome == Outcome::kRedirected)
+        ++totals_.bad[static_cast<std::size_t>(decision.reason)];
     }
   }
 }

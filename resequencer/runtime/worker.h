@@ -18,6 +18,7 @@
 
 #include "changelog/restorer.h"
 #include "runtime/application.h"
+#include "runtime/bad_records.h"
 #include "runtime/clock.h"
 #include "runtime/partition_task.h"
 #include "runtime/shelf.h"
@@ -29,7 +30,8 @@ namespace reseq::runtime {
 // Outcomes since the start, for the log and for tests.
 struct Totals {
   std::array<std::uint64_t, static_cast<std::size_t>(Outcome::kCount)> outcomes{};
-  std::array<std::uint64_t, static_cast<std::size_t>(Reason::kCount)> reasons{};
+  CountsByReason reasons{};
+  CountsByReason bad{};  // of outcomes that keep the record: dead letters, redirections
   std::uint64_t inputs = 0;
   std::uint64_t transactions = 0;
   std::uint64_t aborted = 0;

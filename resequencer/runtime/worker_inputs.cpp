@@ -114,7 +114,10 @@ Result<> Worker::move_takeovers() {
     for (const auto& failure : failures.value())
       if (PartitionTask* owner = task(failure.partition)) owner->restore_failed(failure, *restorer_);
   }
-  for (const auto& task : tasks_) task->step(*consumer_, *restorer_);
+  for (const auto& task : tasks_) {
+    task->step(*consumer_, *restorer_);
+    if (task->refused()) return Error{ErrorClass::kInvalid, 0, *task->refused()};
+  }
   assign_ready();
   return Done{};
 }

@@ -17,8 +17,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
+#include "store/private_directory.h"
 
 namespace reseq::store {
 
@@ -32,13 +34,12 @@ class StateFolder {
   // written by others, or lies on a file system that LMDB cannot live on; the message names the fix.
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id);
 
-  // Gives the lock back. A folder that was not marked clean stays unclean.
-  ~StateFolder();
+  // Its end gives the lock back. A folder that was not marked clean stays unclean.
   StateFolder(const StateFolder&) = delete;
   StateFolder& operator=(const StateFolder&) = delete;
 
   [[nodiscard]] Copy found() const { return found_; }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
   // Before the first write after open() or mark_clean(): takes the clean mark away and notes this boot, durably. Cheap
   // when it was done before.
@@ -55,23 +56,16 @@ class StateFolder {
   Result<> wipe();
 
  private:
-  StateFolder(std::string path, std::string boot_id, int directory)
-      : path_(std::move(path)), boot_id_(std::move(boot_id)), directory_(directory) {}
+  StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
+      : boot_id_(std::move(boot_id)), directory_(std::move(directory)), lock_(std::move(lock)) {}
 
-  Result<> take_lock();
   Result<> look();
   [[nodiscard]] std::string boot_note() const;
   [[nodiscard]] std::string clean_note() const;
-  [[nodiscard]] std::string read(const char* name) const;
-  Result<> write(const char* name, const std::string& text);
-  Result<> remove(const char* name);
-  Result<> sync_directory();
-  [[nodiscard]] Error failed(const std::string& what, int error) const;
 
-  std::string path_;
   std::string boot_id_;
-  int directory_ = -1;
-  int lock_ = -1;
+  PrivateDirectory directory_;
+  Descriptor lock_;
   Copy found_ = Copy::kNone;
   bool writing_ = false;
   std::atomic<bool> poisoned_ = false;

@@ -70,6 +70,26 @@ TEST_F(PlainClients, KeysChooseThePartitionThatJavaChooses) {
   EXPECT_EQ(seen, 2 * hashes.size());
 }
 
+// CRC-32 of these keys (zlib), as librdkafka's own partitioner takes it.
+TEST_F(PlainClients, KeysChooseThePartitionThatLibrdkafkaChoosesIfAsked) {
+  const std::map<std::string, std::uint32_t> hashes = {
+      {"21", 0xfd7746b4}, {"foobar", 0x9ef61f95}, {"abc", 0x352441c2}, {"book-1", 0xb9af762f}};
+  const auto crc32 = must(PlainProducer::open(rig.connection(), {.partitioner = "consistent_random"}));
+  for (const auto& [key, hash] : hashes) must(crc32->send(rig.topic(0), key, "", {}));
+  must(crc32->flush(kLong));
+  const auto reader = must(GroupConsumer::open(rig.connection()));
+  must(reader->assign_all(rig.topic(0), {}, kLong));
+  std::size_t seen = 0;
+  for (int i = 0; i < 200 && seen < hashes.size(); ++i) {
+    const auto record = must(reader->poll(kShort));
+    if (!record) continue;
+    ++seen;
+    const std::string key(*record->key);
+    EXPECT_EQ(static_cast<std::uint32_t>(record->partition.value()), hashes.at(key) % 7) << key;
+  }
+  EXPECT_EQ(seen, hashes.size());
+}
+
 TEST_F(PlainClients, ARecordArrivesAsItWasSent) {
   const std::vector<Header> headers = {{"a", "1"}, {"null", std::nullopt}, {"empty", ""}, {"a", "2"}};
   must(producer->send(rig.topic(0), "key", std::nullopt, headers, UnixMs(77), Partition(5)));

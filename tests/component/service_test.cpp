@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "cli/init.h"
 #include "config/settings.h"
 #include "kafka/group_consumer.h"
 #include "kafka/plain_producer.h"
@@ -94,7 +95,7 @@ class Service : public testing::Test {
 };
 
 TEST_F(Service, OfTwoWorkersReleasesEveryResultOnceAndLeavesItsStatesClean) {
-  must(init(settings_));
+  must(cli::init(settings_, cli::Write::kReally));
   run_while([&] {
     send(1);
     const auto seen = released(1, kDocuments);

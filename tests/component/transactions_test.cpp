@@ -163,10 +163,12 @@ TEST_F(Transactions, TheClusterTellsItsFacts) {
   const auto facts = must(cluster->topic_facts(kA, kLong));
   EXPECT_EQ(facts.partitions, 1);
   EXPECT_EQ(facts.max_message_bytes, 20U * 1024 * 1024);
-  EXPECT_FALSE(facts.compacted);
-  const TopicSpec changelog{.name = rig.name() + ".log",
-                            .partitions = 3,
-                            .configs = {{"cleanup.policy", "compact"}, {"max.message.bytes", "123456"}}};
+  EXPECT_FALSE(facts.compacts);
+  EXPECT_TRUE(facts.deletes);
+  const TopicSpec changelog{
+      .name = rig.name() + ".log",
+      .partitions = 3,
+      .configs = {{"cleanup.policy", "compact"}, {"max.message.bytes", "123456"}, {"retention.ms", "7200000"}}};
   must(rig.admin().create_topics(std::span(&changelog, 1), kLong));
   auto settings = rig.settings("1");
   settings.topics = {changelog.name, rig.name() + ".missing"};
@@ -174,7 +176,9 @@ TEST_F(Transactions, TheClusterTellsItsFacts) {
   const auto compacted = must(other->topic_facts(TopicIndex(0), kLong));
   EXPECT_EQ(compacted.partitions, 3);
   EXPECT_EQ(compacted.max_message_bytes, 123456U);
-  EXPECT_TRUE(compacted.compacted);
+  EXPECT_TRUE(compacted.compacts);
+  EXPECT_FALSE(compacted.deletes);
+  EXPECT_EQ(compacted.retention_ms, 7'200'000);
   const auto missing = other->topic_facts(TopicIndex(1), kLong);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().what_to_do, ErrorClass::kInvalid);

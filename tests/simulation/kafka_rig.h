@@ -33,7 +33,8 @@ class SimulatedKafka : public testing::Test {
   explicit SimulatedKafka(std::uint64_t seed = 1) : draw(seed) {
     broker.create_topic("a", {.partitions = 2, .max_message_bytes = 1'000});
     broker.create_topic("b", {.partitions = 2, .max_message_bytes = 1'000});
-    broker.create_topic("c", {2, 1'000, true, 5'000});
+    broker.create_topic("c",
+                        {.partitions = 2, .max_message_bytes = 1'000, .compacts = true, .delete_retention_ms = 5'000});
     broker.settings().early_per_mille = 0;
   }
 

@@ -250,7 +250,7 @@ TEST_F(SimulatedKafka, AKeyGoesWhereJavaPutsItAndFactsAreTold) {
   EXPECT_GT(log(0, 1).entries().size(), 0U);
   const auto told = cluster("1");
   const auto facts = must(told->topic_facts(kCompacted, kLimit));
-  EXPECT_TRUE(facts.compacted);
+  EXPECT_TRUE(facts.compacts);
   EXPECT_EQ(facts.delete_retention_ms, 5'000);
   const auto missing = told->topic_facts(kafka::TopicIndex(3), kLimit);
   ASSERT_FALSE(missing);

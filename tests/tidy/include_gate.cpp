@@ -32,9 +32,11 @@ const std::map<std::string_view, Words>& rule() {
       {"resequencer/metrics", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
       {"resequencer/runtime", {"resequencer"}},
-      {"resequencer", {"resequencer/runtime", "resequencer/config", "resequencer/base"}},  // main.cpp
+      {"resequencer/cli", {"resequencer"}},
+      {"resequencer", {"resequencer/cli"}},  // main.cpp
       {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
-      {"consumers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+      {"consumers",
+       {"producers/ndjson", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
       {"demo",
        {"producers", "consumers", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
   };

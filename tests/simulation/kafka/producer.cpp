@@ -17,6 +17,7 @@ std::optional<std::string> copied(const std::optional<std::string_view>& bytes) 
 
 std::vector<StoredHeader> edited_headers(const kafka::OutgoingRecord& record) {
   std::vector<StoredHeader> headers;
+  for (const Header& one : record.headers) headers.push_back({std::string(one.name), copied(one.value)});
   if (record.headers_from != nullptr)
     for (const Header& one : record.headers_from->headers)
       headers.push_back({std::string(one.name), copied(one.value)});

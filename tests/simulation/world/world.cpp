@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <vector>
 
+#include "runtime/topic_rules.h"
 #include "tests/simulation/world/checks.h"
 #include "tests/simulation/world/story.h"
 
@@ -36,13 +37,16 @@ World::World(std::uint64_t seed, const Guards& guards, const std::string& root)
 void World::create_topics() {
   for (std::size_t i = 0; i < topics_; ++i) {
     const kafka::TopicIndex topic(static_cast<std::uint16_t>(i));
-    kafka::TopicFacts facts{scenario_.partitions, 1'000'000, false, 0};
+    kafka::TopicFacts facts{.partitions = scenario_.partitions,
+                            .max_message_bytes = 1'000'000,
+                            .retention_ms = scenario_.settings.watermark_retention_ms};
     if (topic == application_.topics.of(Role::kWork)) facts.max_message_bytes = kWorkBytesMax;
     if (topic == application_.topics.of(Role::kDeadLetter)) facts.max_message_bytes = kDeadLetterBytesMax;
     for (std::size_t t = 0; t < scenario_.settings.targets.size(); ++t)
       if (topic == application_.topics.output(t)) facts.max_message_bytes = kOutputBytesMax;
     if (topic == application_.topics.of(Role::kChangelog)) {
-      facts.compacted = true;
+      facts.compacts = true;
+      facts.deletes = false;
       facts.delete_retention_ms = scenario_.delete_retention_ms;
     }
     broker_.create_topic(application_.topics.name(topic), facts);
@@ -52,7 +56,10 @@ void World::create_topics() {
 std::string World::play() {
   const Process process;
   SimulatedCluster cluster(broker_, process, {.topics = application_.topics.names(), .transactional_id = "judge"});
-  if (!application_.ask(cluster, Milliseconds(1))) return "the topics of the world do not fit";
+  const auto asked = application_.ask(cluster, Milliseconds(1));
+  if (!asked) return asked.error().message;
+  for (const runtime::Finding& finding : runtime::judge_topics(application_, asked.value()))
+    if (finding.severity == runtime::Severity::kError) return finding.text;
   broker_.faults().set_rates(scenario_.faults);
   for (std::size_t i = 0; i < fleet_.size(); ++i) fleet_.start(i);
   for (std::size_t i = 0; i < scenario_.ticks && fleet_.trouble().empty(); ++i) tick();

@@ -1,64 +1,16 @@
 #include "changelog/restorer.h"
 
-#include <deque>
 #include <gtest/gtest.h>
 
 #include "changelog/batch_rows.h"
+#include "written_log.h"
 
 namespace reseq::changelog {
 namespace {
 
 using Trouble = Restorer::Trouble;
 
-constexpr kafka::TopicIndex kTopic{0};
-constexpr Partition kPartition{3};
-constexpr kafka::TopicPartition kWhere{kTopic, kPartition};
 constexpr Milliseconds kNow{0};
-
-// A log that says what it was told to, from the offset that was assigned.
-class WrittenLog final : public kafka::LogReader {
- public:
-  struct Entry {
-    std::int64_t offset;
-    std::string key;
-    std::optional<std::string> value;
-  };
-  Result<> assign(std::span<const kafka::TopicPartitionOffset> positions) override {
-    assigned.assign(positions.begin(), positions.end());
-    return Done{};
-  }
-  Result<kafka::LogPolled> poll(Milliseconds) override {
-    if (failure) return kafka::LogPolled(kafka::PartitionFailure{kWhere, *std::exchange(failure, std::nullopt)});
-    if (assigned.empty()) return kafka::LogPolled(kafka::Nothing{});
-    Offset& next = assigned.front().offset;
-    for (const Entry& entry : entries) {
-      if (Offset(entry.offset) < next) continue;
-      kafka::Record record;
-      record.where = kWhere;
-      record.offset = Offset(entry.offset);
-      record.key = entry.key;
-      if (entry.value) record.payload = *entry.value;
-      next = Offset(entry.offset + 1);
-      return kafka::LogPolled(std::move(record));
-    }
-    if (!std::exchange(said_end, true)) return kafka::LogPolled(kafka::EndOfLog{kWhere, end});
-    return kafka::LogPolled(kafka::Nothing{});
-  }
-  Result<std::vector<kafka::TopicPartitionOffset>> begins(std::span<const kafka::TopicPartition>,
-                                                          Milliseconds) override {
-    return std::vector<kafka::TopicPartitionOffset>{{kWhere, Offset(0)}};
-  }
-  Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition>,
-                                                                   Milliseconds) override {
-    return std::vector<kafka::TopicPartitionOffset>{{kWhere, end}};
-  }
-
-  std::vector<Entry> entries;
-  Offset end;
-  std::optional<Error> failure;
-  bool said_end = false;
-  std::vector<kafka::TopicPartitionOffset> assigned;
-};
 
 class Restore : public ::testing::Test {
  protected:
@@ -77,10 +29,7 @@ class Restore : public ::testing::Test {
     log_.end = Offset(7);  // a marker behind the last record
   }
 
-  void write(std::int64_t offset, const store::Change& change) {
-    log_.entries.push_back(
-        {offset, std::string(change.key), change.value ? std::optional(std::string(*change.value)) : std::nullopt});
-  }
+  void write(std::int64_t offset, const store::Change& change) { log_.write(offset, change); }
 
   std::vector<Restorer::Failure> read(std::size_t records_max = 100) {
     auto failures = restorer_.step(records_max, kNow);

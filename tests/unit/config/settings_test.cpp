@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <utility>
+
+#include "config/print.h"
 
 namespace reseq::config {
 namespace {
@@ -95,7 +98,7 @@ TEST(Settings, TakesOverridesFromTheEnvironment) {
 
 TEST(Settings, HasAMeaningForEveryKeyAndNoKeyTwice) {
   std::vector<std::string> names;
-  for (const Key& key : keys()) {
+  for (const auto& key : keys()) {
     EXPECT_STRNE(key.meaning, "") << key.name;
     names.emplace_back(key.name);
   }
@@ -103,10 +106,98 @@ TEST(Settings, HasAMeaningForEveryKeyAndNoKeyTwice) {
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
 }
 
-TEST(Settings, AreAllInTheReference) {
+TEST(Settings, RefusesAWrongTypeInATargetARouteAndTheKafkaTable) {
+  EXPECT_THAT(error_of(kLeast + "monotonic = \"yes\"\n"), HasSubstr("[[target]] monotonic: must be true or false"));
+  EXPECT_THAT(error_of(kLeast + "topic = 7\n"), HasSubstr("[[target]] topic: must be a text in quotes"));
+  EXPECT_THAT(error_of(kLeast + "[[route]]\nid_prefix = \"a\"\ntargets = \"search\"\n"),
+              HasSubstr("[[route]] targets: must be a list of texts"));
+  EXPECT_THAT(error_of(kLeast + "[[route]]\ntargets = [1]\n"), HasSubstr("must be a list of texts"));
+  EXPECT_THAT(error_of(kLeast + "[[route]]\ntargets = [\"search\"]\nheader_value = \"x\"\n"),
+              HasSubstr("needs header"));
+  EXPECT_THAT(error_of(kLeast + "[kafka]\n\"linger.ms\" = 0.5\n"), HasSubstr("[kafka] linger.ms: must be a text"));
+  EXPECT_THAT(error_of("kafka = 1\n" + kLeast), HasSubstr("write [kafka]"));
+}
+
+TEST(Settings, NamesTopicsAfterTheApplication) {
+  const auto parsed = parse("topic.work = \"jobs\"\n" + kLeast, "shop.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed.value().topic_requests, "shop.requests");
+  EXPECT_EQ(parsed.value().topic_work, "jobs");
+  EXPECT_EQ(parsed.value().targets.front().topic, "shop.output.search");
+}
+
+TEST(Settings, RefusesOneTopicForTwoRoles) {
+  EXPECT_THAT(error_of("topic.work = \"shop.requests\"\n" + kLeast),
+              HasSubstr("topic.work and topic.requests are the same topic shop.requests: give each its own"));
+  EXPECT_THAT(error_of(kLeast + "topic = \"shop.commands\"\n"), HasSubstr("topic of target search and topic.commands"));
+  EXPECT_THAT(error_of("topic.work = \"a b\"\n" + kLeast), HasSubstr("no name of a topic"));
+  const std::string redirect = "on_missing = \"topic\"\non_missing_topic = ";
+  EXPECT_THAT(error_of(redirect + "\"shop.work\"\n" + kLeast), HasSubstr("on_missing_topic and topic.work"));
+  EXPECT_EQ(error_of(redirect + "\"shop.dead-letter\"\n" + kLeast), "no error");
+}
+
+// Sets variables for as long as it lives.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(Settings, TakesKafkaPropertiesFromTheEnvironmentBeforeTheFile) {
+  const Variable password("RESEQ_KAFKA_SASL_PASSWORD", "from outside");
+  const Variable of_a_script("RESEQ_KAFKA_VERSION", "4.3.1");
+  const auto parsed = parse(kLeast + "[kafka]\nsasl.password = \"in the file\"\n", "s");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const std::vector<std::pair<std::string, std::string>> expected = {{"sasl.password", "from outside"}};
+  EXPECT_THAT(parsed.value().kafka, testing::ContainerEq(expected));
+}
+
+TEST(Settings, RefusesAMistypedVariableAndLeavesThoseOfOthersAlone) {
+  {
+    const Variable other("RESEQ_DATA_DIR", "/data");
+    EXPECT_EQ(error_of(kLeast), "no error");
+  }
+  const Variable typo("RESEQ_BOOTSTRAP_SERVER", "b:1");
+  EXPECT_THAT(error_of(kLeast), HasSubstr("unknown environment variable RESEQ_BOOTSTRAP_SERVER; the nearest one is "
+                                          "RESEQ_BOOTSTRAP_SERVERS"));
+}
+
+TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
+  const std::string all = "workers = 3\nrequests_carry_epochs = true\ntopic.work = \"jobs\"\n" + kLeast +
+                          "monotonic = true\n[[target]]\nname = \"catalogue\"\n[[route]]\nid_prefix = \"a\\\"b\"\n"
+                          "targets = [\"catalogue\", \"search\"]\n[kafka]\nsecurity.protocol = \"ssl\"\n";
+  const auto parsed = parse(all, "s");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const std::string printed = print(parsed.value());
+  const auto again = parse(printed, "printed");
+  ASSERT_TRUE(again.ok()) << again.error().message << "\n" << printed;
+  EXPECT_EQ(print(again.value()), printed);
+  EXPECT_EQ(again.value().routes.front().id_prefix, "a\"b");
+  EXPECT_EQ(again.value().workers, 3);
+  EXPECT_TRUE(again.value().targets.front().monotonic);
+}
+
+TEST(Settings, ArePrintedWithoutSecrets) {
+  for (const char* name : {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
+                           "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"}) {
+    const auto parsed = parse(kLeast + "[kafka]\n\"" + name + "\" = \"hunter2\"\n", "s");
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_THAT(print(parsed.value()), testing::Not(HasSubstr("hunter2"))) << name;
+    EXPECT_THAT(print(parsed.value()), HasSubstr("********")) << name;
+  }
+  EXPECT_FALSE(is_secret("sasl.username"));
+  EXPECT_FALSE(is_secret("ssl.ca.location"));
+}
+
+TEST(Settings, HaveAReferenceThatIsThatOfTheDocumentation) {
   std::ifstream file(RESEQ_SOURCE_DIR "/docs/configuration.md");
-  const std::string reference((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  for (const Key& key : keys()) EXPECT_THAT(reference, HasSubstr("| `" + std::string(key.name) + "` |"));
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_THAT(page, HasSubstr(reference())) << "put the output of `resequencer config reference` there";
 }
 
 }  // namespace

@@ -123,16 +123,19 @@ TEST(Batch, EventsOfDropsLeaveOutWhatWentWell) {
   EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("a", 5, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, Reset{Epoch(3)}), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, Reset{Epoch(2)}), Verdict::kDecided);
   batch.close(EventPolicy::kDrops);
   const auto events = emitted<Event>(batch);
-  ASSERT_EQ(events.size(), 4U);
+  ASSERT_EQ(events.size(), 5U);
   EXPECT_EQ(events[0].second.decision.reason, Reason::kDuplicate);
   EXPECT_EQ(events[1].second.id, "bad");
   EXPECT_EQ(events[2].second.decision.outcome, Outcome::kRedirected);
   EXPECT_EQ(events[3].second.kind, EventKind::kReset);
-  EXPECT_EQ(events[3].first, InputIndex(4));
+  EXPECT_EQ(events[3].first, InputIndex(5));
+  EXPECT_EQ(events[3].second.order->epoch, Epoch(3));
+  EXPECT_EQ(events[4].second.order->epoch, Epoch(3)) << "a lower epoch changes nothing";
 }
 
 TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {

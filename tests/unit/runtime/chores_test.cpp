@@ -9,6 +9,7 @@ namespace reseq::runtime {
 namespace {
 
 constexpr UnixMs kNow{1'700'000'000'000};
+constexpr UnixMs kLater{kNow.value() + 1'000'000};
 
 config::Settings settings() {
   config::Settings made;
@@ -106,21 +107,42 @@ TEST_F(Chore, SweepsOnlyWhereSomethingHasExpired) {
   put("young", UnixMs(kNow.value() + 1), true);
   application_.settings.watermark_retention_ms = 8000;
   chores_.look_for_expired(store_, Milliseconds(1000), kNow);
-  EXPECT_FALSE(chores_.want_sweep());
+  EXPECT_FALSE(chores_.want_sweep(kLater));
   chores_.look_for_expired(store_, Milliseconds(1999), UnixMs(kNow.value() + 1));
-  EXPECT_FALSE(chores_.want_sweep()) << "eight passes in watermark_retention, not more";
+  EXPECT_FALSE(chores_.want_sweep(kLater)) << "eight passes in watermark_retention, not more";
   chores_.look_for_expired(store_, Milliseconds(2000), UnixMs(kNow.value() + 1));
-  EXPECT_TRUE(chores_.want_sweep());
+  EXPECT_TRUE(chores_.want_sweep(kLater));
   chores_.swept("behind");
-  EXPECT_FALSE(chores_.want_sweep());
+  EXPECT_FALSE(chores_.want_sweep(kLater));
   EXPECT_EQ(chores_.sweep_cursor(), "behind");
+}
+
+TEST_F(Chore, SweepsAtOnceWhenItStarts) {
+  put("old", kNow, true);
+  chores_.start("", Milliseconds(5000));
+  chores_.look_for_expired(store_, Milliseconds(5000), kNow);
+  EXPECT_TRUE(chores_.want_sweep(kLater));
+}
+
+TEST_F(Chore, SweepsOnlyBehindTheInputsThatWereThereWhenItFoundSomething) {
+  put("old", kNow, true);
+  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  chores_.look_for_expired(store_, Milliseconds(1000), kNow);
+  EXPECT_TRUE(chores_.want_ends(store_, kNow));
+  EXPECT_FALSE(chores_.want_sweep(std::nullopt)) << "inputs wait to be read";
+  EXPECT_FALSE(chores_.want_sweep(UnixMs(kNow.value() - 1))) << "the ends are older than the find";
+  EXPECT_TRUE(chores_.want_sweep(kNow));
+  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, kNow);
+  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  chores_.restart(Milliseconds(1001));
+  EXPECT_FALSE(chores_.want_sweep(kLater)) << "it is read again, and found again";
 }
 
 TEST_F(Chore, NeverSweepsWhenWatermarksAreKeptForEver) {
   put("old", UnixMs(1), true);
   application_.settings.watermark_retention_ms = 0;
   chores_.look_for_expired(store_, Milliseconds(1'000'000), kNow);
-  EXPECT_FALSE(chores_.want_sweep());
+  EXPECT_FALSE(chores_.want_sweep(kLater));
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+#include "cli/check.h"
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "changelog/survey.h"
+#include "kafka/librdkafka_cluster.h"
+#include "runtime/application.h"
+#include "runtime/clients.h"
+#include "runtime/recovery.h"
+#include "runtime/topic_rules.h"
+#include "store/instance_folder.h"
+
+namespace reseq::cli {
+
+namespace {
+
+constexpr Milliseconds kAskLimit{10'000};
+
+class Check {
+ public:
+  Check(config::Settings settings, Format format) : application_(std::move(settings)), format_(format) {}
+
+  Result<> run(ReadState read_state) {
+    look(read_state);
+    std::fputs(findings_.text(format_).c_str(), stdout);
+    if (!findings_.any_error()) return Done{};
+    return Error{ErrorClass::kInvalid, 0, ""};
+  }
+
+ private:
+  // In the order in which one thing is needed to look at the next.
+  void look(ReadState read_state) {
+    findings_.add(Verdict::kOk, "config", "application " + s().application_id + ", instance " + s().instance_id);
+    if (!look_at_brokers()) return;
+    look_at_folder();
+    if (look_at_topics() && read_state == ReadState::kYes) look_at_state();
+  }
+
+  bool look_at_brokers() {
+    auto opened = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
+    if (!opened) return refuse("librdkafka", opened.error().message);
+    cluster_ = std::move(opened).value();
+    auto answers = application_.ask(*cluster_, kAskLimit);
+    if (!answers) return refuse("brokers", runtime::with_fix(answers.error(), s()).message);
+    answers_ = std::move(answers).value();
+    findings_.add(Verdict::kOk, "brokers", s().bootstrap_servers + ", cluster " + application_.cluster_id);
+    return true;
+  }
+
+  bool look_at_topics() {
+    bool good = true;
+    for (const runtime::Finding& finding : runtime::judge_topics(application_, answers_)) {
+      const bool warning = finding.severity == runtime::Severity::kWarning;
+      findings_.add(warning ? Verdict::kWarning : Verdict::kError, "topics", finding.text);
+      good = good && finding.severity != runtime::Severity::kError;
+    }
+    if (good)
+      findings_.add(Verdict::kOk, "topics",
+                    std::to_string(answers_.size()) + " topics, inputs with " +
+                        std::to_string(application_.partitions) + " partitions");
+    return good;
+  }
+
+  void look_at_folder() {
+    const std::string path = runtime::instance_path(s());
+    const auto looked = store::InstanceFolder::look(path, {s().application_id, application_.cluster_id});
+    if (looked) return findings_.add(Verdict::kOk, "folder", path);
+    const bool held = store::is_held(looked.error());
+    findings_.add(held ? Verdict::kWarning : Verdict::kError, "folder", looked.error().message);
+  }
+
+  void look_at_state() {
+    auto reader = cluster_->log_reader();
+    if (!reader) return (void)refuse("state", reader.error().message);
+    std::uint64_t live = 0;
+    std::uint64_t watermarks = 0;
+    for (std::int32_t p = 0; p < application_.partitions; ++p) {
+      const auto survey = survey_of(*reader.value(), Partition(p));
+      if (!survey) return (void)refuse("state", "partition " + std::to_string(p) + ": " + survey.error().message);
+      if (const auto reason = refusal(survey.value()))
+        return (void)refuse("state", "partition " + std::to_string(p) + ": " + *reason);
+      if (!survey.value().meta) continue;
+      live += survey.value().meta->live_rows;
+      watermarks += survey.value().meta->watermarks;
+    }
+    findings_.add(
+        Verdict::kOk, "state",
+        std::to_string(live) + " documents wait for results, " + std::to_string(watermarks) + " are complete");
+  }
+
+  [[nodiscard]] std::optional<std::string> refusal(const changelog::Survey& survey) const {
+    if (survey.identity)
+      if (auto reason = runtime::refusal(*survey.identity, application_)) return reason;
+    if (survey.waiting.empty()) return std::nullopt;
+    const auto& [target, documents] = *survey.waiting.begin();
+    return std::to_string(documents) + " " + runtime::target_still_waits(target);
+  }
+
+  Result<changelog::Survey> survey_of(kafka::LogReader& reader, Partition partition) {
+    changelog::SurveyRequest request{.where = {application_.topics.of(Role::kChangelog), partition},
+                                     .configured_targets = {},
+                                     .stall_limit = Milliseconds(s().transaction_timeout_ms + kAskLimit.value()),
+                                     .progress = [&](Offset position, Offset end) {
+                                       std::fprintf(stderr, "reading the changelog of partition %d: %lld of %lld\n",
+                                                    partition.value(), static_cast<long long>(position.value()),
+                                                    static_cast<long long>(end.value()));
+                                     }};
+    for (const config::Target& target : s().targets) request.configured_targets.push_back(target.name);
+    return changelog::survey(reader, request);
+  }
+
+  bool refuse(const char* subject, std::string text) {
+    findings_.add(Verdict::kError, subject, std::move(text));
+    return false;
+  }
+
+  [[nodiscard]] const config::Settings& s() const { return application_.settings; }
+
+  runtime::Application application_;
+  Format format_;
+  Findings findings_;
+  std::unique_ptr<kafka::Cluster> cluster_;
+  runtime::TopicAnswers answers_;
+};
+
+}  // namespace
+
+Result<> check(config::Settings settings, ReadState read_state, Format format) {
+  return Check(std::move(settings), format).run(read_state);
+}
+
+}  // namespace reseq::cli

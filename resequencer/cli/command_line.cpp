@@ -1,0 +1,126 @@
+#include "cli/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <sysexits.h>
+#include <utility>
+
+#include "base/log.h"
+#include "cli/check.h"
+#include "cli/init.h"
+#include "cli/seek.h"
+#include "config/print.h"
+#include "config/settings.h"
+#include "runtime/service.h"
+
+namespace reseq::cli {
+
+namespace {
+
+struct Options {
+  std::string config_file;
+  bool dry_run = false;
+  bool skip_state = false;
+  Format format = Format::kTable;
+  SeekRequest seek;
+};
+
+struct Subcommands {
+  CLI::App* run = nullptr;
+  CLI::App* check = nullptr;
+  CLI::App* init = nullptr;
+  CLI::App* seek = nullptr;
+  CLI::App* print = nullptr;
+  CLI::App* reference = nullptr;
+};
+
+int exit_code(const Error& error) {
+  switch (error.what_to_do) {
+    case ErrorClass::kInvalid:
+    case ErrorClass::kFenced:  // two processes have one name
+      return EX_CONFIG;
+    case ErrorClass::kRetriable:
+    case ErrorClass::kTimeout:
+      return EX_UNAVAILABLE;
+    default:
+      return EX_SOFTWARE;
+  }
+}
+
+int finish(const Result<>& result) {
+  if (result) return EX_OK;
+  // Empty: it was said already, among other things.
+  if (!result.error().message.empty()) std::fprintf(stderr, "resequencer: %s\n", result.error().message.c_str());
+  return exit_code(result.error());
+}
+
+Subcommands declare(CLI::App& app, Options& options) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "resequencer " RESEQ_VERSION);
+  Subcommands all;
+  all.run = app.add_subcommand("run", "run until SIGTERM or SIGINT");
+  all.check = app.add_subcommand("check", "look at brokers, topics, disk and state, change nothing");
+  all.init = app.add_subcommand("init", "create the topics that do not exist yet");
+  all.seek = app.add_subcommand("seek", "let a stopped application go on from other input positions");
+  CLI::App* config = app.add_subcommand("config", "the configuration");
+  config->require_subcommand(1);
+  all.print = config->add_subcommand("print", "every key with the value that is in force; secrets are masked");
+  all.reference = config->add_subcommand("reference", "every key with its default and meaning, as Markdown");
+
+  for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print})
+    command->add_option("--config", options.config_file, "configuration file (TOML)")->required();
+  for (CLI::App* command : {all.init, all.seek})
+    command->add_flag("--dry-run", options.dry_run, "say what would be done, do nothing");
+  all.check->add_flag("--skip-state", options.skip_state,
+                      "do not read the changelog, which takes a while if it is large");
+  const std::map<std::string, Format> formats = {{"table", Format::kTable}, {"json", Format::kJson}};
+  all.check->add_option("-o,--output", options.format, "table or json")
+      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->option_text("table|json");
+  const char* where = "standing (where the state stands), committed, begin, end, or an offset";
+  all.seek->add_option("--partition", options.seek.partition, "of the inputs; default: all");
+  all.seek->add_option("--requests", options.seek.requests, where);
+  all.seek->add_option("--commands", options.seek.commands, where);
+  all.seek->add_option("--control", options.seek.control, where);
+  return all;
+}
+
+int run_subcommand(const Subcommands& all, const Options& options) {
+  if (all.reference->parsed()) {
+    std::fputs(config::reference().c_str(), stdout);
+    return EX_OK;
+  }
+  auto settings = config::load(options.config_file);
+  if (!settings) return finish(settings.error());
+  if (all.print->parsed()) {
+    std::fputs(config::print(settings.value()).c_str(), stdout);
+    return EX_OK;
+  }
+  // What commands say is on stdout; librdkafka's warnings would only repeat what their last line says better.
+  log::open(all.run->parsed() ? settings.value().log_level : "critical");
+  const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
+  if (all.run->parsed()) return finish(runtime::run(std::move(settings).value()));
+  if (all.init->parsed()) return finish(init(std::move(settings).value(), write));
+  if (all.seek->parsed()) return finish(seek(std::move(settings).value(), options.seek, write));
+  return finish(
+      check(std::move(settings).value(), options.skip_state ? ReadState::kNo : ReadState::kYes, options.format));
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App app("Keeps every document in order between Kafka topics while parallel workers scramble them.",
+               "resequencer");
+  Options options;
+  const Subcommands all = declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? EX_OK : EX_USAGE;
+  }
+  return run_subcommand(all, options);
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,256 @@
+#include "cli/seek.h"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/arena.h"
+#include "changelog/batch_rows.h"
+#include "changelog/survey.h"
+#include "kafka/librdkafka_cluster.h"
+#include "runtime/application.h"
+#include "runtime/clients.h"
+#include "runtime/clock.h"
+#include "runtime/recovery.h"
+#include "runtime/topic_rules.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Milliseconds kAskLimit{10'000};
+constexpr Milliseconds kPollSlice{100};
+constexpr Milliseconds kCloseLimit{5'000};
+constexpr const char* kStanding = "standing";
+
+Error invalid(std::string text) {
+  return {ErrorClass::kInvalid, 0, std::move(text)};
+}
+
+// One input of one partition.
+struct Move {
+  Role role = Role::kRequests;
+  Offset stands;     // in the changelog
+  Offset committed;  // to the group; kNoOffset = none
+  Offset to;
+};
+
+struct Plan {
+  Partition partition;
+  changelog::Survey survey;
+  std::vector<Move> moves;
+};
+
+class Seek {
+ public:
+  Seek(config::Settings settings, const SeekRequest& request) : application_(std::move(settings)), request_(request) {}
+
+  Result<> run(Write write) {
+    if (auto opened = open(); !opened) return opened;
+    // Joining shows that nobody else is there, and is what the transaction is fenced by.
+    if (write == Write::kReally)
+      if (auto joined = join(); !joined) return joined;
+    if (auto planned = plan(); !planned) return planned;
+    print(write);
+    auto done = write == Write::kReally ? commit() : Result<>(Done{});
+    if (consumer_) consumer_->close(kCloseLimit);
+    return done;
+  }
+
+ private:
+  Result<> open() {
+    auto probe = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
+    if (!probe) return probe.error();
+    const auto answers = application_.ask(*probe.value(), kAskLimit);
+    if (!answers) return runtime::with_fix(answers.error(), application_.settings);
+    for (const runtime::Finding& finding : runtime::judge_topics(application_, answers.value()))
+      if (finding.severity == runtime::Severity::kError) return invalid(finding.text);
+    if (request_.partition && (*request_.partition < 0 || *request_.partition >= application_.partitions))
+      return invalid("there is no partition " + std::to_string(*request_.partition) + ": the inputs have " +
+                     std::to_string(application_.partitions));
+    auto opened = kafka::open_cluster(runtime::cluster_settings_of(application_, 0));
+    if (!opened) return opened.error();
+    cluster_ = std::move(opened).value();
+    auto made = cluster_->consumer(application_.topics.of(Role::kRequests));
+    if (!made) return made.error();
+    consumer_ = std::move(made).value();
+    return Done{};
+  }
+
+  // A member that was killed stays in the group until its session is over.
+  Result<> join() {
+    const auto until =
+        SteadyClock::now() + std::chrono::milliseconds(application_.settings.session_timeout_ms + kAskLimit.value());
+    std::size_t owned = 0;
+    while (SteadyClock::now() < until) {
+      auto polled = consumer_->poll(kPollSlice);
+      if (!polled) return polled.error();
+      if (auto* assigned = std::get_if<kafka::Assigned>(&polled.value())) {
+        owned = assigned->partitions.size();
+        group_ = std::move(assigned->group);
+      } else if (std::holds_alternative<kafka::Revoked>(polled.value())) {
+        group_.reset();
+      }
+      if (group_ && owned == static_cast<std::size_t>(application_.partitions)) return init_producer();
+    }
+    return invalid("instances of " + application_.settings.application_id +
+                   " are running: stop all of them, then seek (one that was killed counts for session.timeout.ms)");
+  }
+
+  // Ends a transaction that this instance left open; positions are asked afterwards.
+  Result<> init_producer() {
+    auto made = cluster_->producer();
+    if (!made) return made.error();
+    producer_ = std::move(made).value();
+    return producer_->init(kAskLimit);
+  }
+
+  Result<> plan() {
+    auto reader = cluster_->log_reader();
+    if (!reader) return reader.error();
+    for (std::int32_t p = 0; p < application_.partitions; ++p) {
+      if (request_.partition && *request_.partition != p) continue;
+      auto survey = changelog::survey(
+          *reader.value(), {.where = {application_.topics.of(Role::kChangelog), Partition(p)},
+                            .configured_targets = {},
+                            .stall_limit = Milliseconds(application_.settings.transaction_timeout_ms + 20'000)});
+      if (!survey) return survey.error();
+      if (auto planned = plan(Partition(p), std::move(survey).value()); !planned) return planned;
+    }
+    return Done{};
+  }
+
+  Result<> plan(Partition partition, changelog::Survey survey) {
+    const std::string where = "partition " + std::to_string(partition.value()) + ": ";
+    if (!survey.identity || !survey.meta)
+      return invalid(where + "there is no state yet: `resequencer run` begins at the start of the inputs");
+    if (const auto reason = runtime::refusal(*survey.identity, application_)) return invalid(where + *reason);
+    std::vector<kafka::TopicPartition> inputs;
+    for (const Role role : runtime::kInputs) inputs.push_back({application_.topics.of(role), partition});
+    const auto committed = consumer_->committed(inputs, kAskLimit);
+    if (!committed) return committed.error();
+    const auto begins = consumer_->begins(inputs, kAskLimit);
+    if (!begins) return begins.error();
+    const auto ends = consumer_->stable_ends(inputs, kAskLimit);
+    if (!ends) return ends.error();
+    Plan made{partition, std::move(survey), {}};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Move move{runtime::kInputs[i], standing(*made.survey.meta, runtime::kInputs[i]), committed.value()[i].offset, {}};
+      const auto to = target_of(move, begins.value()[i].offset, ends.value()[i].offset);
+      if (!to) return invalid(where + application_.topics.name(inputs[i].topic) + ": " + to.error().message);
+      move.to = to.value();
+      made.moves.push_back(move);
+    }
+    plans_.push_back(std::move(made));
+    return Done{};
+  }
+
+  static Offset standing(const Meta& meta, Role role) {
+    for (const InputPosition& position : meta.positions)
+      if (position.role == role) return position.next;
+    return kNoOffset;
+  }
+
+  [[nodiscard]] std::string word_for(Role role) const {
+    const auto& word = role == Role::kRequests  ? request_.requests
+                       : role == Role::kControl ? request_.control
+                                                : request_.commands;
+    return word.value_or(kStanding);
+  }
+
+  [[nodiscard]] Result<Offset> target_of(const Move& move, Offset begin, Offset end) const {
+    const std::string word = word_for(move.role);
+    if (word == "begin") return begin;
+    if (word == "end") return end;
+    if (word == "committed" && move.committed == kNoOffset) return invalid("no offset is committed");
+    Offset to = word == "committed" ? move.committed : move.stands;
+    if (word != kStanding && word != "committed") {
+      std::int64_t number = -1;
+      const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      if (error != std::errc() || rest != word.data() + word.size())
+        return invalid("\"" + word + "\" must be standing, committed, begin, end or an offset");
+      to = Offset(number);
+    }
+    if (to < begin || to > end)
+      return invalid("offset " + std::to_string(to.value()) + " is not in the log, which has " +
+                     std::to_string(begin.value()) + " to " + std::to_string(end.value()) +
+                     ": say begin, end or an offset between them");
+    return to;
+  }
+
+  void print(Write write) const {
+    std::printf("%-9s  %-30s %12s %12s %12s\n", "partition", "topic", "stands at", "committed",
+                write == Write::kReally ? "goes to" : "would go to");
+    for (const Plan& plan : plans_)
+      for (const Move& move : plan.moves)
+        std::printf("%-9d  %-30s %12lld %12s %12lld\n", plan.partition.value(),
+                    application_.topics.name(application_.topics.of(move.role)).c_str(),
+                    static_cast<long long>(move.stands.value()),
+                    move.committed == kNoOffset ? "none" : std::to_string(move.committed.value()).c_str(),
+                    static_cast<long long>(move.to.value()));
+  }
+
+  // All partitions in one transaction, as a batch would be.
+  Result<> commit() {
+    if (auto begun = producer_->begin(); !begun) return begun;
+    Arena arena;
+    std::vector<kafka::TopicPartitionOffset> next;
+    for (const Plan& plan : plans_) {
+      const store::Change row = changelog::meta_row(meta_after(plan), arena);
+      kafka::OutgoingRecord record;
+      record.topic = application_.topics.of(Role::kChangelog);
+      record.partition = plan.partition;
+      record.key = row.key;
+      record.payload = row.value;
+      record.timestamp = clock_.now();
+      if (auto produced = producer_->produce(record); !produced) return produced;
+      for (const Move& move : plan.moves)
+        next.push_back({{application_.topics.of(move.role), plan.partition}, move.to});
+    }
+    if (auto flushed = producer_->flush(kAskLimit); !flushed) return flushed;
+    if (auto sent = producer_->send_offsets(next, *group_, kAskLimit); !sent) return sent;
+    return producer_->commit(kAskLimit);
+  }
+
+  // As a takeover would write it: a generation of its own, nothing decided.
+  Meta meta_after(const Plan& plan) const {
+    Meta meta = *plan.survey.meta;
+    meta.positions.clear();
+    meta.ranges.clear();
+    for (const Move& move : plan.moves) {
+      meta.positions.push_back({move.role, move.to});
+      meta.ranges.push_back({move.role, move.to, move.to});
+    }
+    runtime::append_generation(meta.lineage, plan.survey.end);
+    meta.now = std::max(meta.now, clock_.now());
+    meta.swept_from.clear();
+    meta.swept_to.clear();
+    return meta;
+  }
+
+  runtime::Application application_;
+  const SeekRequest& request_;
+  runtime::SystemClock clock_;
+  std::unique_ptr<kafka::Cluster> cluster_;
+  std::unique_ptr<kafka::Producer> producer_;
+  std::unique_ptr<kafka::Consumer> consumer_;
+  std::shared_ptr<const kafka::GroupMetadata> group_;
+  std::vector<Plan> plans_;
+};
+
+}  // namespace
+
+Result<> seek(config::Settings settings, const SeekRequest& request, Write write) {
+  if (!request.requests && !request.control && !request.commands)
+    return invalid("seek needs --requests, --commands or --control (standing, committed, begin, end or an offset)");
+  return Seek(std::move(settings), request).run(write);
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,15 @@
+// Questions about an error whose answer decides which fix is named to a person.
+// Thread rule: pure functions.
+#pragma once
+
+#include "base/result.h"
+
+namespace reseq::kafka {
+
+[[nodiscard]] bool is_unknown_topic(const Error& error);
+// The brokers know us, but an ACL is missing.
+[[nodiscard]] bool is_forbidden(const Error& error);
+// The brokers do not let us in: user, password, mechanism or certificate.
+[[nodiscard]] bool is_refused_login(const Error& error);
+
+}  // namespace reseq::kafka

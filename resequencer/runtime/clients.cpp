@@ -1,0 +1,66 @@
+#include "runtime/clients.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "kafka/error_questions.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+void log_of_librdkafka(int level, std::string_view facility, std::string_view text) {
+  const auto severity = level <= 3 ? spdlog::level::err : level <= 4 ? spdlog::level::warn : spdlog::level::info;
+  spdlog::log(severity, "librdkafka={} text={}", log::outside(facility), log::outside(text));
+}
+
+std::string worker_id(const config::Settings& settings, std::int64_t worker) {
+  return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
+}
+
+}  // namespace
+
+kafka::Connection connection_of(const config::Settings& settings) {
+  kafka::Connection connection;
+  connection.bootstrap_servers = settings.bootstrap_servers;
+  connection.client_id = settings.application_id + "." + settings.instance_id;
+  connection.librdkafka = settings.kafka;
+  connection.log = log_of_librdkafka;
+  connection.socket_timeout = Milliseconds(settings.socket_timeout_ms);
+  return connection;
+}
+
+kafka::ClusterSettings cluster_settings_of(const Application& application, std::optional<std::int64_t> worker) {
+  const config::Settings& settings = application.settings;
+  kafka::ClusterSettings cluster;
+  cluster.connection = connection_of(settings);
+  cluster.topics = application.topics.names();
+  cluster.group_id = settings.application_id;
+  cluster.group_instance_id = worker_id(settings, worker.value_or(0));
+  cluster.transactional_id = cluster.group_instance_id;
+  cluster.session_timeout = Milliseconds(settings.session_timeout_ms);
+  cluster.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
+  // What is written keeps to the partitioner of what is read: an output that exists already goes on as it began.
+  if (application.partitioner == Partitioner::kCrc32) cluster.partitioner = "consistent_random";
+  if (worker) {
+    cluster.message_bytes_max = std::max(cluster.message_bytes_max, application.message_bytes_largest);
+    cluster.batch_bytes_max = std::min(cluster.batch_bytes_max, application.message_bytes_least_written);
+  }
+  return cluster;
+}
+
+Error with_fix(const Error& error, const config::Settings& settings) {
+  Error told = error;
+  if (kafka::is_refused_login(error)) {
+    told.message = "the brokers refuse this user: " + error.message +
+                   ": correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD";
+  } else if (error.what_to_do != ErrorClass::kInvalid) {
+    told.message = "no broker answers at " + settings.bootstrap_servers + ": " + error.message +
+                   ": start Kafka, or correct bootstrap.servers";
+  }
+  return told;
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,23 @@
+// How the clients of this process are opened: the connection and names that the configuration gives them.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kafka/settings.h"
+#include "runtime/application.h"
+
+namespace reseq::runtime {
+
+// Librdkafka's own log lines go to ours.
+[[nodiscard]] kafka::Connection connection_of(const config::Settings& settings);
+
+// Without a worker: enough to ask the brokers. With one: its own names, and the limits that the topics have.
+[[nodiscard]] kafka::ClusterSettings cluster_settings_of(const Application& application,
+                                                         std::optional<std::int64_t> worker);
+
+// kInvalid and kRetriable errors of asking the brokers for the first time, with the fix at the end of the line.
+[[nodiscard]] Error with_fix(const Error& error, const config::Settings& settings);
+
+}  // namespace reseq::runtime

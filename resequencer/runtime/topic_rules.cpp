@@ -1,0 +1,177 @@
+#include "runtime/topic_rules.h"
+
+#include <utility>
+
+#include "kafka/error_questions.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+// An instance that was away for longer than half of it reads the whole changelog again (RELIABILITY C22).
+constexpr std::int64_t kDeleteRetentionLeast = std::int64_t{24} * 3'600'000;
+// An outage may last a weekend; with less than a day there is hardly time to notice it.
+constexpr std::int64_t kInputRetentionLeast = std::int64_t{24} * 3'600'000;
+// What cannot be left out of a record has a bound: an event tells the id twice, once with up to six bytes for each of
+// its 4096; a row holds the id and two orders for each of 64 targets. Both are below 32 KiB.
+constexpr std::uint64_t kEventBytesLeast = 64 * 1024;
+constexpr std::uint64_t kRowBytesLeast = 64 * 1024;
+// A dead letter without key, payload and headers says below 2 KiB of itself.
+constexpr std::uint64_t kLetterBytesLeast = 2 * 1024;
+
+std::string hours(std::int64_t ms) {
+  if (ms % 3'600'000 == 0) return std::to_string(ms / 3'600'000) + " h";
+  return std::to_string(ms) + " ms";
+}
+
+class Judge {
+ public:
+  Judge(const Application& application, const TopicAnswers& answers) : application_(application), answers_(answers) {}
+
+  std::vector<Finding> findings() {
+    look_for_missing();
+    compare_partitions();
+    judge_changelog();
+    judge_inputs();
+    judge_sizes();
+    return std::move(found_);
+  }
+
+ private:
+  const kafka::TopicFacts* facts(kafka::TopicIndex topic) const {
+    const auto& answer = answers_[topic.value()];
+    return answer ? &answer.value() : nullptr;
+  }
+  const kafka::TopicFacts* facts(Role role) const { return facts(application_.topics.of(role)); }
+  [[nodiscard]] std::string topic(Role role) const {
+    return "topic " + application_.topics.name(application_.topics.of(role));
+  }
+  void add(Severity severity, std::string text) { found_.push_back({severity, std::move(text)}); }
+
+  void look_for_missing() {
+    std::string missing;
+    for (std::size_t i = 0; i < answers_.size(); ++i) {
+      if (answers_[i]) continue;
+      const Error& error = answers_[i].error();
+      const std::string& name = application_.topics.name(kafka::TopicIndex(static_cast<std::uint16_t>(i)));
+      if (kafka::is_unknown_topic(error)) {
+        missing += (missing.empty() ? "" : ", ") + name;
+      } else if (kafka::is_forbidden(error)) {
+        add(Severity::kError, error.message + ": grant this user Describe and DescribeConfigs on topic " + name);
+      } else {
+        add(Severity::kError, error.message);
+      }
+    }
+    if (missing.empty()) return;
+    add(Severity::kError, "these topics do not exist: " + missing +
+                              ": `resequencer init` with this configuration creates the topics that are missing");
+  }
+
+  void compare_partitions() {
+    const auto* requests = facts(Role::kRequests);
+    if (requests == nullptr) return;
+    for (const Role role : {Role::kCommands, Role::kControl, Role::kChangelog}) {
+      const auto* other = facts(role);
+      if (other == nullptr || other->partitions == requests->partitions) continue;
+      add(Severity::kError, topic(role) + " has " + std::to_string(other->partitions) + " partitions, " +
+                                application_.topics.name(application_.topics.of(Role::kRequests)) + " has " +
+                                std::to_string(requests->partitions) + ": they must be equal; create " +
+                                application_.topics.name(application_.topics.of(role)) + " again with " +
+                                std::to_string(requests->partitions));
+    }
+  }
+
+  void judge_changelog() {
+    const auto* changelog = facts(Role::kChangelog);
+    if (changelog == nullptr) return;
+    if (!changelog->compacts || changelog->deletes)
+      add(Severity::kError, topic(Role::kChangelog) +
+                                (changelog->compacts ? " deletes old records" : " is not compacted") +
+                                ", so state is lost: set cleanup.policy=compact (without delete)");
+    if (changelog->delete_retention_ms == 0)
+      add(Severity::kError,
+          topic(Role::kChangelog) +
+              " has no delete.retention.ms: without it every restart has to read the whole topic; set "
+              "delete.retention.ms=604800000");
+    else if (changelog->delete_retention_ms < kDeleteRetentionLeast)
+      add(Severity::kWarning, topic(Role::kChangelog) +
+                                  " has delete.retention.ms=" + std::to_string(changelog->delete_retention_ms) +
+                                  ": an instance that was away for half of it has to read the whole topic; set "
+                                  "delete.retention.ms=604800000");
+  }
+
+  void judge_inputs() {
+    for (const Role role : {Role::kCommands, Role::kControl, Role::kDeadLetter})
+      if (const auto* one = facts(role); one != nullptr && one->compacts)
+        add(Severity::kError, topic(role) +
+                                  " is compacted, which removes records that have the same key: set "
+                                  "cleanup.policy=delete");
+    for (const Role role : {Role::kRequests, Role::kEvents})
+      if (const auto* one = facts(role); one != nullptr && one->compacts)
+        add(Severity::kWarning, topic(role) +
+                                    " is compacted, which removes older records of a document, also those that nobody "
+                                    "has read yet: set cleanup.policy=delete");
+    judge_retention();
+  }
+
+  // A request that is read again after its watermark was swept is new again (DESIGN 5).
+  void judge_retention() {
+    const auto* requests = facts(Role::kRequests);
+    const std::int64_t remembered = application_.settings.watermark_retention_ms;
+    if (requests != nullptr && (!requests->deletes || requests->retention_ms < 0)) {
+      add(Severity::kUnsafe,
+          topic(Role::kRequests) + " keeps requests for ever, watermark_retention_ms is " + hours(remembered) +
+              ": an old request that is read again would count as new; set retention.ms=" + std::to_string(remembered) +
+              " on the topic");
+    } else if (requests != nullptr && requests->retention_ms > remembered) {
+      add(Severity::kUnsafe, "watermark_retention_ms is too short: " + topic(Role::kRequests) + " keeps requests for " +
+                                 hours(requests->retention_ms) + ", documents are remembered for " + hours(remembered) +
+                                 ", so an old request that is read again would count as new; set "
+                                 "watermark_retention_ms = " +
+                                 std::to_string(requests->retention_ms));
+    }
+    for (const Role role : {Role::kRequests, Role::kCommands})
+      if (const auto* one = facts(role);
+          one != nullptr && one->deletes && one->retention_ms >= 0 && one->retention_ms < kInputRetentionLeast)
+        add(Severity::kWarning,
+            topic(role) + " keeps records for " + hours(one->retention_ms) +
+                " only: an outage that is longer loses what was not read; set retention.ms=604800000");
+  }
+
+  // The broker would refuse a larger record, and with it its transaction, again and again.
+  void demand_room(kafka::TopicIndex topic, std::uint64_t least) {
+    const auto* one = facts(topic);
+    if (one == nullptr || one->max_message_bytes >= least) return;
+    add(Severity::kError, "topic " + application_.topics.name(topic) + " takes records of " +
+                              std::to_string(one->max_message_bytes) + " bytes, which is too little: set " +
+                              "max.message.bytes to " + std::to_string(least) + " or more");
+  }
+
+  void judge_sizes() {
+    demand_room(application_.topics.of(Role::kEvents), kEventBytesLeast);
+    demand_room(application_.topics.of(Role::kChangelog), kRowBytesLeast);
+    demand_room(application_.topics.of(Role::kDeadLetter), kLetterBytesLeast);
+    if (application_.topics.missing() != application_.topics.of(Role::kDeadLetter))
+      demand_room(application_.topics.missing(), kLetterBytesLeast);
+    const auto* work = facts(Role::kWork);
+    const auto* requests = facts(Role::kRequests);
+    if (work == nullptr || requests == nullptr || work->max_message_bytes >= requests->max_message_bytes) return;
+    add(Severity::kWarning, topic(Role::kWork) + " takes records of " + std::to_string(work->max_message_bytes) +
+                                " bytes, requests may have " + std::to_string(requests->max_message_bytes) +
+                                ": larger ones become dead letters; set max.message.bytes=" +
+                                std::to_string(requests->max_message_bytes + 65'536) + " on " +
+                                application_.topics.name(application_.topics.of(Role::kWork)));
+  }
+
+  const Application& application_;
+  const TopicAnswers& answers_;
+  std::vector<Finding> found_;
+};
+
+}  // namespace
+
+std::vector<Finding> judge_topics(const Application& application, const TopicAnswers& answers) {
+  return Judge(application, answers).findings();
+}
+
+}  // namespace reseq::runtime

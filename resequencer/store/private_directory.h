@@ -1,0 +1,66 @@
+// PrivateDirectory: a directory that belongs to this user alone, on a file system that LMDB can live on, with small
+// notes in it that are written whole or not at all.
+// Thread rule: one thread at a time.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.h"
+
+namespace reseq::store {
+
+// A descriptor that is closed when the scope ends.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  int release();
+
+ private:
+  int number_;
+};
+
+class PrivateDirectory {
+ public:
+  enum class Missing : unsigned char { kCreate, kRefuse };
+
+  // Creates the directory and its parents (0700), or refuses one that is not there (kInvalid). kRetriable: the disk
+  // refuses. kInvalid: it may not be written, is a symbolic link, belongs to another user, can be written by others, or
+  // lies on a file system that LMDB cannot live on. Each message names the fix.
+  static Result<PrivateDirectory> open(const std::string& path, Missing missing);
+
+  // Whoever holds the lock file owns the directory; the kernel gives it back when the process ends. kRetriable:
+  // somebody holds it (code EWOULDBLOCK), or the disk refuses. kInvalid: it is a symbolic link.
+  Result<Descriptor> lock(const char* name) const;
+
+  // Empty when there is none, or it cannot be read.
+  [[nodiscard]] std::string read(const char* name) const;
+  // Whole or not at all: a new file takes the place of the old one. Durable after sync().
+  Result<> write(const char* name, const std::string& text) const;
+  // One that does not exist is fine.
+  Result<> remove(const char* name) const;
+  Result<> sync() const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int descriptor() const { return directory_.get(); }
+  // kRetriable, with the path, what was tried and errno's words.
+  [[nodiscard]] Error failed(const std::string& what, int error) const;
+
+ private:
+  PrivateDirectory(std::string path, Descriptor directory) : path_(std::move(path)), directory_(std::move(directory)) {}
+
+  std::string path_;
+  Descriptor directory_;
+};
+
+// kInvalid or kRetriable, with the fix: `path` could not be used because of `error` (errno).
+[[nodiscard]] Error refused(const std::string& path, const std::string& what, int error);
+
+}  // namespace reseq::store
