@@ -30,6 +30,9 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS");
   app.add_option("--topic", arguments.topic, "topic of the requests");
+  app.add_option("--partitioner", arguments.partitioner, "murmur2 or crc32, as the application is configured")
+      ->check(CLI::IsMember({"murmur2", "crc32"}))
+      ->capture_default_str();
   app.add_option("--property", texts.properties, "key=value for librdkafka, may be repeated");
   app.add_option("--property-file", texts.property_file, "file of key=value lines for librdkafka (for secrets)");
   app.add_option("--rate", arguments.records_per_second, "records per second, 0 = as fast as possible")

@@ -37,6 +37,7 @@ struct Arguments {
   std::string bootstrap_servers;
   std::string topic;
   std::map<std::string, std::string> properties;  // of librdkafka
+  std::string partitioner = "murmur2";
   std::uint64_t records_per_second = 0;
   std::string follow_group;
   std::uint64_t lag_max = 1000;

@@ -74,8 +74,10 @@ Result<Opened> open_source(const Arguments& arguments) {
 }
 
 topic::TopicSinkOptions sink_options(const Arguments& arguments) {
-  return {
-      .bootstrap_servers = arguments.bootstrap_servers, .topic = arguments.topic, .properties = arguments.properties};
+  return {.bootstrap_servers = arguments.bootstrap_servers,
+          .topic = arguments.topic,
+          .properties = arguments.properties,
+          .partitioner = arguments.partitioner};
 }
 
 // Says when the followed group is too far behind; nothing when none is followed.

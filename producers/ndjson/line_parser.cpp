@@ -1,13 +1,11 @@
 #include "producers/ndjson/line_parser.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "producers/ndjson/base64.h"
-#include "producers/ndjson/object_members.h"
+#include "producers/ndjson/line_members.h"
 
 namespace reseq::ndjson {
 namespace {
@@ -22,52 +20,7 @@ Error bad(std::string why) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
 }
 
-// The members of one line by name.
-class Line {
- public:
-  [[nodiscard]] static Result<Line> read(std::string_view text) {
-    if (!json::accept(text)) return bad("not valid JSON");
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    if (text[first] != '{') return bad("not a JSON object");
-    Line line;
-    for (Member& member : members_of(text)) {
-      if (std::find(kNames.begin(), kNames.end(), member.name) == kNames.end())
-        return bad("unknown member '" + printable(member.name) + "'");
-      if (line.find(member.name) != nullptr) return bad("member '" + member.name + "' comes twice");
-      line.members_.push_back(std::move(member));
-    }
-    return line;
-  }
-
-  // Null when the line has no such member.
-  [[nodiscard]] const std::string_view* find(std::string_view name) const {
-    const auto found =
-        std::find_if(members_.begin(), members_.end(), [name](const Member& member) { return member.name == name; });
-    return found == members_.end() ? nullptr : &found->value;
-  }
-
- private:
-  static std::string printable(std::string name) {
-    name = name.substr(0, 40);
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-    return name;
-  }
-
-  std::vector<Member> members_;
-};
-
-std::optional<std::string> as_text(std::string_view value) {
-  if (!value.starts_with('"')) return std::nullopt;
-  return json::parse(value).get<std::string>();
-}
-
-std::optional<std::string> as_bytes(std::string_view value) {
-  const auto text = as_text(value);
-  return text.has_value() ? from_base64(*text) : std::nullopt;
-}
-
-Result<> read_id(const Line& line, Change& change) {
+Result<> read_id(const LineMembers& line, Change& change) {
   const std::string_view* plain = line.find("id");
   const std::string_view* encoded = line.find("id_base64");
   if ((plain == nullptr) == (encoded == nullptr)) return bad("needs one of 'id' and 'id_base64'");
@@ -77,7 +30,7 @@ Result<> read_id(const Line& line, Change& change) {
   return Done{};
 }
 
-Result<> read_sequence(const Line& line, Change& change) {
+Result<> read_sequence(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("seq");
   if (value == nullptr) return bad("needs 'seq'");
   if (std::optional<std::string> text = as_text(*value)) {
@@ -90,22 +43,15 @@ Result<> read_sequence(const Line& line, Change& change) {
   return Done{};
 }
 
-Result<> read_payload(const Line& line, Change& change) {
-  const std::string_view* plain = line.find("payload");
-  const std::string_view* encoded = line.find("payload_base64");
-  if (plain != nullptr && encoded != nullptr) return bad("has both 'payload' and 'payload_base64'");
-  if (encoded != nullptr) {
-    change.payload = as_bytes(*encoded);
-    if (!change.payload.has_value()) return bad("'payload_base64' is not base64");
-  } else if (plain != nullptr && *plain != "null") {
-    std::optional<std::string> text = as_text(*plain);
-    change.payload = text.has_value() ? std::move(*text) : std::string(*plain);
-  }
+Result<> read_payload(const LineMembers& line, Change& change) {
+  Result<std::optional<std::string>> payload = payload_of(line);
+  if (!payload) return payload.error();
+  change.payload = std::move(payload).value();
   return Done{};
 }
 
 // REQUIRES: the payload was read.
-Result<> read_op(const Line& line, Change& change) {
+Result<> read_op(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("op");
   if (value == nullptr) {
     if (!change.payload.has_value() && line.find("payload") == nullptr) return bad("needs 'payload' or 'op': 'delete'");
@@ -118,18 +64,16 @@ Result<> read_op(const Line& line, Change& change) {
   return Done{};
 }
 
-Result<> read_targets(const Line& line, Change& change) {
+Result<> read_targets(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("targets");
   if (value == nullptr) return Done{};
-  const json list = json::parse(*value);
-  const bool texts = list.is_array() && !list.empty() &&
-                     std::all_of(list.begin(), list.end(), [](const json& name) { return name.is_string(); });
+  std::optional<std::vector<std::string>> texts = as_texts(*value);
   if (!texts) return bad("'targets' is not a list of at least one name");
-  change.targets = list.get<std::vector<std::string>>();
+  change.targets = std::move(*texts);
   return Done{};
 }
 
-Result<> read_epoch(const Line& line, Change& change) {
+Result<> read_epoch(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("epoch");
   if (value == nullptr) return Done{};
   const json number = json::parse(*value);
@@ -142,7 +86,7 @@ Result<> read_epoch(const Line& line, Change& change) {
 }  // namespace
 
 Result<Change> parse_line(std::string_view line) {
-  const Result<Line> members = Line::read(line);
+  const Result<LineMembers> members = LineMembers::read(line, kNames);
   if (!members.ok()) return members.error();
   Change change;
   for (const auto read : {read_id, read_sequence, read_payload, read_op, read_targets, read_epoch}) {

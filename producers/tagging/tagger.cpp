@@ -50,8 +50,8 @@ Result<TaggedRecord> Tagger::tag(const Change& change) const {
   record.key = change.id;
   if (change.payload.has_value()) record.payload = *change.payload;
   record.headers.push_back({"reseq-seq", std::move(sequence).value()});
-  // A null payload says delete by itself.
-  if (change.op == Op::kDelete && change.payload.has_value()) record.headers.push_back({"reseq-op", "delete"});
+  // A null payload says delete by itself with intake inline only.
+  if (change.op == Op::kDelete) record.headers.push_back({"reseq-op", "delete"});
   if (!targets.value().empty()) record.headers.push_back({"reseq-targets", std::move(targets).value()});
   if (change.epoch.has_value()) record.headers.push_back({"reseq-epoch", std::to_string(change.epoch->value())});
   return record;

@@ -63,6 +63,7 @@ Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOpt
   Result<> found = require_topic(connection, options.topic);
   if (!found.ok()) return found.error();
   kafka::PlainProducerSettings settings;
+  if (options.partitioner == "crc32") settings.partitioner = "consistent_random";
   settings.message_bytes_max = std::max(settings.message_bytes_max, options.record_bytes_max.value_or(0));
   settings.queue_bytes_max = std::max(settings.queue_bytes_max, 2 * settings.message_bytes_max);
   settings.queue_wait = Milliseconds(0);  // the sender polls, so that it can be stopped

@@ -1,4 +1,4 @@
-// TopicSink: tagged records to a topic by an idempotent producer that partitions as Java's clients do (murmur2), so
+// TopicSink: tagged records to a topic by an idempotent producer that partitions as the application is configured, so
 // that a record is where the resequencer looks for its document. Thread rule: one thread.
 #pragma once
 
@@ -18,6 +18,7 @@ struct TopicSinkOptions {
   std::string bootstrap_servers;
   std::string topic;
   std::map<std::string, std::string> properties{};  // passed to librdkafka
+  std::string partitioner = "murmur2";              // or crc32: as the application is configured
   std::optional<std::uint64_t> record_bytes_max{};  // the largest record that will be produced
 };
 

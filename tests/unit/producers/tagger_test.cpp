@@ -39,11 +39,13 @@ TEST(Tagger, KeepsAnEmptyPayloadApartFromNone) {
   EXPECT_EQ(tagged(change).payload, "");
 }
 
-TEST(Tagger, LetsANullPayloadSayDelete) {
+// With intake tap a null payload says nothing.
+TEST(Tagger, SaysDeleteAlsoWhereThePayloadIsNull) {
   Change change = upsert();
   change.op = Op::kDelete;
   change.payload.reset();
-  EXPECT_EQ(tagged(change), (Recorded{.key = "id", .payload = std::nullopt, .headers = {{"reseq-seq", "7"}}}));
+  EXPECT_EQ(tagged(change),
+            (Recorded{.key = "id", .payload = std::nullopt, .headers = {{"reseq-seq", "7"}, {"reseq-op", "delete"}}}));
 }
 
 TEST(Tagger, SaysDeleteWhenThereIsAPayload) {
