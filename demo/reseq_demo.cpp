@@ -1,5 +1,5 @@
-// reseq-demo: starts everything on a Kafka that runs already, waits until all has arrived, compares the index with the
-// commit and says what came out. Exit code 0 only if the index is right.
+// reseq-demo: starts everything on a Kafka that runs already, waits until all has arrived, compares both targets with
+// the commit and says what came out. Exit code 0 only if both are right.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -37,18 +37,22 @@ void declare(CLI::App& app, demo::Settings& settings) {
   app.add_option("--work-folder", settings.work_folder, "for configuration files and logs")
       ->required()
       ->check(CLI::ExistingDirectory);
-  app.add_option("--out", settings.out_folder, "keeps search.db and report.json there; older ones are replaced");
+  app.add_option("--out", settings.out_folder,
+                 "keeps search.db, catalogue/ and report.json there; older ones are replaced");
   app.add_option("--programs", settings.programs, "folder of the programs (default: that of this one)");
   app.add_option("--workers", settings.workers, "consumers of the pipeline")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   app.add_option("--seed", settings.seed, "of delays, retries and duplicates")->capture_default_str();
   app.add_option("--processes", settings.processes, "resequencers")->check(CLI::Range(1, 4))->capture_default_str();
+  app.add_option("--intake", settings.intake, "inline: the resequencer forwards requests; tap: the pipeline reads them")
+      ->check(CLI::IsMember({"inline", "tap"}))
+      ->capture_default_str();
   app.add_option("--rate", settings.requests_per_second, "requests per second")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_flag("--require-scramble", settings.require_scramble,
-               "fail when a sink without the resequencer is right too");
+               "fail when a target without the resequencer is right too");
   app.add_flag("--delete-topics", settings.delete_topics, "delete the topics of the application at the end");
 }
 
@@ -58,10 +62,15 @@ void watch_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
 }
 
-// An index of another run would be refused by the sink: its positions belong to other topics.
+// What another run has left would be refused by the sinks: its positions belong to other topics.
 void remove_older_results(const demo::Settings& settings) {
   for (const char* name : {"search.db", "search.db-wal", "search.db-shm", "report.json"})
     fs::remove(fs::path(settings.result_folder()) / name);
+  // Only what a sink has made; somebody's own folder of that name stays.
+  const fs::path catalogue = settings.checked_directory();
+  if (!fs::exists(catalogue / "index.db")) return;
+  for (const char* name : {"documents", "incoming", "index.db", "index.db-wal", "index.db-shm"})
+    fs::remove_all(catalogue / name);
 }
 
 int report(const demo::Settings& settings, const demo::Numbers& numbers) {
@@ -71,7 +80,7 @@ int report(const demo::Settings& settings, const demo::Numbers& numbers) {
   std::fputs(demo::table_text(numbers).c_str(), stdout);
   for (const std::string& failure : failures) std::fprintf(stdout, "FAILED: %s\n", failure.c_str());
   if (!failures.empty()) return kNotEqual;
-  std::fprintf(stdout, "\nThe index equals commit %s, blob by blob.\n\n", numbers.commit.substr(0, 12).c_str());
+  std::fprintf(stdout, "\nBoth targets equal commit %s, blob by blob.\n\n", numbers.commit.substr(0, 12).c_str());
   std::fputs(demo::next_steps(settings).c_str(), stdout);
   return EX_OK;
 }

@@ -1,6 +1,7 @@
 #include "consumers/sqlite/database.h"
 
 #include <sqlite3.h>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -102,6 +103,16 @@ Result<Statement> Database::prepare(std::string_view sql) {
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) return error_of(handle_.get(), std::string(sql).c_str());
   return Statement(statement);
+}
+
+Result<std::vector<Statement>> Database::prepare_all(std::span<const std::string_view> sql) {
+  std::vector<Statement> made;
+  for (const std::string_view text : sql) {
+    Result<Statement> statement = prepare(text);
+    if (!statement) return statement.error();
+    made.push_back(std::move(statement).value());
+  }
+  return made;
 }
 
 std::int64_t Database::changes() const {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -52,6 +54,8 @@ class Database {
   // One or more statements without parameters.
   Result<> execute(const char* sql);
   Result<Statement> prepare(std::string_view sql);
+  // One Statement per text, in the same order.
+  Result<std::vector<Statement>> prepare_all(std::span<const std::string_view> sql);
 
   // Rows changed by the last INSERT, UPDATE or DELETE.
   [[nodiscard]] std::int64_t changes() const;

@@ -3,13 +3,17 @@
 #include <chrono>
 #include <utility>
 
+#include "consumers/stage/transactional_stage.h"
 #include "kafka/group_consumer.h"
+#include "kafka/librdkafka_cluster.h"
 #include "kafka/plain_producer.h"
 
 namespace reseq::stage {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr Milliseconds kCloseLimit{3'000};
 
 std::optional<std::string> owned(const std::optional<std::string_view>& bytes) {
   if (!bytes) return std::nullopt;
@@ -56,6 +60,8 @@ class KafkaWorkReader : public WorkReader {
     return consumer_->commit(next);
   }
 
+  void close() override { consumer_->close(kCloseLimit); }
+
  private:
   void tell(const kafka::Rebalance& change) {
     if (listener_ == nullptr) return;
@@ -69,7 +75,7 @@ class KafkaWorkReader : public WorkReader {
 
   std::string topic_;
   AssignmentListener* listener_ = nullptr;
-  std::unique_ptr<kafka::GroupConsumer> consumer_;  // last: tells the listener while it closes
+  std::unique_ptr<kafka::GroupConsumer> consumer_;
 };
 
 // The producer counts acknowledgements but does not name them. When all results sent so far have one, each has one:
@@ -102,6 +108,8 @@ class KafkaResultSender : public ResultSender {
     return std::exchange(waiting_, {});
   }
 
+  [[nodiscard]] std::size_t held() const override { return 0; }  // they are sent at once
+
  private:
   static constexpr std::chrono::milliseconds kFlushAfter{100};
   static constexpr Milliseconds kFlushLimit{1'000};
@@ -113,9 +121,22 @@ class KafkaResultSender : public ResultSender {
   std::uint64_t sent_ = 0;
 };
 
+Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& settings) {
+  kafka::ClusterSettings with;
+  with.connection = settings.connection;
+  with.topics = {settings.work_topic, settings.commands_topic};
+  with.group_id = settings.group;
+  with.group_instance_id = settings.transactional_instance;
+  with.transactional_id = settings.group + "." + settings.transactional_instance;
+  Result<std::unique_ptr<kafka::Cluster>> cluster = kafka::open_cluster(with);
+  if (!cluster) return cluster.error();
+  return open_transactional_stage(std::move(cluster).value(), settings.limits);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings) {
+  if (!settings.transactional_instance.empty()) return open_with_transactions(settings);
   Result<std::unique_ptr<WorkReader>> reader = KafkaWorkReader::open(settings);
   if (!reader) return reader.error();
   kafka::PlainProducerSettings to_commands;

@@ -1,4 +1,5 @@
-// Opens a Stage on Kafka: a member of a group on `work` and an idempotent producer to `commands`.
+// Opens a Stage on Kafka: a member of a group on `work`, and a producer to `commands` that is idempotent or
+// transactional.
 // Thread rule: any thread; the stage belongs to one.
 #pragma once
 
@@ -17,6 +18,10 @@ struct KafkaStageSettings {
   std::string work_topic;
   std::string commands_topic;
   StageLimits limits;
+  // Not empty: results and offsets go in transactions, each result is in `commands` exactly once. It is the name of
+  // this stage in its group: no two that run at the same time have the same, and a stage keeps it over restarts. The
+  // stage is then a static member: when it is gone for good, the others get its partitions after the session timeout.
+  std::string transactional_instance = {};
 };
 
 // kInvalid: a setting is wrong. The group is joined while the stage is polled.

@@ -28,16 +28,18 @@ Stage::Stage(std::unique_ptr<WorkReader> reader, std::unique_ptr<ResultSender> s
   reader_->listen(*this);
 }
 
-// The reader speaks to its listener while it leaves the group.
+// What is finished is committed while the reader leaves the group.
 Stage::~Stage() {
-  reader_.reset();
+  reader_->close();
 }
 
 Result<std::optional<Work>> Stage::next(Milliseconds limit) {
-  const bool full = in_flight_.size() >= limits_.in_flight_max;
-  if (Result<> taken = take_acknowledgements(full ? limit : kAtOnce); !taken) return taken.error();
+  if (Result<> taken = take_acknowledgements(kAtOnce); !taken) return taken.error();
   if (Result<> committed = commit_when_due(); !committed) return committed.error();
-  if (full) return std::optional<Work>();
+  if (full()) {
+    if (Result<> taken = take_acknowledgements(limit); !taken) return taken.error();
+    return std::optional<Work>();
+  }
 
   Result<std::optional<WorkRecord>> record = reader_->poll(limit);
   if (!record) return record.error();
@@ -79,7 +81,8 @@ Result<> Stage::take_acknowledgements(Milliseconds limit) {
 }
 
 Result<> Stage::commit_when_due() {
-  if (Clock::now() - committed_at_ < limits_.commit_interval) return Done{};
+  const bool makes_room = full() && sender_->held() > 0;
+  if (!makes_room && Clock::now() - committed_at_ < limits_.commit_interval) return Done{};
   return commit();
 }
 

@@ -1,8 +1,16 @@
 // Stage: one worker of a pipeline. Reads `work` as a member of a group (read_committed), hands out records, sends their
-// results to `commands` with the same key and all headers, and commits an offset only when everything up to it was
-// finished and acknowledged: at least once. Work may be finished in any order and at any later time.
+// results to `commands` with the same key and all headers. Work may be finished in any order and at any later time,
+// many records at once. It comes in two modes with the same calls:
 //
-// A record whose partition went to another member is dropped: sending for it does nothing, the other member has it.
+//   at least once   A result is sent at once. An offset is committed when everything up to it was finished and
+//                   acknowledged. After a crash what was not committed is done again: a result may stand twice.
+//   transactional   Results are kept until every earlier record of their partition is finished too, and go out in one
+//                   Kafka transaction with the offsets of those records, so that offsets and results agree: each result
+//                   stands exactly once. A slow record holds back the results behind it, not the work on them. What is
+//                   kept counts as in flight, and a commit interval is the least time that a result takes.
+//
+// A record whose partition went to another member is dropped: sending for it does nothing, the other member has it. The
+// transactional mode also drops what it has when a transaction failed, and reads it again.
 // Thread rule: one thread per Stage; a process may have many.
 #pragma once
 
@@ -24,8 +32,8 @@
 namespace reseq::stage {
 
 struct StageLimits {
-  // Records handed out and not finished; then nothing is read. A stage that stays full for max.poll.interval.ms loses
-  // its partitions, as every consumer that does not poll.
+  // Records handed out and not finished, or whose results are kept; then nothing is read. A stage that stays full for
+  // max.poll.interval.ms loses its partitions, as every consumer that does not poll.
   std::size_t in_flight_max = 1'000;
   std::chrono::milliseconds commit_interval{200};
 };
@@ -68,6 +76,7 @@ class Stage : private AssignmentListener {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] bool full() const { return in_flight_.size() + sender_->held() >= limits_.in_flight_max; }
   Result<> take_acknowledgements(Milliseconds limit);
   Result<> commit_when_due();
   Result<> commit();

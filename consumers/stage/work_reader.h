@@ -23,7 +23,7 @@ struct WorkRecord {
   std::vector<OwnedHeader> headers;
 };
 
-// Is told inside poll(), and when the reader is destroyed.
+// Is told inside poll(), commit() and close().
 class AssignmentListener {
  public:
   virtual ~AssignmentListener() = default;
@@ -35,15 +35,18 @@ class AssignmentListener {
 class WorkReader {
  public:
   virtual ~WorkReader() = default;
-  // REQUIRES: called once, before poll(); the listener outlives the reader.
+  // REQUIRES: called once, before poll(); the listener lives until close().
   virtual void listen(AssignmentListener& listener) = 0;
   // read_committed.
   virtual Result<std::optional<WorkRecord>> poll(Milliseconds limit) = 0;
   // Where each partition is read next; at the end of a log behind the control records.
   [[nodiscard]] virtual std::vector<NextOffset> positions() const = 0;
   // Waits for the answer. kRetriable, kTimeout, kAbort: perhaps nothing was committed, e.g. because the group is
-  // rebalancing; those records may come again, here or elsewhere.
+  // rebalancing; those records may come again, here or elsewhere. May tell the listener that everything in flight is
+  // revoked and assigned anew: then it is all read again.
   virtual Result<> commit(std::span<const NextOffset> offsets) = 0;
+  // Tells the listener, leaves the group. Nothing else is called afterwards.
+  virtual void close() = 0;
 };
 
 class ResultSender {
@@ -53,8 +56,11 @@ class ResultSender {
   // try again. kInvalid: this record can never be sent (too large).
   virtual Result<> send(const Ticket& ticket, std::optional<std::string_view> key,
                         std::optional<std::string_view> payload, std::span<const OwnedHeader> headers) = 0;
-  // The tickets of results that the broker has, one per result. An error: a result cannot be delivered any more.
+  // The tickets of results that no crash loses any more once the offset of their record is committed, one per result.
+  // An error: a result cannot be delivered any more.
   virtual Result<std::vector<Ticket>> acknowledged(Milliseconds limit) = 0;
+  // Records whose results wait here for the commit of their offset.
+  [[nodiscard]] virtual std::size_t held() const = 0;
 };
 
 }  // namespace reseq::stage

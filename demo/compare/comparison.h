@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "demo/compare/git_tree.h"
+#include "demo/compare/sink_view.h"
 
 namespace reseq::demo {
 
@@ -25,8 +26,7 @@ struct Comparison {
   [[nodiscard]] bool right() const { return equal == expected && wrong() == 0 && resurrected == 0; }
 };
 
-// Reads table `documents` of the SQLite file by itself, apart from the code that wrote it.
-Result<Comparison> compare(const std::string& database_file, const std::string& repository, const GitTree& tree,
+Result<Comparison> compare(SinkView& sink, const std::string& repository, const GitTree& tree,
                            const std::string& scratch_folder);
 
 }  // namespace reseq::demo

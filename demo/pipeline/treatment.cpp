@@ -36,8 +36,8 @@ Milliseconds work_time(Draws& draws) {
 
 }  // namespace
 
-Treatment treatment_of(Seed seed, std::string_view id, std::string_view sequence) {
-  Draws draws(mix(mix(0xcbf29ce484222325U ^ seed.value(), id), sequence));
+Treatment treatment_of(Seed seed, std::string_view target, std::string_view id, std::string_view sequence) {
+  Draws draws(mix(mix(mix(0xcbf29ce484222325U ^ seed.value(), target), id), sequence));
   Treatment treatment{.work = work_time(draws), .retry = {}, .duplicate = {}};
   if (draws.percent(5)) treatment.retry = draws.between(100, kLongestRetry.value());
   if (draws.percent(5)) treatment.duplicate = draws.between(50, kLongestDuplicate.value());

@@ -1,5 +1,6 @@
-// Treatment: what the demo pipeline does to one record, drawn from (seed, id, sequence) alone. The same seed gives the
-// same delays, retries and duplicates in every run, whichever worker gets the record.
+// Treatment: what the demo pipeline does to one record for one target, drawn from (seed, target, id, sequence) alone.
+// The same seed gives the same delays, retries and duplicates in every run, whichever worker gets the record; each
+// target has its own, so that what is late for one is not late for the other.
 //
 // Most records take a few milliseconds, some hundreds of them, a few take seconds: long enough for the document to
 // change again meanwhile, which is what puts results out of order.
@@ -26,6 +27,7 @@ inline constexpr Milliseconds kLongestWork{8'000};
 inline constexpr Milliseconds kLongestRetry{1'500};
 inline constexpr Milliseconds kLongestDuplicate{3'000};
 
-[[nodiscard]] Treatment treatment_of(Seed seed, std::string_view id, std::string_view sequence);
+[[nodiscard]] Treatment treatment_of(Seed seed, std::string_view target, std::string_view id,
+                                     std::string_view sequence);
 
 }  // namespace reseq::demo

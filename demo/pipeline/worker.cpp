@@ -19,59 +19,60 @@ Result<> Worker::run(const std::atomic<bool>& stop) {
     Result<std::optional<stage::Work>> read = stage_->next(until_next());
     if (!read) return read.error();
     counts_.partitions = stage_->partitions_owned();
-    if (read.value()) {
-      ++counts_.records;
-      auto work = std::make_shared<const stage::Work>(std::move(*read.value()));
-      const Milliseconds delay = treatment(*work).work;
-      schedule(delay, Step::kFirstAttempt, std::move(work));
-    }
+    if (read.value()) take(std::move(*read.value()));
     if (Result<> done = do_what_is_due(); !done) return done;
   }
   return stage_->drain(kDrainLimit);
+}
+
+void Worker::take(stage::Work work) {
+  ++counts_.records;
+  auto record = std::make_shared<Record>(Record{.work = std::move(work), .open_targets = targets_.size()});
+  for (std::size_t target = 0; target < targets_.size(); ++target)
+    schedule(treatment(record->work, target).work, Step::kFirstAttempt, record, target);
 }
 
 Result<> Worker::do_what_is_due() {
   while (!waiting_.empty() && waiting_.top().due <= Clock::now()) {
     const Waiting waiting = waiting_.top();
     waiting_.pop();
-    if (!stage_->in_flight(*waiting.work)) continue;  // its partition went to another worker
+    if (!stage_->in_flight(waiting.record->work)) continue;  // its partition went to another worker
     if (Result<> done = do_step(waiting); !done) return done;
   }
   return Done{};
 }
 
 Result<> Worker::do_step(const Waiting& waiting) {
-  const Treatment plan = treatment(*waiting.work);
+  Record& record = *waiting.record;
+  const Treatment plan = treatment(record.work, waiting.target);
   if (waiting.step == Step::kFirstAttempt && plan.retry) {
     ++counts_.retries;
-    schedule(*plan.retry, Step::kResult, waiting.work);
+    schedule(*plan.retry, Step::kResult, waiting.record, waiting.target);
     return Done{};
   }
-  if (Result<> sent = send(*waiting.work); !sent) return sent;
+  if (Result<> sent = send(record.work, targets_[waiting.target]); !sent) return sent;
   if (waiting.step != Step::kDuplicate && plan.duplicate) {
     ++counts_.duplicates;
-    schedule(*plan.duplicate, Step::kDuplicate, waiting.work);
+    schedule(*plan.duplicate, Step::kDuplicate, waiting.record, waiting.target);
     return Done{};
   }
-  stage_->finish(*waiting.work);
+  if (--record.open_targets == 0) stage_->finish(record.work);
   return Done{};
 }
 
-Result<> Worker::send(const stage::Work& work) {
-  for (const std::string& target : targets_) {
-    Result<> sent = stage_->send(work, {.answer = stage::Answer::kSequence, .target = target, .payload = work.payload});
-    if (!sent) return sent;
-    ++counts_.results;
-  }
-  return Done{};
+Result<> Worker::send(const stage::Work& work, const std::string& target) {
+  Result<> sent = stage_->send(work, {.answer = stage::Answer::kSequence, .target = target, .payload = work.payload});
+  if (sent) ++counts_.results;
+  return sent;
 }
 
-void Worker::schedule(Milliseconds delay, Step step, std::shared_ptr<const stage::Work> work) {
-  waiting_.push({Clock::now() + std::chrono::milliseconds(delay.value()), ++scheduled_, step, std::move(work)});
+void Worker::schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target) {
+  waiting_.push(
+      {Clock::now() + std::chrono::milliseconds(delay.value()), ++scheduled_, step, std::move(record), target});
 }
 
-Treatment Worker::treatment(const stage::Work& work) const {
-  return treatment_of(seed_, work.key.value_or(std::string()), work.header("reseq-seq"));
+Treatment Worker::treatment(const stage::Work& work, std::size_t target) const {
+  return treatment_of(seed_, targets_[target], work.key.value_or(std::string()), work.header("reseq-seq"));
 }
 
 Milliseconds Worker::until_next() const {

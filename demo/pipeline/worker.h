@@ -1,6 +1,6 @@
-// Worker: one scrambling worker. Every record waits as long as its Treatment says; some fail first and are done again,
-// some results are sent twice. What is due is done in the order of the due times, so later records overtake earlier
-// ones.
+// Worker: one scrambling worker. For each target a record waits as long as its Treatment says; some fail first and are
+// done again, some results are sent twice. What is due is done in the order of the due times, so later records overtake
+// earlier ones. A record is finished when it is for all targets.
 // Thread rule: run() on one thread; counts may be read by others.
 #pragma once
 
@@ -19,8 +19,8 @@
 namespace reseq::demo {
 
 struct WorkerCounts {
-  std::atomic<std::uint64_t> records = 0;     // of `work`, read
-  std::atomic<std::uint64_t> partitions = 0;  // of `work`, owned now
+  std::atomic<std::uint64_t> records = 0;     // read from the pipeline's topic
+  std::atomic<std::uint64_t> partitions = 0;  // of the pipeline's topic, owned now
   std::atomic<std::uint64_t> results = 0;     // sent, duplicates included
   std::atomic<std::uint64_t> retries = 0;
   std::atomic<std::uint64_t> duplicates = 0;
@@ -37,20 +37,27 @@ class Worker {
  private:
   using Clock = std::chrono::steady_clock;
   enum class Step : unsigned char { kFirstAttempt, kResult, kDuplicate };
+  // A record and the number of targets that are not finished.
+  struct Record {
+    stage::Work work;
+    std::size_t open_targets;
+  };
   struct Waiting {
     Clock::time_point due;
     std::uint64_t number;  // equal times keep their order
     Step step;
-    std::shared_ptr<const stage::Work> work;
+    std::shared_ptr<Record> record;
+    std::size_t target;  // index in targets_
     friend bool operator>(const Waiting& a, const Waiting& b) {
       return a.due != b.due ? a.due > b.due : a.number > b.number;
     }
   };
   Result<> do_what_is_due();
   Result<> do_step(const Waiting& waiting);
-  Result<> send(const stage::Work& work);
-  void schedule(Milliseconds delay, Step step, std::shared_ptr<const stage::Work> work);
-  [[nodiscard]] Treatment treatment(const stage::Work& work) const;
+  Result<> send(const stage::Work& work, const std::string& target);
+  void take(stage::Work work);
+  void schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target);
+  [[nodiscard]] Treatment treatment(const stage::Work& work, std::size_t target) const;
   [[nodiscard]] Milliseconds until_next() const;
 
   std::unique_ptr<stage::Stage> stage_;

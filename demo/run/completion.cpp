@@ -18,11 +18,14 @@ Result<Completion> Completion::open(const Settings& settings) {
   const std::string& application = settings.application_id;
   std::vector<Step> steps = {
       {"requests", application, settings.topic("requests"), ""},
-      {"work", settings.pipeline_group(), settings.topic("work"), ""},
+      {"work", settings.pipeline_group(), settings.pipeline_topic(), ""},
       {kResultsStep, application, settings.topic("commands"), ""},
-      {"the index", "", settings.output_topic(), settings.in_work("sink.progress")},
-      {"the index without check", "", settings.topic("commands"), settings.in_work("unchecked.progress")},
   };
+  for (const std::string target : {Settings::kSearch, Settings::kCatalogue}) {
+    steps.push_back({target, "", settings.output_topic(target), settings.in_work(target + ".progress")});
+    steps.push_back({target + " without check", "", settings.topic("commands"),
+                     settings.in_work("unchecked-" + target + ".progress")});
+  }
   return Completion(std::move(admin).value(), std::move(steps));
 }
 

@@ -1,7 +1,7 @@
 // Completion: has everything arrived? Told by positions in Kafka alone, so that no wait is a guess.
 //
 // One sweep goes along the flow: all requests are decided, then all work is answered, then all commands are decided,
-// then both sinks are at their ends. Each end is asked after the step before it was found complete, so what a step
+// then all sinks are at their ends. Each end is asked after the step before it was found complete, so what a step
 // wrote is seen by the next one. The flow is complete when two sweeps in a row hold and saw the same ends: a commit
 // marker that lands after its commit returned is in the second one.
 // Thread rule: one thread.

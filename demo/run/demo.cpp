@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "demo/compare/git_tree.h"
+#include "demo/compare/sink_view.h"
 #include "demo/run/completion.h"
 #include "demo/run/connection.h"
 #include "demo/run/fleet.h"
@@ -26,7 +27,7 @@ constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kSweepEvery{400};
 constexpr std::chrono::seconds kReadyLimit{120};
 // Requests sent and not decided: at most this part of a second's.
-constexpr std::uint64_t kLagShare = 2;
+constexpr std::uint64_t kLagShare = 8;
 constexpr std::chrono::seconds kStallLimit{120};
 constexpr Milliseconds kDeleteLimit{30'000};
 // One commit in so many waits already when the resequencers start, as after a restart: in a backlog a document changes
@@ -47,7 +48,9 @@ class Run {
   Result<> send_the_rest();
   Result<> follow();
   Result<> judge();
-  Result<> start_sink(const char* name, const std::string& topic, const std::string& database, const char* check);
+  Result<> start_pipeline();
+  Result<> start_sink(const std::string& target, bool checked);
+  Result<> judge_target(const std::string& target, Outcomes& outcomes);
   // Waits until `ready`, while every process is well.
   template <typename Ready>
   Result<> wait_until(Ready ready, const char* what);
@@ -85,11 +88,18 @@ Result<> Run::wait_until(Ready ready, const char* what) {
   return Done{};
 }
 
-Result<> Run::start_sink(const char* name, const std::string& topic, const std::string& database, const char* check) {
-  return fleet_.start(launch(
-      name, "reseq-sink-sqlite",
-      {"--bootstrap-servers", settings_.bootstrap_servers, "--topic", topic, "--database", database, "--check", check,
-       "--target", Settings::kTarget, "--progress-file", settings_.in_work(std::string(name) + ".progress")}));
+// The same sink twice: behind the resequencer, and on the raw results with its check off.
+Result<> Run::start_sink(const std::string& target, bool checked) {
+  const bool search = target == Settings::kSearch;
+  const std::string name = (checked ? "" : "unchecked-") + target;
+  const std::string database = checked ? settings_.checked_database() : settings_.unchecked_database();
+  const std::string directory = checked ? settings_.checked_directory() : settings_.unchecked_directory();
+  return fleet_.start(
+      launch(name, search ? "reseq-sink-sqlite" : "reseq-sink-files",
+             {"--bootstrap-servers", settings_.bootstrap_servers, "--topic",
+              checked ? settings_.output_topic(target) : settings_.topic("commands"),
+              search ? "--database" : "--directory", search ? database : directory, "--check", checked ? "on" : "off",
+              "--target", target, "--progress-file", settings_.in_work(name + ".progress")}));
 }
 
 Result<> Run::make_topics() {
@@ -99,17 +109,20 @@ Result<> Run::make_topics() {
 }
 
 Result<> Run::start_consumers() {
-  if (Result<> sink = start_sink("sink", settings_.output_topic(), settings_.checked_database(), "on"); !sink)
-    return sink;
-  if (Result<> sink = start_sink("unchecked", settings_.topic("commands"), settings_.unchecked_database(), "off");
-      !sink)
-    return sink;
+  for (const char* target : {Settings::kSearch, Settings::kCatalogue})
+    for (const bool checked : {true, false})
+      if (Result<> sink = start_sink(target, checked); !sink) return sink;
+  return start_pipeline();
+}
+
+Result<> Run::start_pipeline() {
   const std::string progress = settings_.in_work("pipeline.progress");
   Result<> pipeline = fleet_.start(launch(
       "pipeline", "reseq-demo-pipeline",
-      {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.topic("work"), "--commands",
-       settings_.topic("commands"), "--group", settings_.pipeline_group(), "--targets", Settings::kTarget, "--workers",
-       std::to_string(settings_.workers), "--seed", std::to_string(settings_.seed), "--progress-file", progress}));
+      {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.pipeline_topic(), "--commands",
+       settings_.topic("commands"), "--group", settings_.pipeline_group(), "--targets",
+       std::string(Settings::kSearch) + "," + Settings::kCatalogue, "--workers", std::to_string(settings_.workers),
+       "--seed", std::to_string(settings_.seed), "--progress-file", progress}));
   if (!pipeline) return pipeline;
   return wait_until(
       [&] {
@@ -221,21 +234,32 @@ Result<> Run::judge() {
       numbers_.skipped_changes.push_back(std::move(change));
   if (const auto seen = pipeline_progress(settings_.in_work("pipeline.progress")))
     numbers_.worker_records = seen->records;
-  if (const auto seen = sink_progress(settings_.in_work("sink.progress"))) numbers_.released = seen->records;
   Result<Outcomes> outcomes = read_outcomes(settings_);
   if (!outcomes) return outcomes.error();
   numbers_.requests_stopped = outcomes.value().requests;
-  numbers_.results_stopped = outcomes.value().results;
   const auto superseded = numbers_.requests_stopped.extract("superseded");
   numbers_.superseded_before_work = superseded.empty() ? 0 : superseded.mapped();
 
-  Result<Comparison> with = compare(settings_.checked_database(), settings_.repository, tree_, settings_.work_folder);
-  if (!with) return with.error();
-  Result<Comparison> without =
-      compare(settings_.unchecked_database(), settings_.repository, tree_, settings_.work_folder);
-  if (!without) return without.error();
-  numbers_.with = std::move(with).value();
-  numbers_.without = std::move(without).value();
+  for (const char* target : {Settings::kSearch, Settings::kCatalogue})
+    if (Result<> judged = judge_target(target, outcomes.value()); !judged) return judged;
+  numbers_.results_without_target = outcomes.value().results[""];
+  return Done{};
+}
+
+Result<> Run::judge_target(const std::string& target, Outcomes& outcomes) {
+  TargetNumbers& numbers = numbers_.targets.emplace_back();
+  numbers.name = target;
+  numbers.results_stopped = outcomes.results[target];
+  if (const auto seen = sink_progress(settings_.in_work(target + ".progress"))) numbers.released = seen->records;
+  for (const bool checked : {true, false}) {
+    auto sink = target == Settings::kSearch
+                    ? view_database(checked ? settings_.checked_database() : settings_.unchecked_database())
+                    : view_directory(checked ? settings_.checked_directory() : settings_.unchecked_directory());
+    if (!sink) return sink.error();
+    Result<Comparison> compared = compare(*sink.value(), settings_.repository, tree_, settings_.work_folder);
+    if (!compared) return compared.error();
+    (checked ? numbers.with : numbers.without) = std::move(compared).value();
+  }
   return Done{};
 }
 
@@ -245,6 +269,7 @@ Result<Numbers> Run::run() {
   numbers_.commit = commit.value();
   numbers_.seed = settings_.seed;
   numbers_.processes = settings_.processes;
+  numbers_.intake = settings_.intake;
   Result<GitTree> tree = read_tree(settings_.repository, numbers_.commit);
   if (!tree) return tree.error();
   tree_ = std::move(tree).value();
@@ -265,9 +290,10 @@ Result<Numbers> Run::run() {
 void delete_topics(const Settings& settings) {
   auto admin = kafka::Admin::open(connection_of(settings));
   if (!admin) return;
-  const std::vector<std::string> topics = {
-      settings.topic("requests"),    settings.topic("commands"), settings.topic("control"),   settings.topic("work"),
-      settings.topic("dead-letter"), settings.topic("events"),   settings.topic("changelog"), settings.output_topic()};
+  std::vector<std::string> topics;
+  for (const char* role : {"requests", "commands", "control", "work", "dead-letter", "events", "changelog"})
+    topics.push_back(settings.topic(role));
+  for (const char* target : {Settings::kSearch, Settings::kCatalogue}) topics.push_back(settings.output_topic(target));
   if (Result<> deleted = admin.value()->delete_topics(topics, kDeleteLimit); !deleted)
     std::fprintf(stderr, "reseq-demo: topics of %s are left: %s\n", settings.application_id.c_str(),
                  deleted.error().message.c_str());

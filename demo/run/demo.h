@@ -1,5 +1,6 @@
-// The demo, from start to proof: topics, resequencers, the scrambling pipeline, both sinks and the git source as
-// processes of their own; then the comparison of both sinks with the commit.
+// The demo, from start to proof: topics, resequencers, the scrambling pipeline, the sinks of both targets with and
+// without the resequencer, and the git source as processes of their own; then the comparison of all sinks with the
+// commit.
 // Thread rule: one thread.
 #pragma once
 

@@ -25,12 +25,13 @@ std::string instance_config(const Settings& settings, const std::string& instanc
        << "bootstrap.servers = " << quoted(settings.bootstrap_servers) << "\n"
        << "state.dir = " << quoted(settings.in_work("state")) << "\n"
        << "sequence_kind = \"u64\"\n"
-       << "intake = \"inline\"\n"
+       << "intake = " << quoted(settings.intake) << "\n"
        << "events = \"drops\"\n"
-       << "init.partitions = " << settings.partitions << "\n"
-       << "init.output_partitions = " << settings.partitions << "\n"
+       << "init.partitions = " << settings.partitions() << "\n"
+       << "init.output_partitions = " << settings.partitions() << "\n"
        << "init.work_partitions = " << settings.work_partitions() << "\n"
-       << "\n[[target]]\nname = " << quoted(Settings::kTarget) << "\n";
+       << "\n[[target]]\nname = " << quoted(Settings::kSearch) << "\n"
+       << "\n[[target]]\nname = " << quoted(Settings::kCatalogue) << "\n";
   return toml.str();
 }
 

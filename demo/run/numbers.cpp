@@ -17,7 +17,7 @@ std::string row(const char* label, const std::string& value) {
   return text;
 }
 
-std::string by_reason(const std::map<std::string, std::uint64_t>& counts) {
+std::string by_reason(const Counts& counts) {
   std::uint64_t sum = 0;
   std::string list;
   for (const auto& [reason, count] : counts) {
@@ -53,54 +53,87 @@ void check_workers(const Numbers& numbers, std::vector<std::string>& failures) {
     if (records[i] == 0) failures.push_back("worker " + std::to_string(i) + " of the pipeline got no record");
 }
 
+void check_target(const TargetNumbers& target, std::vector<std::string>& failures) {
+  if (target.with.right()) return;
+  failures.push_back(target.name + " differs from the commit: " + std::to_string(target.with.wrong()) + " wrong, " +
+                     std::to_string(target.with.resurrected) + " resurrected");
+  for (const std::string& example : target.with.examples) failures.push_back("  " + example);
+}
+
+void check_scrambling(const Numbers& numbers, std::vector<std::string>& failures) {
+  const auto demand = [&](std::uint64_t count, const std::string& what) {
+    if (count == 0) failures.push_back("the scrambling is too gentle: no " + what);
+  };
+  std::uint64_t resurrected = 0;
+  for (const TargetNumbers& target : numbers.targets) {
+    demand(target.without.wrong(), "document of " + target.name + " is wrong without the resequencer");
+    resurrected += target.without.resurrected;
+    std::uint64_t late = 0;
+    for (const char* reason : {"superseded", "stale"})
+      if (const auto found = target.results_stopped.find(reason); found != target.results_stopped.end())
+        late += found->second;
+    demand(late, "result for " + target.name + " comes too late");
+  }
+  // Rarer than the others, so the targets are taken together.
+  demand(resurrected, "document is resurrected without the resequencer");
+  if (!numbers.tap()) demand(numbers.superseded_before_work, "request is superseded before work");
+}
+
+std::string target_text(const TargetNumbers& target) {
+  const Comparison& with = target.with;
+  std::string text = "  target " + target.name + "\n";
+  text += row("  results stopped", by_reason(target.results_stopped));
+  text += row("  released", std::to_string(target.released));
+  text += row("  with the resequencer", std::to_string(with.equal) + " of " + std::to_string(with.expected) +
+                                            " documents right, " + std::to_string(with.wrong()) + " wrong, " +
+                                            std::to_string(with.resurrected) + " resurrected");
+  text += row("  without the resequencer", std::to_string(target.without.wrong()) + " wrong, " +
+                                               std::to_string(target.without.resurrected) + " resurrected");
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> failures(const Numbers& numbers, bool require_scramble) {
   std::vector<std::string> failures;
-  if (!numbers.with.right()) {
-    failures.push_back("the sink differs from the commit: " + std::to_string(numbers.with.wrong()) + " wrong, " +
-                       std::to_string(numbers.with.resurrected) + " resurrected");
-    for (const std::string& example : numbers.with.examples) failures.push_back("  " + example);
-  }
+  for (const TargetNumbers& target : numbers.targets) check_target(target, failures);
   if (numbers.skipped > 0) failures.push_back(std::to_string(numbers.skipped) + " changes could not be sent");
   for (const std::string& change : numbers.skipped_changes) failures.push_back("  " + change);
   check_workers(numbers, failures);
-  if (!require_scramble) return failures;
-  const auto demand = [&](std::uint64_t count, const char* what) {
-    if (count == 0) failures.push_back(std::string("the scrambling is too gentle: no ") + what);
-  };
-  demand(numbers.without.wrong(), "document is wrong without the resequencer");
-  demand(numbers.without.resurrected, "document is resurrected without the resequencer");
-  demand(numbers.superseded_before_work, "request is superseded before work");
+  if (require_scramble) check_scrambling(numbers, failures);
   return failures;
 }
 
 std::string table_text(const Numbers& numbers) {
   std::string text = "\n";
   text += row("requests", std::to_string(numbers.requests));
-  text += row("  superseded before work", std::to_string(numbers.superseded_before_work));
+  // Nobody can spare a pipeline what it reads itself.
+  text += row("  superseded before work", numbers.tap() ? "none: with intake tap the pipeline reads all requests"
+                                                        : std::to_string(numbers.superseded_before_work));
   if (!numbers.requests_stopped.empty()) text += row("  stopped otherwise", by_reason(numbers.requests_stopped));
-  text += row("results stopped", by_reason(numbers.results_stopped));
-  text += row("released", std::to_string(numbers.released));
   text += row("seconds", fixed(numbers.seconds, 1));
-  text += row("documents/s", fixed(numbers.documents_per_second(), 0));
+  text += row("requests/s", fixed(numbers.requests_per_second(), 0));
   if (numbers.gitlinks > 0) text += row("gitlinks (no documents)", std::to_string(numbers.gitlinks));
-  const Comparison& with = numbers.with;
-  text += row("with the resequencer", std::to_string(with.equal) + " of " + std::to_string(with.expected) +
-                                          " documents right, " + std::to_string(with.wrong()) + " wrong, " +
-                                          std::to_string(with.resurrected) + " resurrected");
-  text += row("without the resequencer", std::to_string(numbers.without.wrong()) + " wrong, " +
-                                             std::to_string(numbers.without.resurrected) + " resurrected");
+  if (!numbers.results_without_target.empty())
+    text += row("results stopped, of no target", by_reason(numbers.results_without_target));
+  for (const TargetNumbers& target : numbers.targets) text += target_text(target);
   return text;
 }
 
 std::string report_json(const Numbers& numbers, const std::vector<std::string>& failures) {
-  nlohmann::ordered_json report = {
+  nlohmann::ordered_json targets = nlohmann::json::object();
+  for (const TargetNumbers& target : numbers.targets)
+    targets[target.name] = {{"results_stopped", target.results_stopped},
+                            {"released", target.released},
+                            {"with_resequencer", comparison_json(target.with)},
+                            {"without_resequencer", comparison_json(target.without)}};
+  const nlohmann::ordered_json report = {
       {"ok", failures.empty()},
       {"failures", failures},
       {"commit", numbers.commit},
       {"seed", numbers.seed},
       {"processes", numbers.processes},
+      {"intake", numbers.intake},
       {"workers", numbers.worker_records},
       {"requests", numbers.requests},
       {"skipped", numbers.skipped},
@@ -108,12 +141,10 @@ std::string report_json(const Numbers& numbers, const std::vector<std::string>& 
       {"gitlinks", numbers.gitlinks},
       {"superseded_before_work", numbers.superseded_before_work},
       {"requests_stopped", numbers.requests_stopped},
-      {"results_stopped", numbers.results_stopped},
-      {"released", numbers.released},
+      {"results_without_target", numbers.results_without_target},
       {"seconds", numbers.seconds},
-      {"documents_per_second", numbers.documents_per_second()},
-      {"with_resequencer", comparison_json(numbers.with)},
-      {"without_resequencer", comparison_json(numbers.without)},
+      {"requests_per_second", numbers.requests_per_second()},
+      {"targets", targets},
   };
   // Paths are bytes; what is no UTF-8 is shown with replacement characters.
   return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

@@ -49,7 +49,7 @@ void count_event(std::string_view json, const std::string& requests_topic, Outco
     ++outcomes.unreadable;
     return;
   }
-  ++(topic == requests_topic ? outcomes.requests : outcomes.results)[text(event, "reason")];
+  ++(topic == requests_topic ? outcomes.requests : outcomes.results[text(event, "target")])[text(event, "reason")];
 }
 
 Result<Outcomes> read_outcomes(const Settings& settings) {

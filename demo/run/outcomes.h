@@ -14,8 +14,9 @@ namespace reseq::demo {
 
 struct Outcomes {
   std::map<std::string, std::uint64_t> requests;  // stopped, by reason
-  std::map<std::string, std::uint64_t> results;   // stopped, by reason
-  std::uint64_t unreadable = 0;                   // events that are not what the schema says
+  // Stopped, by target and reason; the target is empty where the result named none that is known.
+  std::map<std::string, std::map<std::string, std::uint64_t>> results;
+  std::uint64_t unreadable = 0;  // events that are not what the schema says
 };
 
 // Adds one event (schemas/events.schema.json). Only stopped inputs count.

@@ -41,14 +41,20 @@ std::string search_command(const std::string& database_file, const std::string& 
          word + "' order by rank limit 5\"";
 }
 
+std::string list_command(const Settings& settings) {
+  return shell_quoted(settings.program("reseq-sink-files")) + " list --directory " +
+         shell_quoted(settings.checked_directory()) + " | head -n 3";
+}
+
 std::string next_steps(const Settings& settings) {
   std::string text;
   if (settings.out_folder.empty()) {
-    text += "Search it yourself: run again with --out DIR, which keeps DIR/search.db and DIR/report.json.\n";
+    text += "Search it yourself: run again with --out DIR, which keeps search.db, catalogue/ and report.json.\n";
   } else {
     const Result<std::string> word = word_to_search(settings.checked_database());
     const bool found = word.ok() && !word.value().empty();
     text += "Search it:\n  " + search_command(settings.checked_database(), found ? word.value() : "word") + "\n";
+    text += "Which file of the catalogue is which document:\n  " + list_command(settings) + "\n";
   }
   text +=
       "On your own Kafka: RESEQ_BOOTSTRAP_SERVERS=host:9092 script/quickstart\n"

@@ -1,4 +1,5 @@
-// Settings of one run of the demo: what the user asked for, and the names that follow from it.
+// Settings of one run of the demo: what the user asked for, and the names that follow from it. The demo has two
+// targets: `search`, an SQLite file with a full-text index, and `catalogue`, a directory with a file per document.
 // Thread rule: plain values.
 #pragma once
 
@@ -15,19 +16,23 @@ struct Settings {
   std::string application_id;  // of this run alone: its topics and groups start empty
   std::string programs;        // folder of the programs that are started
   std::string work_folder;     // configuration files, logs, progress files
-  std::string out_folder;      // search.db and report.json; empty = kept nowhere
+  std::string out_folder;      // search.db, catalogue/ and report.json; empty = kept nowhere
+  std::string intake = "inline";
   std::uint64_t workers = 8;
   std::uint64_t seed = 1;
   std::uint64_t processes = 1;
   std::uint64_t requests_per_second = 500;
-  std::uint64_t partitions = 4;
   bool require_scramble = false;
   bool delete_topics = false;  // at the end, whatever it was
 
-  static constexpr const char* kTarget = "search";
+  static constexpr const char* kSearch = "search";
+  static constexpr const char* kCatalogue = "catalogue";
 
+  // With intake tap the pipeline reads the requests itself.
+  [[nodiscard]] bool tap() const { return intake == "tap"; }
+  [[nodiscard]] std::string pipeline_topic() const { return topic(tap() ? "requests" : "work"); }
   [[nodiscard]] std::string topic(const std::string& role) const { return application_id + "." + role; }
-  [[nodiscard]] std::string output_topic() const { return topic("output." + std::string(kTarget)); }
+  [[nodiscard]] std::string output_topic(const std::string& target) const { return topic("output." + target); }
   [[nodiscard]] std::string pipeline_group() const { return application_id + ".pipeline"; }
   [[nodiscard]] std::string in_work(const std::string& name) const { return work_folder + "/" + name; }
   [[nodiscard]] std::string program(const std::string& name) const { return programs + "/" + name; }
@@ -35,6 +40,10 @@ struct Settings {
   [[nodiscard]] std::string result_folder() const { return out_folder.empty() ? work_folder : out_folder; }
   [[nodiscard]] std::string checked_database() const { return result_folder() + "/search.db"; }
   [[nodiscard]] std::string unchecked_database() const { return in_work("unchecked.db"); }
+  [[nodiscard]] std::string checked_directory() const { return result_folder() + "/catalogue"; }
+  [[nodiscard]] std::string unchecked_directory() const { return in_work("unchecked-catalogue"); }
+  // Every worker of the pipeline needs one, where it reads the requests.
+  [[nodiscard]] std::uint64_t partitions() const { return tap() && workers > 4 ? workers : 4; }
   // At least two per worker, so that every worker of the group gets some.
   [[nodiscard]] std::uint64_t work_partitions() const { return workers * 2 < 16 ? 16 : workers * 2; }
 };

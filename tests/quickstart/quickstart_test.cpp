@@ -1,13 +1,16 @@
-// The first command of the README, as a user runs it: on the project's own history and on both change streams, three
-// seeds each, with one and with two resequencers side by side. One Kafka serves all runs.
+// The first command of the README, as a user runs it, in the pairwise combinations of script/matrix: the project's own
+// history and both change streams, one and three resequencers, both intakes, five seeds. One Kafka serves all runs.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
@@ -16,86 +19,173 @@
 namespace reseq::test {
 namespace {
 
-constexpr int kLimitMs = 300'000;
-constexpr const char* kOwnHistory = "own";
+namespace fs = std::filesystem;
 
-using Parameters = std::tuple<std::string, int>;  // history, seed
+constexpr int kLimitMs = 840'000;
+constexpr int kShortLimitMs = 60'000;
 
-// One run of script/quickstart with the programs of this build.
-class QuickstartRun {
- public:
-  QuickstartRun(const std::string& repository, int seed, int processes)
-      : kept_(directory_.path() + "/kept"),
-        quickstart_({std::string(RESEQ_SOURCE_DIR) + "/script/quickstart", "--repo", repository, "--seed",
-                     std::to_string(seed), "--processes", std::to_string(processes), "--out", kept_},
-                    directory_.path() + "/log") {}
-
-  // The report of a run that ended well.
-  nlohmann::json report() {
-    EXPECT_EQ(quickstart_.wait(kLimitMs), 0) << quickstart_.tail();
-    EXPECT_TRUE(std::filesystem::exists(kept_ + "/search.db"));
-    std::ifstream report(kept_ + "/report.json");
-    return nlohmann::json::parse(report, nullptr, false);
-  }
-
- private:
-  TempDir directory_;
-  std::string kept_;
-  Process quickstart_;
+struct Combination {
+  std::string history, processes, intake, seed;
+  [[nodiscard]] std::string name() const { return history + "-" + processes + "-" + intake + "-" + seed; }
 };
 
-void expect_right(const nlohmann::json& report, int processes) {
-  ASSERT_TRUE(report.is_object()) << "no report";
-  EXPECT_EQ(report.at("processes"), processes);
-  const auto& index = report.at("with_resequencer");
-  EXPECT_EQ(index.at("wrong"), 0);
-  EXPECT_EQ(index.at("resurrected"), 0);
-  EXPECT_EQ(index.at("equal"), index.at("documents"));
-  EXPECT_GT(index.at("documents"), 0);
+const std::string& matrix() {
+  static const std::string kScript = std::string(RESEQ_SOURCE_DIR) + "/script/matrix";
+  return kScript;
+}
+
+std::string content_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream content;
+  content << stream.rdbuf();
+  return content.str();
+}
+
+std::vector<Combination> pairwise() {
+  const TempDir directory;
+  Process list({matrix(), "--pairwise", "--list"}, directory.path() + "/log");
+  EXPECT_EQ(list.wait(kShortLimitMs), 0) << list.tail();
+  std::vector<Combination> all;
+  std::istringstream lines(list.tail());
+  for (Combination one; lines >> one.history >> one.processes >> one.intake >> one.seed;) all.push_back(one);
+  return all;
+}
+
+void expect_right(const nlohmann::json& report, const Combination& combination) {
+  ASSERT_TRUE(report.is_object() && report.contains("targets")) << "no report";
+  EXPECT_EQ(report.at("processes").dump(), combination.processes);
+  EXPECT_EQ(report.at("seed").dump(), combination.seed);
+  EXPECT_EQ(report.at("intake"), combination.intake);
+  EXPECT_EQ(report.at("targets").size(), 2U);
+  for (const char* name : {"search", "catalogue"}) {
+    const auto& target = report.at("targets").at(name);
+    const auto& documents = target.at("with_resequencer");
+    EXPECT_EQ(documents.at("wrong"), 0) << name;
+    EXPECT_EQ(documents.at("resurrected"), 0) << name;
+    EXPECT_EQ(documents.at("equal"), documents.at("documents")) << name;
+    EXPECT_GT(documents.at("documents"), 0) << name;
+    EXPECT_GT(target.at("released"), 0) << name;
+  }
   EXPECT_EQ(report.at("workers").size(), 8U);
   for (const auto& records : report.at("workers")) EXPECT_GT(records, 0) << "a worker without a record";
 }
 
-// What the demo is for: the scrambling did harm, and the resequencer saved work.
-void expect_scrambled(const nlohmann::json& report) {
-  EXPECT_GT(report.at("superseded_before_work"), 0);
-  EXPECT_GT(report.at("without_resequencer").at("wrong"), 0);
-  EXPECT_GT(report.at("without_resequencer").at("resurrected"), 0);
+// What the demo is for: the scrambling did harm to both targets, and the resequencer saved work where it can.
+void expect_scrambled(const nlohmann::json& report, const Combination& combination) {
+  std::uint64_t resurrected = 0;
+  for (const char* name : {"search", "catalogue"}) {
+    const auto& without = report.at("targets").at(name).at("without_resequencer");
+    EXPECT_GT(without.at("wrong"), 0) << name;
+    resurrected += without.at("resurrected").get<std::uint64_t>();
+  }
+  EXPECT_GT(resurrected, 0U);
+  if (combination.intake == "inline")
+    EXPECT_GT(report.at("superseded_before_work"), 0);
+  else
+    EXPECT_EQ(report.at("superseded_before_work"), 0);
 }
 
-class Quickstart : public testing::TestWithParam<Parameters> {};
-
-TEST_P(Quickstart, EndsWithTheIndexOfTheCommit) {
-  const auto& [history, seed] = GetParam();
-  std::string repository = RESEQ_SOURCE_DIR;
-  if (history != kOwnHistory) {
-    RESEQ_CHANGE_STREAM(bundle, history);
-    repository = bundle.string();
-  } else if (!std::filesystem::exists(repository + "/.git")) {
-    GTEST_SKIP() << "the source tree is no git checkout";
-  }
+TEST(Quickstart, EndsWithBothTargetsEqualToTheCommit) {
+  RESEQ_CHANGE_STREAM(rustsec, "rustsec-advisory-db.bundle");
+  RESEQ_CHANGE_STREAM(mobility, "mobility-database-catalogs.bundle");
+  ASSERT_EQ(rustsec.parent_path(), mobility.parent_path());
+  if (!fs::exists(std::string(RESEQ_SOURCE_DIR) + "/.git")) GTEST_SKIP() << "the source tree is no git checkout";
   ::setenv("RESEQ_BOOTSTRAP_SERVERS", Broker::shared().bootstrap_servers().c_str(), 1);
-  ::setenv("RESEQ_PROGRAMS", std::filesystem::path(program("resequencer")).parent_path().c_str(), 1);
-  QuickstartRun alone(repository, seed, 1);
-  QuickstartRun in_two(repository, seed, 2);
-  for (auto [run, processes] : {std::pair(&alone, 1), std::pair(&in_two, 2)}) {
-    SCOPED_TRACE(std::to_string(processes) + " resequencers");
-    const nlohmann::json report = run->report();
-    expect_right(report, processes);
-    if (history != kOwnHistory && seed == 1) expect_scrambled(report);
+  ::setenv("RESEQ_PROGRAMS", fs::path(program("resequencer")).parent_path().c_str(), 1);
+  ::setenv("RESEQ_DATA_DIR", rustsec.parent_path().c_str(), 1);
+  const TempDir directory;
+  Process runs({matrix(), "--pairwise", "--jobs", "2", "--out", directory.path()}, directory.path() + "/log");
+  EXPECT_EQ(runs.wait(kLimitMs), 0) << runs.tail(16'000);
+  for (const Combination& combination : pairwise()) {
+    SCOPED_TRACE(combination.name());
+    const auto report =
+        nlohmann::json::parse(content_of(directory.path() + "/" + combination.name() + ".json"), nullptr, false);
+    expect_right(report, combination);
+    if (testing::Test::HasFatalFailure()) return;
+    if (combination.history != "own") expect_scrambled(report, combination);
   }
 }
 
-std::string name_of(const testing::TestParamInfo<Parameters>& info) {
-  const std::string& history = std::get<0>(info.param);
-  return history.substr(0, history.find_first_of("-.")) + "Seed" + std::to_string(std::get<1>(info.param));
+TEST(Matrix, PairwiseMeetsEveryPairWithoutSeedAndNoPairWithSeedTwice) {
+  std::set<std::pair<std::string, std::string>> pairs, with_seed;
+  std::set<std::string> seeds;
+  const std::vector<Combination> all = pairwise();
+  for (const Combination& one : all) {
+    pairs.insert({one.history, one.processes});
+    pairs.insert({one.history, one.intake});
+    pairs.insert({one.processes, one.intake});
+    seeds.insert(one.seed);
+    with_seed.insert({one.history, one.seed});
+    with_seed.insert({one.processes, one.seed});
+    with_seed.insert({one.intake, one.seed});
+  }
+  EXPECT_EQ(all.size(), 8U);
+  EXPECT_EQ(pairs.size(), 3U * 2 + 3 * 2 + 2 * 2);
+  EXPECT_EQ(seeds.size(), 5U);
+  EXPECT_EQ(with_seed.size(), 3 * all.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Histories, Quickstart,
-                         testing::Combine(testing::Values(kOwnHistory, "rustsec-advisory-db.bundle",
-                                                          "mobility-database-catalogs.bundle"),
-                                          testing::Values(1, 2, 3)),
-                         name_of);
+// script/quickstart with a demo that only writes reports: right ones, but for the catalogue of some.
+class MatrixOfMadeUpRuns : public testing::Test {
+ protected:
+  void SetUp() override {
+    RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
+    RESEQ_CHANGE_STREAM(other, "mobility-database-catalogs.bundle");
+    ASSERT_EQ(bundle.parent_path(), other.parent_path());
+    if (!fs::exists(std::string(RESEQ_SOURCE_DIR) + "/.git")) GTEST_SKIP() << "the source tree is no git checkout";
+    ::setenv("RESEQ_DATA_DIR", bundle.parent_path().c_str(), 1);
+    ::setenv("RESEQ_BOOTSTRAP_SERVERS", "127.0.0.1:1", 1);
+    ::setenv("RESEQ_PROGRAMS", directory_.path().c_str(), 1);
+    std::ofstream(table()) << "before\n<!-- matrix: begin -->\nold\n<!-- matrix: end -->\nafter\n";
+  }
+  void TearDown() override {
+    for (const char* name : {"RESEQ_DATA_DIR", "RESEQ_BOOTSTRAP_SERVERS", "RESEQ_PROGRAMS"}) ::unsetenv(name);
+  }
+  [[nodiscard]] std::string table() const { return directory_.path() + "/table.md"; }
+
+  // Exit code of the matrix. `wrong_if`: a command of the shell; where it succeeds the catalogue has 3 wrong documents.
+  int run(const std::string& wrong_if) {
+    std::ofstream demo(directory_.path() + "/reseq-demo");
+    demo << "#!/bin/bash\n"
+            "while [ $# -gt 0 ]; do [ \"$1\" != --out ] || out=$2; [ \"$1\" != --seed ] || seed=$2; shift; done\n"
+            "wrong=0 code=0\n"
+            "if "
+         << wrong_if
+         << "; then wrong=3 code=1; fi\n"
+            "target() { echo '{\"results_stopped\":{\"stale\":5,\"superseded\":'$seed'},\"released\":30,'\\\n"
+            "  '\"with_resequencer\":{\"documents\":20,\"wrong\":'$1',\"resurrected\":0},'\\\n"
+            "  '\"without_resequencer\":{\"wrong\":4,\"resurrected\":2}}'; }\n"
+            "echo '{\"requests\":40,\"superseded_before_work\":6,\"seconds\":1.5,\"targets\":{\"search\":'\\\n"
+            "  $(target 0)',\"catalogue\":'$(target $wrong)'}}' >\"$out/report.json\"\n"
+            "exit $code\n";
+    demo.close();
+    fs::permissions(directory_.path() + "/reseq-demo", fs::perms::owner_all);
+    Process runs({matrix(), "--pairwise", "--table", table()}, directory_.path() + "/log");
+    return runs.wait(kShortLimitMs * 2);
+  }
+  TempDir directory_;
+};
+
+TEST_F(MatrixOfMadeUpRuns, WritesARowPerCellBetweenTheMarkers) {
+  ASSERT_EQ(run("false"), 0) << content_of(directory_.path() + "/log");
+  const std::string text = content_of(table());
+  EXPECT_TRUE(text.starts_with("before\n<!-- matrix: begin -->\n\nCommit ")) << text;
+  EXPECT_TRUE(text.ends_with("|\n\n<!-- matrix: end -->\nafter\n")) << text;
+  EXPECT_NE(text.find("seeds 1 to 5, 8 runs, 8 of them right"), std::string::npos) << text;
+  EXPECT_NE(text.find("| mobility | 1 | inline | 20 | 40 | 6 | 16 | 60 | 0 | 0 | 8 | 4 |\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("old"), std::string::npos);
+}
+
+TEST_F(MatrixOfMadeUpRuns, FailsAndNamesTheRunWhenATargetIsWrong) {
+  EXPECT_EQ(run("[ $seed = 2 ]"), 1);
+  const std::string log = content_of(directory_.path() + "/log");
+  EXPECT_NE(log.find("FAILED, exit code 1"), std::string::npos) << log;
+  EXPECT_NE(log.find("7 of 8 right"), std::string::npos) << log;
+  EXPECT_NE(content_of(table()).find("| rustsec | 3 | inline | 20 | 40 | 6 | 14 | 60 | 3 | 0 | 8 | 4 |"),
+            std::string::npos)
+      << content_of(table());
+}
 
 }  // namespace
 }  // namespace reseq::test

@@ -1,10 +1,10 @@
 // What a sink reads from the headers of a record.
-#include "consumers/sqlite/change.h"
+#include "consumers/sink/change.h"
 
 #include <gtest/gtest.h>
 #include <vector>
 
-namespace reseq::sqlite {
+namespace reseq::sink {
 namespace {
 
 using Headers = std::vector<Header>;
@@ -83,4 +83,4 @@ TEST(Change, UncheckedReadsOnlyResultsOfItsTarget) {
 }
 
 }  // namespace
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

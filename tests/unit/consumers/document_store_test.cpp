@@ -1,6 +1,7 @@
 // The sink's table: newer only, deletes remembered, replays harmless, positions in the same transaction.
 #include "consumers/sqlite/document_store.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -12,6 +13,9 @@ namespace reseq::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
+using sink::Applied;
+using sink::Change;
+using sink::Check;
 
 class DocumentStoreTest : public ::testing::Test {
  protected:

@@ -1,5 +1,5 @@
 // The sink over a log in memory: where it goes on, what it counts, what a bad record does.
-#include "consumers/sqlite/sink.h"
+#include "consumers/sink/sink.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace reseq::sqlite {
+#include "consumers/sqlite/document_store.h"
+
+namespace reseq::sink {
 namespace {
 
 using kafka::PlainOffset;
@@ -68,7 +70,7 @@ class SinkTest : public ::testing::Test {
 
   void reopen() {
     store_.reset();
-    store_ = DocumentStore::open(folder_ / "search.db", {.topic = "t"}).value();
+    store_ = sqlite::DocumentStore::open(folder_ / "search.db", {.topic = "t"}).value();
   }
   Sink sink(std::uint64_t batch_records_max = 1'000) {
     return {reader_, *store_, {.batch_records_max = batch_records_max, .batch_time_max = std::chrono::hours(1)}};
@@ -77,7 +79,7 @@ class SinkTest : public ::testing::Test {
     for (int i = 0; i < count; ++i) ASSERT_TRUE(sink.step(Milliseconds(0)).ok());
   }
   std::int64_t count(const std::string& table) {
-    auto database = Database::open(folder_ / "search.db", Database::Mode::kReadOnly);
+    auto database = sqlite::Database::open(folder_ / "search.db", sqlite::Database::Mode::kReadOnly);
     auto statement = database.value().prepare("SELECT count(*) FROM " + table);
     EXPECT_TRUE(statement.value().step().value());
     return statement.value().integer(0);
@@ -86,7 +88,7 @@ class SinkTest : public ::testing::Test {
 
  private:
   std::filesystem::path folder_;
-  std::unique_ptr<DocumentStore> store_;
+  std::unique_ptr<Store> store_;
 };
 
 TEST_F(SinkTest, GoesOnFromItsOwnPositionAfterAKillInTheMiddleOfABatch) {
@@ -154,4 +156,4 @@ TEST_F(SinkTest, RefusesToSkipReleasesThatRetentionHasTaken) {
 }
 
 }  // namespace
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

@@ -58,6 +58,7 @@ class ReaderInMemory : public WorkReader {
     for (const NextOffset& offset : offsets) world_.committed[offset.partition] = offset.next;
     return Done{};
   }
+  void close() override { listener_->on_revoked(std::vector<Partition>{kP0}, true); }
 
  private:
   World& world_;
@@ -77,6 +78,7 @@ class SenderInMemory : public ResultSender {
     return Done{};
   }
   Result<std::vector<Ticket>> acknowledged(Milliseconds) override { return std::exchange(world_.acknowledged, {}); }
+  [[nodiscard]] std::size_t held() const override { return 0; }
 
  private:
   World& world_;
@@ -162,6 +164,17 @@ TEST_F(StageTest, DropsWhatIsInFlightWhenItsPartitionGoesElsewhere) {
   stage_.finish(second);
   EXPECT_THAT(world_.sent, IsEmpty());
   EXPECT_EQ(stage_.partitions_owned(), 0U);
+}
+
+TEST_F(StageTest, CommitsWhatIsFinishedWhenItIsDestroyed) {
+  {
+    Stage stage(std::make_unique<ReaderInMemory>(world_), std::make_unique<SenderInMemory>(world_), {});
+    world_.events.push_back(Assigned{});
+    record(0);
+    (void)stage.next(Milliseconds(0));
+    stage.finish(*stage.next(Milliseconds(0)).value());
+  }
+  EXPECT_EQ(world_.committed[kP0], Offset(1));
 }
 
 TEST_F(StageTest, CommitsNothingOfAPartitionThatOthersMayOwnAlready) {

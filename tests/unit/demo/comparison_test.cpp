@@ -1,27 +1,34 @@
 // The comparison with the oracle must see every way in which a sink can be wrong.
 #include "demo/compare/comparison.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 
+#include "consumers/files/file_store.h"
 #include "consumers/sqlite/document_store.h"
 #include "tests/unit/demo/repository.h"
 
 namespace reseq::demo {
 namespace {
 
-using sqlite::Change;
-using sqlite::DocumentStore;
+using sink::Change;
 
 constexpr const char* kOddPath = "dir/sp ace\nnew\tline-\xff";
 
-class ComparisonTest : public ::testing::Test {
+// What the demo's targets are written by.
+enum class Kind { kDatabase, kDirectory };
+
+class ComparisonTest : public ::testing::TestWithParam<Kind> {
  protected:
   ComparisonTest() {
     repository_.write("a.txt", "first\n");
     repository_.write("empty", "");
     repository_.write(kOddPath, std::string("\0binary\xff", 8));
     repository_.commit();
-    store_ = DocumentStore::open(file(), {.topic = "t"}).value();
+    if (GetParam() == Kind::kDatabase)
+      store_ = sqlite::DocumentStore::open(place(), {.topic = "t"}).value();
+    else
+      store_ = files::FileStore::open(place(), {.topic = "t"}).value();
     put("a.txt", "first\n");
     put("empty", "");
     put(kOddPath, std::string("\0binary\xff", 8));
@@ -33,23 +40,26 @@ class ComparisonTest : public ::testing::Test {
   void remove(std::string_view id) { apply({.id = id, .version = next(), .op = Op::kDelete}); }
   Comparison compared() {
     const GitTree tree = read_tree(repository_.path(), "HEAD").value();
-    return compare(file(), repository_.path(), tree, repository_.path() + "/.git").value();
+    return compare(*view(), repository_.path(), tree, repository_.path() + "/.git").value();
   }
+  std::string place() { return repository_.path() + "/.git/sink"; }
   Repository repository_;
 
  private:
-  std::string file() { return repository_.path() + "/.git/search.db"; }
+  std::unique_ptr<SinkView> view() {
+    return (GetParam() == Kind::kDatabase ? view_database(place()) : view_directory(place())).value();
+  }
   Version next() { return Version(++version_); }
   void apply(const Change& change) {
     ASSERT_TRUE(store_->begin().ok());
     ASSERT_TRUE(store_->apply(change).ok());
     ASSERT_TRUE(store_->commit().ok());
   }
-  std::unique_ptr<DocumentStore> store_;
+  std::unique_ptr<sink::Store> store_;
   std::uint64_t version_ = 0;
 };
 
-TEST_F(ComparisonTest, IsRightWhenEveryBlobIsThereAndNothingElse) {
+TEST_P(ComparisonTest, IsRightWhenEveryBlobIsThereAndNothingElse) {
   const Comparison comparison = compared();
   EXPECT_TRUE(comparison.right());
   EXPECT_EQ(comparison.expected, 3U);
@@ -57,7 +67,7 @@ TEST_F(ComparisonTest, IsRightWhenEveryBlobIsThereAndNothingElse) {
   EXPECT_TRUE(comparison.examples.empty());
 }
 
-TEST_F(ComparisonTest, SeesAnOlderPayload) {
+TEST_P(ComparisonTest, SeesAnOlderPayload) {
   put("a.txt", "first");
   const Comparison comparison = compared();
   EXPECT_FALSE(comparison.right());
@@ -66,7 +76,7 @@ TEST_F(ComparisonTest, SeesAnOlderPayload) {
   EXPECT_EQ(comparison.examples, std::vector<std::string>{"a.txt: other bytes than the commit has"});
 }
 
-TEST_F(ComparisonTest, SeesADocumentThatIsMissing) {
+TEST_P(ComparisonTest, SeesADocumentThatIsMissing) {
   repository_.write("late.txt", "late");
   repository_.commit();
   const Comparison comparison = compared();
@@ -75,7 +85,7 @@ TEST_F(ComparisonTest, SeesADocumentThatIsMissing) {
   EXPECT_EQ(comparison.wrong(), 1U);
 }
 
-TEST_F(ComparisonTest, SeesADocumentThatWasDeletedByMistakeEvenAnEmptyOne) {
+TEST_P(ComparisonTest, SeesADocumentThatWasDeletedByMistakeEvenAnEmptyOne) {
   remove("empty");
   const Comparison comparison = compared();
   EXPECT_FALSE(comparison.right());
@@ -83,7 +93,7 @@ TEST_F(ComparisonTest, SeesADocumentThatWasDeletedByMistakeEvenAnEmptyOne) {
   EXPECT_EQ(comparison.examples, std::vector<std::string>{"empty: deleted, but the commit has it"});
 }
 
-TEST_F(ComparisonTest, SeesAResurrectedDocument) {
+TEST_P(ComparisonTest, SeesAResurrectedDocument) {
   put("gone.txt", "back again");
   const Comparison comparison = compared();
   EXPECT_FALSE(comparison.right());
@@ -91,7 +101,7 @@ TEST_F(ComparisonTest, SeesAResurrectedDocument) {
   EXPECT_EQ(comparison.resurrected, 1U);
 }
 
-TEST_F(ComparisonTest, SeesOneWrongByteInABlobLargerThanAnyBuffer) {
+TEST_P(ComparisonTest, SeesOneWrongByteInABlobLargerThanAnyBuffer) {
   std::string large(3'000'000, 'x');
   repository_.write("large", large);
   repository_.commit();
@@ -102,11 +112,34 @@ TEST_F(ComparisonTest, SeesOneWrongByteInABlobLargerThanAnyBuffer) {
   EXPECT_EQ(compared().differs, 1U);
 }
 
-TEST_F(ComparisonTest, KeepsOnlyTheFirstExamples) {
+TEST_P(ComparisonTest, KeepsOnlyTheFirstExamples) {
   for (int i = 0; i < 20; ++i) put("extra-" + std::to_string(i), "x");
   const Comparison comparison = compared();
   EXPECT_EQ(comparison.resurrected, 20U);
   EXPECT_EQ(comparison.examples.size(), kMaxExamples);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryTarget, ComparisonTest, ::testing::Values(Kind::kDatabase, Kind::kDirectory),
+                         [](const auto& test) { return test.param == Kind::kDatabase ? "Search" : "Catalogue"; });
+
+using DirectoryComparisonTest = ComparisonTest;
+INSTANTIATE_TEST_SUITE_P(OfTheDirectory, DirectoryComparisonTest, ::testing::Values(Kind::kDirectory));
+
+TEST_P(DirectoryComparisonTest, SeesAFileThatIsGoneOrChangedAlthoughTheIndexHasIt) {
+  std::filesystem::path document;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(place() + "/documents"))
+    if (entry.path().filename() == "a.txt") document = entry.path();
+  std::ofstream(document) << "touched";
+  EXPECT_EQ(compared().differs, 1U);
+  std::filesystem::remove(document);
+  EXPECT_EQ(compared().missing, 1U);
+}
+
+TEST_P(DirectoryComparisonTest, TakesAFileThatNoIndexKnowsForADocument) {
+  std::ofstream(place() + "/documents/stray") << "x";
+  const Comparison comparison = compared();
+  EXPECT_EQ(comparison.resurrected, 1U);
+  EXPECT_EQ(comparison.examples, std::vector<std::string>{"file stray: in the sink, but the commit does not have it"});
 }
 
 TEST(GitTree, CountsGitlinksAndTakesSymbolicLinksAsBlobs) {

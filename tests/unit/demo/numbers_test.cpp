@@ -11,6 +11,22 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
+
+TargetNumbers good_target(const std::string& name) {
+  TargetNumbers target;
+  target.name = name;
+  target.results_stopped = {{"stale", 4}, {"superseded", 20}};
+  target.released = 950;
+  target.with.expected = 100;
+  target.with.equal = 100;
+  target.without.expected = 100;
+  target.without.equal = 90;
+  target.without.differs = 7;
+  target.without.missing = 3;
+  target.without.resurrected = 5;
+  return target;
+}
 
 Numbers good() {
   Numbers numbers;
@@ -19,34 +35,26 @@ Numbers good() {
   numbers.processes = 2;
   numbers.requests = 1'000;
   numbers.superseded_before_work = 30;
-  numbers.results_stopped = {{"stale", 4}, {"superseded", 20}};
-  numbers.released = 950;
   numbers.seconds = 10;
   numbers.worker_records = {500, 470};
-  numbers.with.expected = 100;
-  numbers.with.equal = 100;
-  numbers.without.expected = 100;
-  numbers.without.equal = 90;
-  numbers.without.differs = 7;
-  numbers.without.missing = 3;
-  numbers.without.resurrected = 5;
+  numbers.targets = {good_target("search"), good_target("catalogue")};
   return numbers;
 }
 
-TEST(Numbers, NothingFailsWhenTheIndexIsRightAndTheScramblingWasHard) {
+TEST(Numbers, NothingFailsWhenTheTargetsAreRightAndTheScramblingWasHard) {
   EXPECT_THAT(failures(good(), true), IsEmpty());
 }
 
-TEST(Numbers, FailsWhenOneDocumentIsWrongOrResurrected) {
+TEST(Numbers, FailsWhenOneDocumentOfAnyTargetIsWrongOrResurrected) {
   Numbers numbers = good();
-  numbers.with.equal = 99;
-  numbers.with.differs = 1;
-  numbers.with.examples = {"path: other bytes"};
+  numbers.targets[0].with.equal = 99;
+  numbers.targets[0].with.differs = 1;
+  numbers.targets[0].with.examples = {"path: other bytes"};
   EXPECT_THAT(failures(numbers, false),
-              ElementsAre("the sink differs from the commit: 1 wrong, 0 resurrected", "  path: other bytes"));
+              ElementsAre("search differs from the commit: 1 wrong, 0 resurrected", "  path: other bytes"));
   numbers = good();
-  numbers.with.resurrected = 1;
-  EXPECT_THAT(failures(numbers, false), ElementsAre(HasSubstr("0 wrong, 1 resurrected")));
+  numbers.targets[1].with.resurrected = 1;
+  EXPECT_THAT(failures(numbers, false), ElementsAre("catalogue differs from the commit: 0 wrong, 1 resurrected"));
 }
 
 TEST(Numbers, FailsWhenAChangeCouldNotBeSentAndNamesIt) {
@@ -67,7 +75,11 @@ TEST(Numbers, FailsWhenAWorkerHadNothingToDo) {
 
 TEST(Numbers, FailsWhenTheScramblingIsTooGentleButOnlyWhereThatIsDemanded) {
   for (const auto forget :
-       {+[](Numbers& n) { n.without.differs = n.without.missing = 0; }, +[](Numbers& n) { n.without.resurrected = 0; },
+       {+[](Numbers& n) { n.targets[1].without.differs = n.targets[1].without.missing = 0; },
+        +[](Numbers& n) { n.targets[0].without.resurrected = n.targets[1].without.resurrected = 0; },
+        +[](Numbers& n) {
+          n.targets[1].results_stopped = {{"duplicate", 50}};
+        },
         +[](Numbers& n) { n.superseded_before_work = 0; }}) {
     Numbers numbers = good();
     forget(numbers);
@@ -76,34 +88,52 @@ TEST(Numbers, FailsWhenTheScramblingIsTooGentleButOnlyWhereThatIsDemanded) {
   }
 }
 
+TEST(Numbers, WithIntakeTapNothingIsSupersededBeforeWorkAndTheTableSaysWhy) {
+  Numbers numbers = good();
+  numbers.intake = "tap";
+  numbers.superseded_before_work = 0;
+  EXPECT_THAT(failures(numbers, true), IsEmpty());
+  EXPECT_THAT(table_text(numbers), HasSubstr("none: with intake tap the pipeline reads all requests"));
+  numbers.targets[0].results_stopped.clear();
+  EXPECT_THAT(failures(numbers, true), ElementsAre(HasSubstr("no result for search comes too late")));
+}
+
 TEST(Numbers, TheTableTellsAllOfThem) {
   const std::string table = table_text(good());
-  for (const char* part :
-       {"requests                           1000", "superseded before work           30", "24 (4 stale, 20 superseded)",
-        "950", "10.0", "100 of 100 documents right, 0 wrong", "10 wrong, 5 resurrected"})
+  for (const char* part : {"requests                           1000", "superseded before work           30", "10.0",
+                           "target search", "target catalogue", "24 (4 stale, 20 superseded)", "950",
+                           "100 of 100 documents right, 0 wrong", "10 wrong, 5 resurrected"})
     EXPECT_THAT(table, HasSubstr(part));
+  EXPECT_THAT(table, Not(HasSubstr("of no target")));
+  Numbers numbers = good();
+  numbers.results_without_target = {{"missing_target", 2}};
+  EXPECT_THAT(table_text(numbers), HasSubstr("results stopped, of no target      2 (2 missing_target)"));
 }
 
 TEST(Numbers, TheReportHasTheSameNumbers) {
   const auto report = nlohmann::json::parse(report_json(good(), {}));
   EXPECT_EQ(report["ok"], true);
+  EXPECT_EQ(report["intake"], "inline");
   EXPECT_EQ(report["requests"], 1'000);
   EXPECT_EQ(report["superseded_before_work"], 30);
-  EXPECT_EQ(report["results_stopped"]["superseded"], 20);
-  EXPECT_EQ(report["released"], 950);
-  EXPECT_EQ(report["documents_per_second"], 100.0);
+  EXPECT_EQ(report["requests_per_second"], 100.0);
   EXPECT_EQ(report["workers"], nlohmann::json({500, 470}));
-  EXPECT_EQ(report["with_resequencer"]["wrong"], 0);
-  EXPECT_EQ(report["without_resequencer"]["wrong"], 10);
-  EXPECT_EQ(report["without_resequencer"]["resurrected"], 5);
+  for (const char* name : {"search", "catalogue"}) {
+    const auto& target = report["targets"][name];
+    EXPECT_EQ(target["results_stopped"]["superseded"], 20);
+    EXPECT_EQ(target["released"], 950);
+    EXPECT_EQ(target["with_resequencer"]["wrong"], 0);
+    EXPECT_EQ(target["without_resequencer"]["wrong"], 10);
+    EXPECT_EQ(target["without_resequencer"]["resurrected"], 5);
+  }
 }
 
 TEST(Numbers, TheReportSurvivesPathsThatAreNoText) {
   Numbers numbers = good();
-  numbers.without.examples = {"a\xff: missing"};
+  numbers.targets[0].without.examples = {"a\xff: missing"};
   const auto report = nlohmann::json::parse(report_json(numbers, {"x"}));
   EXPECT_EQ(report["ok"], false);
-  EXPECT_EQ(report["without_resequencer"]["examples"][0], "a\xEF\xBF\xBD: missing");
+  EXPECT_EQ(report["targets"]["search"]["without_resequencer"]["examples"][0], "a\xEF\xBF\xBD: missing");
 }
 
 }  // namespace

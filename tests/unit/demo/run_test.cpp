@@ -120,19 +120,24 @@ TEST_F(ProgressFilesTest, NamesTheChangesThatASourceSkipped) {
 
 TEST(Outcomes, CountsWhatWasStoppedByInputAndReason) {
   Outcomes outcomes;
-  const auto event = [&](const char* outcome, const char* reason, const char* topic) {
-    count_event(std::string(R"({"kind":"outcome","id":"x","outcome":")") + outcome + R"(","reason":")" + reason +
-                    R"(","source":{"topic":")" + topic + R"(","partition":0,"offset":1}})",
+  const auto event = [&](const char* outcome, const char* reason, const char* topic, const std::string& more = "") {
+    count_event(std::string(R"({"kind":"outcome","id":"x","outcome":")") + outcome + R"(","reason":")" + reason + "\"" +
+                    more + R"(,"source":{"topic":")" + topic + R"(","partition":0,"offset":1}})",
                 "a.requests", outcomes);
   };
+  const std::string search = R"(,"target":"search")", catalogue = R"(,"target":"catalogue")";
   event("dropped", "superseded", "a.requests");
   event("dropped", "superseded", "a.requests");
-  event("dropped", "superseded", "a.commands");
-  event("dead_lettered", "unregistered", "a.commands");
+  event("dropped", "superseded", "a.commands", search);
+  event("dropped", "stale", "a.commands", catalogue);
+  event("dropped", "stale", "a.commands", catalogue);
+  event("dead_lettered", "missing_target", "a.commands");
   count_event(R"({"kind":"outcome","outcome":"released","source":{"topic":"a.commands"}})", "a.requests", outcomes);
   count_event(R"({"kind":"overdue","id":"x"})", "a.requests", outcomes);
   EXPECT_THAT(outcomes.requests, ElementsAre(Pair("superseded", 2U)));
-  EXPECT_THAT(outcomes.results, ElementsAre(Pair("superseded", 1U), Pair("unregistered", 1U)));
+  EXPECT_THAT(outcomes.results, ElementsAre(Pair("", ElementsAre(Pair("missing_target", 1U))),
+                                            Pair("catalogue", ElementsAre(Pair("stale", 2U))),
+                                            Pair("search", ElementsAre(Pair("superseded", 1U)))));
   EXPECT_EQ(outcomes.unreadable, 0U);
   count_event("no json", "a.requests", outcomes);
   count_event(R"({"outcome":"dropped","reason":"stale"})", "a.requests", outcomes);
@@ -151,8 +156,24 @@ TEST(InstanceConfig, IsAConfigurationOfTheResequencer) {
   EXPECT_EQ(parsed.value().bootstrap_servers, "127.0.0.1:9092");
   EXPECT_EQ(parsed.value().init_partitions, 4);
   EXPECT_EQ(parsed.value().init_work_partitions, 40);
-  ASSERT_EQ(parsed.value().targets.size(), 1U);
+  EXPECT_EQ(parsed.value().intake, "inline");
+  ASSERT_EQ(parsed.value().targets.size(), 2U);
   EXPECT_EQ(parsed.value().targets[0].name, "search");
+  EXPECT_EQ(parsed.value().targets[1].name, "catalogue");
+}
+
+TEST(InstanceConfig, WithIntakeTapThereIsAPartitionOfRequestsForEveryWorker) {
+  Settings settings;
+  settings.application_id = "demo-1";
+  settings.bootstrap_servers = "127.0.0.1:9092";
+  settings.intake = "tap";
+  for (const auto& [workers, partitions] : {std::pair(20, 20), std::pair(1, 4)}) {
+    settings.workers = static_cast<std::uint64_t>(workers);
+    const auto parsed = config::parse(instance_config(settings, "1"), "test");
+    ASSERT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
+    EXPECT_EQ(parsed.value().intake, "tap");
+    EXPECT_EQ(parsed.value().init_partitions, partitions);
+  }
 }
 
 TEST(ProgressLine, ShowsShareAndTimeLeftAndNeverSaysDone) {

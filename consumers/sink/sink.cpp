@@ -1,18 +1,18 @@
-#include "consumers/sqlite/sink.h"
+#include "consumers/sink/sink.h"
 
 #include <spdlog/spdlog.h>
 #include <utility>
 #include <vector>
 
-namespace reseq::sqlite {
+namespace reseq::sink {
 namespace {
 
 constexpr Milliseconds kAskLimit{10'000};
-constexpr std::uint64_t kRejectionsLogged = 20;  // the table has all of them
+constexpr std::uint64_t kRejectionsLogged = 20;  // the store has all of them
 
 }  // namespace
 
-Sink::Sink(kafka::GroupConsumer& reader, DocumentStore& store, SinkOptions options)
+Sink::Sink(kafka::GroupConsumer& reader, Store& store, SinkOptions options)
     : reader_(reader), store_(store), options_(std::move(options)) {}
 
 Result<> Sink::start(std::string_view topic, std::span<const kafka::PlainOffset> begins) {
@@ -28,7 +28,7 @@ Result<> Sink::start(std::string_view topic, std::span<const kafka::PlainOffset>
       return Error{.what_to_do = ErrorClass::kInvalid,
                    .message = "partition " + std::to_string(start.partition.value()) + " was read up to offset " +
                               std::to_string(position->second.value()) + ", but the topic starts at " +
-                              std::to_string(start.offset.value()) + ": releases are lost. Load into a new --database"};
+                              std::to_string(start.offset.value()) + ": releases are lost. Load into a new place"};
     start.offset = position->second;
   }
   return reader_.assign_all(topic, from, kAskLimit);
@@ -112,4 +112,4 @@ Result<> Sink::commit() {
   return Done{};
 }
 
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

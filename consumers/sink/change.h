@@ -12,7 +12,7 @@
 #include "model/header.h"
 #include "model/ids.h"
 
-namespace reseq::sqlite {
+namespace reseq::sink {
 
 // kVersions: only a strictly newer `reseq-version` is written. kOff: the last write wins, as in a sink that knows
 // nothing of order; it exists to show what the check is worth.
@@ -45,4 +45,4 @@ struct RecordView {
 // `target`: only meaningful with Check::kOff, where `commands` carries the results of all targets; empty = any.
 [[nodiscard]] Reading read_change(const RecordView& record, Check check, std::string_view target);
 
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

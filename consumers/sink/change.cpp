@@ -1,8 +1,8 @@
-#include "consumers/sqlite/change.h"
+#include "consumers/sink/change.h"
 
 #include <charconv>
 
-namespace reseq::sqlite {
+namespace reseq::sink {
 namespace {
 
 // Of a doubled header the last one counts. Outer empty: absent; a null value reads as an empty one.
@@ -52,4 +52,4 @@ Reading read_change(const RecordView& record, Check check, std::string_view targ
   return change;
 }
 
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

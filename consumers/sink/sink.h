@@ -1,6 +1,6 @@
-// Sink: moves a topic into a DocumentStore, batch by batch, from the positions that the store itself keeps. There is no
-// consumer group: the file is the only truth about what it has read.
-// Invariant: a batch is one SQLite transaction with its positions, bounded by records, bytes and time.
+// Sink: moves a topic into a Store, batch by batch, from the positions that the store itself keeps. There is no
+// consumer group: the store is the only truth about what it has read.
+// Invariant: a batch goes into the store together with its positions; it is bounded by records, bytes and time.
 // Thread rule: one thread.
 #pragma once
 
@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "consumers/sqlite/document_store.h"
+#include "consumers/sink/store.h"
 #include "kafka/group_consumer.h"
 #include "kafka/plain_record.h"
 
-namespace reseq::sqlite {
+namespace reseq::sink {
 
 struct SinkOptions {
   Check check = Check::kVersions;
@@ -30,13 +30,13 @@ struct SinkCounts {
   std::uint64_t written = 0;    // changed a document
   std::uint64_t not_newer = 0;  // replays and older versions
   std::uint64_t not_for_us = 0;
-  std::uint64_t rejected = 0;  // outside the wire contract, kept in table `rejected`
+  std::uint64_t rejected = 0;  // outside the wire contract, kept aside by the store
 };
 
 class Sink {
  public:
   // REQUIRES: reader and store outlive the sink; the reader has no group.
-  Sink(kafka::GroupConsumer& reader, DocumentStore& store, SinkOptions options);
+  Sink(kafka::GroupConsumer& reader, Store& store, SinkOptions options);
 
   // Finds where to go on. `begins`: first offsets of all partitions of the topic. Partitions that the store does not
   // know start there. kInvalid: the log does not go back to a position any more, so releases are lost.
@@ -49,7 +49,7 @@ class Sink {
   Result<> commit();
 
   [[nodiscard]] const SinkCounts& counts() const { return counts_; }
-  // Next offsets that are committed to the file.
+  // Next offsets that are committed to the store.
   [[nodiscard]] const std::map<Partition, Offset>& committed() const { return committed_; }
 
  private:
@@ -62,7 +62,7 @@ class Sink {
   [[nodiscard]] bool batch_is_due() const;
 
   kafka::GroupConsumer& reader_;
-  DocumentStore& store_;
+  Store& store_;
   SinkOptions options_;
   SinkCounts counts_;
   std::map<Partition, Offset> committed_;
@@ -73,4 +73,4 @@ class Sink {
   Clock::time_point batch_opened_;
 };
 
-}  // namespace reseq::sqlite
+}  // namespace reseq::sink

@@ -1,0 +1,251 @@
+#include "consumers/command/command_stage.h"
+
+#include <algorithm>
+#include <csignal>
+#include <poll.h>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+
+namespace reseq::command {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Milliseconds kIdleWait{100};
+constexpr Milliseconds kAtOnce{0};
+constexpr Milliseconds kDrainLimit{10'000};
+constexpr milliseconds kBusyWait{5};
+constexpr milliseconds kEndWait{20};
+constexpr int kRecordsInARow = 200;
+// Bytes that wait for one command to read them.
+constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 10;
+constexpr std::size_t kShownBytes = 200;
+
+Error invalid(std::string message) {
+  return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(message)};
+}
+
+std::string ticket_text(const stage::Ticket& ticket) {
+  return std::to_string(ticket.partition.value()) + "-" + std::to_string(ticket.offset.value()) + "-" +
+         std::to_string(ticket.assignment.value());
+}
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    names.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+Result<> CommandStage::run(const std::atomic<bool>& stop) {
+  if (Result<> started = start(); !started) return started;
+  Result<> worked = work(stop);
+  if (worked) worked = finish();
+  counts_.unanswered = given_.size();
+  // Also after an error: what was answered before it is done.
+  Result<> drained = stage_.drain(kDrainLimit);
+  return worked ? drained : worked;
+}
+
+Result<> CommandStage::start() {
+  for (std::size_t i = 0; i < options_.copies; ++i) {
+    auto process = CommandProcess::start(options_.command);
+    if (!process) return process.error();
+    copies_.push_back({.process = std::move(process).value(), .spoke_at = Clock::now()});
+  }
+  return Done{};
+}
+
+Result<> CommandStage::work(const std::atomic<bool>& stop) {
+  while (!stop) {
+    Result<bool> more = hand_out();
+    if (!more) return more.error();
+    if (Result<> served = serve(more.value() || given_.empty() ? milliseconds(0) : kBusyWait); !served) return served;
+    if (Result<> alive = check_endings(); !alive) return alive;
+    report_silence();
+  }
+  return Done{};
+}
+
+Result<bool> CommandStage::hand_out() {
+  for (int i = 0; i < kRecordsInARow; ++i) {
+    if (least_busy() == nullptr) return false;
+    Result<std::optional<stage::Work>> next = stage_.next(given_.empty() ? kIdleWait : kAtOnce);
+    if (!next) return next.error();
+    if (!next.value()) return false;
+    give(std::move(*next.value()));
+  }
+  return true;
+}
+
+void CommandStage::give(stage::Work work) {
+  std::vector<std::string> targets = targets_of(work);
+  if (targets.empty()) return stage_.finish(work);  // nothing for these commands
+  Copy& copy = *least_busy();
+  std::vector<Header> headers;
+  for (const stage::OwnedHeader& header : work.headers)
+    headers.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+  const std::string ticket = ticket_text(work.ticket);
+  copy.process->give(lines::work_line(ticket, {.key = work.key, .payload = work.payload, .headers = headers}, targets,
+                                      options_.payload_form));
+  if (copy.unanswered++ == 0) copy.spoke_at = Clock::now();
+  ++counts_.records;
+  const auto place = static_cast<std::size_t>(&copy - copies_.data());
+  given_.emplace(ticket, Given{.work = std::move(work), .targets = std::move(targets), .copy = place});
+}
+
+std::vector<std::string> CommandStage::targets_of(const stage::Work& work) const {
+  std::vector<std::string> targets = split(work.header("reseq-targets"));
+  if (!options_.targets.empty())
+    std::erase_if(targets, [&](const std::string& target) { return !contains(options_.targets, target); });
+  return targets;
+}
+
+CommandStage::Copy* CommandStage::least_busy() {
+  Copy* found = nullptr;
+  for (Copy& copy : copies_) {
+    if (copy.process->waiting_bytes() >= kWaitingBytesMax) continue;
+    if (found == nullptr || copy.unanswered < found->unanswered) found = &copy;
+  }
+  return found;
+}
+
+Result<> CommandStage::serve(milliseconds limit) {
+  std::vector<pollfd> ends;
+  for (const Copy& copy : copies_) {
+    ends.push_back({.fd = copy.process->output(), .events = POLLIN, .revents = 0});
+    const bool writes = copy.process->waiting_bytes() > 0;
+    ends.push_back({.fd = writes ? copy.process->input() : -1, .events = POLLOUT, .revents = 0});
+  }
+  if (::poll(ends.data(), ends.size(), static_cast<int>(limit.count())) <= 0) return Done{};
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (ends[2 * i + 1].revents != 0) copies_[i].process->write_some();
+    if (ends[2 * i].revents == 0) continue;
+    copies_[i].process->read_some();
+    if (Result<> taken = take_lines(copies_[i]); !taken) return taken;
+  }
+  return Done{};
+}
+
+Result<> CommandStage::take_lines(Copy& copy) {
+  while (const auto line = copy.process->next_line())
+    if (Result<> taken = take_line(copy, *line); !taken) return taken;
+  return Done{};
+}
+
+Result<> CommandStage::take_line(Copy& copy, const LineBuffer::Line& line) {
+  copy.spoke_at = Clock::now();
+  if (line.too_long) return bad_line(line.text, "longer than " + std::to_string(LineBuffer::kLineBytesMax) + " bytes");
+  Result<lines::ResultLine> parsed = lines::parse_result_line(line.text);
+  if (!parsed) return bad_line(line.text, parsed.error().message);
+  const auto found = given_.find(parsed.value().ticket);
+  if (found == given_.end()) return bad_line(line.text, "no record with this ticket waits for an answer");
+  const Given& given = found->second;
+  if (parsed.value().answer != stage::Answer::kRegister)
+    for (const std::string& target : parsed.value().targets)
+      if (!contains(given.targets, target)) return bad_line(line.text, "the work line does not name this target");
+  if (Result<> sent = send(given, parsed.value()); !sent) {
+    if (sent.error().what_to_do != ErrorClass::kInvalid) return sent;
+    return bad_line(line.text, sent.error().message);
+  }
+  if (!parsed.value().done) return Done{};
+  stage_.finish(given.work);
+  --copies_[given.copy].unanswered;
+  given_.erase(found);
+  return Done{};
+}
+
+Result<> CommandStage::send(const Given& given, const lines::ResultLine& line) {
+  if (!line.answer) return Done{};
+  const std::vector<std::string>& targets = line.targets.empty() ? given.targets : line.targets;
+  stage::StageResult result{.answer = *line.answer, .op = line.op, .payload = line.payload, .headers = line.headers};
+  if (result.answer == stage::Answer::kRegister) {
+    result.target = joined(targets);
+    ++counts_.results;
+    return stage_.send(given.work, result);
+  }
+  for (const std::string& target : targets) {
+    result.target = target;
+    ++counts_.results;
+    if (Result<> sent = stage_.send(given.work, result); !sent) return sent;
+  }
+  return Done{};
+}
+
+Result<> CommandStage::bad_line(std::string_view text, const std::string& why) {
+  ++counts_.bad_lines;
+  const std::string message =
+      "the command answered a line that cannot be used: " + why + ": " + log::outside(text.substr(0, kShownBytes));
+  if (options_.on_bad_line == OnBadLine::kStop) return invalid(message);
+  report_(message);
+  return Done{};
+}
+
+Result<> CommandStage::check_endings() {
+  for (Copy& copy : copies_) {
+    // Whatever it has still said comes first.
+    if (!copy.process->output_ended() && !copy.process->input_refused()) continue;
+    const Clock::time_point until = Clock::now() + options_.end_limit;
+    std::optional<std::string> ending;
+    while (!(ending = copy.process->ending()) && Clock::now() < until) {
+      copy.process->read_some();
+      if (Result<> taken = take_lines(copy); !taken) return taken;
+      std::this_thread::sleep_for(kBusyWait);
+    }
+    if (!ending) return invalid("the command does not read or write any more");
+    return invalid("the command " + (ending->empty() ? "ended while there was work to do" : *ending));
+  }
+  return Done{};
+}
+
+// The commands get no more work. They end by themselves when they have read everything.
+Result<> CommandStage::finish() {
+  for (Copy& copy : copies_) copy.process->finish_input();
+  const auto reads = [](const Copy& copy) { return !copy.process->output_ended(); };
+  const Clock::time_point until = Clock::now() + options_.end_limit;
+  while (std::any_of(copies_.begin(), copies_.end(), reads) && Clock::now() < until) {
+    if (Result<> served = serve(kEndWait); !served) return served;
+    for (Copy& copy : copies_) copy.process->finish_input();
+  }
+  return wait_for_endings();
+}
+
+Result<> CommandStage::wait_for_endings() {
+  for (Copy& copy : copies_) {
+    const Clock::time_point until = Clock::now() + std::chrono::seconds(2);
+    std::optional<std::string> ending;
+    while (!(ending = copy.process->ending()) && Clock::now() < until) std::this_thread::sleep_for(kBusyWait);
+    if (!ending) return invalid("the command did not end when its input did");
+    if (!ending->empty()) return invalid("the command " + *ending);
+  }
+  return Done{};
+}
+
+void CommandStage::report_silence() {
+  for (Copy& copy : copies_) {
+    if (copy.reported || copy.unanswered == 0 || Clock::now() - copy.spoke_at < options_.silence) continue;
+    copy.reported = true;
+    report_("a command has not answered for " + std::to_string(options_.silence.count() / 1000) +
+            " s; does it write each line at once (jq --unbuffered, flush in Python)?");
+  }
+}
+
+}  // namespace reseq::command

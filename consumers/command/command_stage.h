@@ -1,0 +1,101 @@
+// CommandStage: a stage whose work is done by commands. Each record of `work` goes as one line of JSON to one of them,
+// the lines that they answer become results (consumers/lines).
+// Invariants: a record is finished only by a line that answers its ticket, so what is not answered is never committed;
+// nothing waits for a command without also reading what it writes.
+// Thread rule: one thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "consumers/command/command_process.h"
+#include "consumers/lines/record_line.h"
+#include "consumers/lines/result_line.h"
+#include "consumers/stage/stage.h"
+
+namespace reseq::command {
+
+// What a line that cannot be used means. Either way its record is not committed and is read again after a restart.
+enum class OnBadLine : unsigned char { kStop, kSkip };
+
+struct CommandOptions {
+  std::vector<std::string> command = {};  // and its arguments
+  std::size_t copies = 1;
+  std::vector<std::string> targets = {};  // that the commands answer for; empty: all
+  lines::PayloadForm payload_form = lines::PayloadForm::kAuto;
+  OnBadLine on_bad_line = OnBadLine::kStop;
+  // A command that has not answered anything for this long is reported, once.
+  std::chrono::milliseconds silence{30'000};
+  // How long a command may take for what it was given when everything ends.
+  std::chrono::milliseconds end_limit{30'000};
+};
+
+struct CommandCounts {
+  std::uint64_t records = 0;  // given to a command
+  std::uint64_t results = 0;
+  std::uint64_t bad_lines = 0;
+  std::uint64_t unanswered = 0;  // at the end
+};
+
+class CommandStage {
+ public:
+  using Report = std::function<void(const std::string&)>;
+
+  // REQUIRES: the stage outlives it. `report` is told what a person should know, one line each.
+  CommandStage(stage::Stage& stage, CommandOptions options, Report report)
+      : stage_(stage), options_(std::move(options)), report_(std::move(report)) {}
+
+  // Starts the commands and works until `stop`; then gives nothing more, takes the answers that are on their way and
+  // commits them. kInvalid: a command cannot be started, ended, or has answered a line that cannot be used.
+  Result<> run(const std::atomic<bool>& stop);
+
+  [[nodiscard]] const CommandCounts& counts() const { return counts_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Copy {
+    std::unique_ptr<CommandProcess> process;
+    std::size_t unanswered = 0;
+    Clock::time_point spoke_at;
+    bool reported = false;
+  };
+  struct Given {
+    stage::Work work;
+    std::vector<std::string> targets;
+    std::size_t copy;
+  };
+
+  Result<> start();
+  Result<> work(const std::atomic<bool>& stop);
+  Result<> finish();
+  // Gives what there is and what fits. True: there may be more.
+  Result<bool> hand_out();
+  void give(stage::Work work);
+  [[nodiscard]] Copy* least_busy();
+  // Waits up to `limit` for a command to read or to write, and serves it.
+  Result<> serve(std::chrono::milliseconds limit);
+  Result<> take_lines(Copy& copy);
+  Result<> take_line(Copy& copy, const LineBuffer::Line& line);
+  Result<> send(const Given& given, const lines::ResultLine& line);
+  Result<> bad_line(std::string_view text, const std::string& why);
+  // A command may end only after its input has.
+  Result<> check_endings();
+  Result<> wait_for_endings();
+  void report_silence();
+  [[nodiscard]] std::vector<std::string> targets_of(const stage::Work& work) const;
+
+  stage::Stage& stage_;
+  CommandOptions options_;
+  Report report_;
+  CommandCounts counts_;
+  std::vector<Copy> copies_;
+  std::map<std::string, Given, std::less<>> given_;  // by ticket
+};
+
+}  // namespace reseq::command

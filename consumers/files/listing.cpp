@@ -1,0 +1,52 @@
+#include "consumers/files/listing.h"
+
+#include <string_view>
+
+#include "codec/json_writer.h"
+#include "consumers/files/file_store.h"
+#include "consumers/sqlite/database.h"
+
+namespace reseq::files {
+namespace {
+
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr std::string_view kAll = "SELECT id, seq, version, file FROM documents WHERE deleted = 0 ORDER BY id";
+constexpr std::string_view kOne = "SELECT id, seq, version, file FROM documents WHERE deleted = 0 AND id = ?1";
+
+void bytes(codec::JsonWriter& line, const char* name, const char* name_base64, std::string_view value) {
+  if (codec::is_utf8(value))
+    line.text(name, value);
+  else
+    line.base64(name_base64, value);
+}
+
+bool print(const Statement& row, std::FILE* out) {
+  codec::JsonWriter line;
+  bytes(line, "id", "id_base64", row.bytes(0).value_or(""));
+  if (const auto seq = row.bytes(1)) bytes(line, "seq", "seq_base64", *seq);
+  line.number_as_text("version", static_cast<std::uint64_t>(row.integer(2)));
+  line.text("file", below_directory(row.bytes(3).value_or("")));
+  const std::string text = std::string(line.finish()) + "\n";
+  return std::fwrite(text.data(), 1, text.size(), out) == text.size();
+}
+
+}  // namespace
+
+Result<std::uint64_t> list_documents(const std::string& directory, const std::optional<std::string>& id,
+                                     std::FILE* out) {
+  Result<Database> index = Database::open(directory + "/" + kIndexName, Database::Mode::kReadOnly);
+  if (!index) return index.error();
+  Result<Statement> find = index.value().prepare(id ? kOne : kAll);
+  if (!find) return find.error();
+  if (id) find.value().bind_blob(1, *id);
+  for (std::uint64_t count = 0;; ++count) {
+    Result<bool> row = find.value().step();
+    if (!row) return row.error();
+    if (!row.value()) return count;
+    if (!print(find.value(), out)) return Error{.message = "cannot write the list"};
+  }
+}
+
+}  // namespace reseq::files

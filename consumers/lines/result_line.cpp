@@ -1,0 +1,128 @@
+#include "consumers/lines/result_line.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "producers/ndjson/base64.h"
+#include "producers/ndjson/line_members.h"
+
+namespace reseq::lines {
+namespace {
+
+using ndjson::LineMembers;
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, 14> kNames = {
+    "ticket", "id",      "id_base64", "seq",     "seq_base64", "epoch",          "targets",
+    "op",     "payload", "command",   "headers", "done",       "payload_base64", "headers_base64"};
+
+Error bad(std::string why) {
+  return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
+}
+
+Result<> read_ticket(const LineMembers& line, ResultLine& result) {
+  const std::string_view* value = line.find("ticket");
+  std::optional<std::string> text = value == nullptr ? std::nullopt : ndjson::as_text(*value);
+  if (!text) return bad("needs 'ticket', the text that came with the work");
+  result.ticket = std::move(*text);
+  return Done{};
+}
+
+Result<> read_command(const LineMembers& line, ResultLine& result) {
+  if (const std::string_view* value = line.find("command")) {
+    const std::optional<std::string> name = ndjson::as_text(*value);
+    if (name == "sequence") {
+      result.answer = stage::Answer::kSequence;
+    } else if (name == "unregister") {
+      result.answer = stage::Answer::kUnregister;
+    } else if (name == "register") {
+      result.answer = stage::Answer::kRegister;
+    } else {
+      return bad("'command' is none of 'sequence', 'unregister' and 'register'");
+    }
+  } else if (line.has("payload") || line.has("payload_base64") || line.has("op")) {
+    result.answer = stage::Answer::kSequence;
+  }
+  return Done{};
+}
+
+Result<> read_done(const LineMembers& line, ResultLine& result) {
+  const std::string_view* value = line.find("done");
+  if (value == nullptr)
+    return result.answer ? Result<>(Done{}) : Result<>(bad("needs 'payload', 'op', 'command' or 'done'"));
+  if (*value != "true" && *value != "false") return bad("'done' is neither true nor false");
+  result.done = *value == "true";
+  return Done{};
+}
+
+Result<> read_targets(const LineMembers& line, ResultLine& result) {
+  const std::string_view* value = line.find("targets");
+  if (value == nullptr) {
+    if (result.answer == stage::Answer::kRegister) return bad("'register' needs 'targets'");
+    return Done{};
+  }
+  std::optional<std::vector<std::string>> texts = ndjson::as_texts(*value);
+  if (!texts) return bad("'targets' is not a list of at least one name");
+  result.targets = std::move(*texts);
+  return Done{};
+}
+
+Result<> read_op(const LineMembers& line, ResultLine& result) {
+  const std::string_view* value = line.find("op");
+  if (value == nullptr) return Done{};
+  const std::optional<std::string> op = ndjson::as_text(*value);
+  if (op != "upsert" && op != "delete") return bad("'op' is neither 'upsert' nor 'delete'");
+  result.op = *op == "upsert" ? Op::kUpsert : Op::kDelete;
+  return Done{};
+}
+
+// REQUIRES: command and op were read.
+Result<> read_payload(const LineMembers& line, ResultLine& result) {
+  Result<std::optional<std::string>> payload = ndjson::payload_of(line);
+  if (!payload) return payload.error();
+  if (result.answer != stage::Answer::kSequence) return Done{};
+  result.payload = std::move(payload).value();
+  if (!result.op) {
+    result.op = result.payload ? Op::kUpsert : Op::kDelete;
+    if (!result.payload && !line.has("payload")) return bad("needs 'payload' or 'op': 'delete'");
+  }
+  if (*result.op == Op::kUpsert && !result.payload) return bad("'op' is 'upsert', but there is no payload");
+  if (*result.op == Op::kDelete) result.payload.reset();
+  return Done{};
+}
+
+Result<> add_headers(const LineMembers& line, const char* member, bool encoded, ResultLine& result) {
+  const std::string_view* value = line.find(member);
+  if (value == nullptr) return Done{};
+  const std::string name(member);
+  const ordered_json headers = ordered_json::parse(*value);
+  if (!headers.is_object()) return bad("'" + name + "' is not an object");
+  for (const auto& [key, text] : headers.items()) {
+    if (!text.is_string() && (encoded || !text.is_null())) return bad("a value of '" + name + "' is not text");
+    if (key.starts_with("reseq-") && key != "reseq-observed-version") continue;
+    std::optional<std::string> bytes;
+    if (text.is_string()) bytes = text.get<std::string>();
+    if (encoded && !(bytes = ndjson::from_base64(*bytes))) return bad("a value of '" + name + "' is not base64");
+    result.headers.push_back({key, std::move(bytes)});
+  }
+  return Done{};
+}
+
+Result<> read_headers(const LineMembers& line, ResultLine& result) {
+  if (Result<> added = add_headers(line, "headers", false, result); !added) return added;
+  return add_headers(line, "headers_base64", true, result);
+}
+
+}  // namespace
+
+Result<ResultLine> parse_result_line(std::string_view line) {
+  const Result<LineMembers> members = LineMembers::read(line, kNames);
+  if (!members) return members.error();
+  ResultLine result;
+  for (const auto read : {read_ticket, read_command, read_done, read_targets, read_op, read_payload, read_headers})
+    if (Result<> done = read(members.value(), result); !done) return done.error();
+  return result;
+}
+
+}  // namespace reseq::lines

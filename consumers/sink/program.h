@@ -1,0 +1,36 @@
+// The program around a sink: the options that all of them have, and the loop that follows a topic until SIGTERM.
+// Thread rule: one thread; run() owns the process's handlers of SIGTERM and SIGINT.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "consumers/sink/store.h"
+
+namespace reseq::sink {
+
+struct Arguments {
+  std::string bootstrap_servers;
+  std::string topic;
+  std::string check = "on";
+  std::string target;
+  std::string progress_file;
+  std::vector<std::string> properties;
+};
+
+void declare(CLI::App& app, Arguments& arguments);
+
+// The exit code, when help was all that was wanted or the arguments are wrong; both have been said then.
+[[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
+
+using OpenStore = std::function<Result<std::unique_ptr<Store>>(const StoreIdentity&)>;
+
+// Follows the topic until SIGTERM or SIGINT and answers the exit code of the program.
+[[nodiscard]] int run(const std::string& program, const Arguments& arguments, const OpenStore& open);
+
+}  // namespace reseq::sink

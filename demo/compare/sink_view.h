@@ -1,0 +1,33 @@
+// SinkView: the documents that a sink has, read by tables and files alone, apart from the code that wrote them.
+// Thread rule: one thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace reseq::demo {
+
+struct Held {
+  bool known = false;                    // live, or remembered as deleted
+  std::optional<std::string> payload{};  // of a live document
+};
+
+class SinkView {
+ public:
+  virtual ~SinkView() = default;
+  virtual Result<Held> find(std::string_view id) = 0;
+  // The ids of all live documents, and whatever else somebody who looks there would take for one.
+  virtual Result<std::vector<std::string>> live() = 0;
+};
+
+// The file of reseq-sink-sqlite.
+Result<std::unique_ptr<SinkView>> view_database(const std::string& database_file);
+// The directory of reseq-sink-files. A file that its index does not know is live, under its path.
+Result<std::unique_ptr<SinkView>> view_directory(const std::string& directory);
+
+}  // namespace reseq::demo

@@ -1,0 +1,240 @@
+// A stage whose work is done by real commands, over a log in memory.
+#include "consumers/command/command_stage.h"
+
+#include <deque>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+namespace reseq::command {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+constexpr Partition kP0{0};
+
+struct World {
+  std::deque<stage::WorkRecord> work;
+  std::vector<std::string> sent;  // target=payload
+  std::vector<stage::Ticket> acknowledged;
+  Offset committed = kNoOffset;
+  bool assigned = false;
+};
+
+class ReaderInMemory : public stage::WorkReader {
+ public:
+  explicit ReaderInMemory(World& world) : world_(world) {}
+  void listen(stage::AssignmentListener& listener) override { listener_ = &listener; }
+  Result<std::optional<stage::WorkRecord>> poll(Milliseconds) override {
+    if (!std::exchange(world_.assigned, true)) listener_->on_assigned(std::vector<Partition>{kP0});
+    if (world_.work.empty()) return std::optional<stage::WorkRecord>();
+    std::optional<stage::WorkRecord> next = std::move(world_.work.front());
+    world_.work.pop_front();
+    return next;
+  }
+  [[nodiscard]] std::vector<stage::NextOffset> positions() const override { return {}; }
+  Result<> commit(std::span<const stage::NextOffset> offsets) override {
+    world_.committed = offsets.front().next;
+    return Done{};
+  }
+  void close() override {}
+
+ private:
+  World& world_;
+  stage::AssignmentListener* listener_ = nullptr;
+};
+
+class SenderInMemory : public stage::ResultSender {
+ public:
+  explicit SenderInMemory(World& world) : world_(world) {}
+  Result<> send(const stage::Ticket& ticket, std::optional<std::string_view>, std::optional<std::string_view> payload,
+                std::span<const stage::OwnedHeader> headers) override {
+    const auto header = [&](std::string_view name) {
+      const auto found = stage::last_header(headers, name);
+      return found ? found->value_or("(null)") : "(none)";
+    };
+    const std::string command = header("reseq-command") == "sequence" ? "" : header("reseq-command") + " ";
+    const std::string target = header("reseq-command") == "register" ? "reseq-targets" : "reseq-target";
+    world_.sent.push_back(command + header(target) + "=" + std::string(payload.value_or("(null)")));
+    world_.acknowledged.push_back(ticket);
+    return Done{};
+  }
+  Result<std::vector<stage::Ticket>> acknowledged(Milliseconds) override {
+    return std::exchange(world_.acknowledged, {});
+  }
+  [[nodiscard]] std::size_t held() const override { return 0; }
+
+ private:
+  World& world_;
+};
+
+class CommandStageTest : public testing::Test {
+ protected:
+  void write_work(const std::string& payload, const std::string& targets = "search,catalogue") {
+    const auto offset = static_cast<std::int64_t>(written_++);
+    world_.work.push_back({kP0, Offset(offset), "id-" + std::to_string(offset), payload, {{"reseq-targets", targets}}});
+  }
+  // Runs until everything written was committed, or an error; then in order to the end.
+  Result<> run(std::vector<std::string> command, CommandOptions options = {}) {
+    options.command = std::move(command);
+    std::atomic<bool> stop = false;
+    CommandStage stage(stage_, options, [&](const std::string& line) {
+      reports_.push_back(line);
+      stop = stop_at_report_;
+    });
+    watch_ = [&] { stop = stop || world_.committed == Offset(static_cast<std::int64_t>(written_)); };
+    Result<> ran = stage.run(stop);
+    counts_ = stage.counts();
+    return ran;
+  }
+
+  // Looks after the world whenever the stage asks for acknowledgements.
+  class Sender : public SenderInMemory {
+   public:
+    explicit Sender(CommandStageTest& test) : SenderInMemory(test.world_), test_(test) {}
+    Result<std::vector<stage::Ticket>> acknowledged(Milliseconds limit) override {
+      if (test_.watch_) test_.watch_();
+      return SenderInMemory::acknowledged(limit);
+    }
+
+   private:
+    CommandStageTest& test_;
+  };
+
+  World world_;
+  std::size_t written_ = 0;
+  bool stop_at_report_ = false;
+  std::function<void()> watch_;
+  std::vector<std::string> reports_;
+  CommandCounts counts_;
+  stage::Stage stage_{std::make_unique<ReaderInMemory>(world_),
+                      std::make_unique<Sender>(*this),
+                      {.in_flight_max = 5'000, .commit_interval = std::chrono::milliseconds(0)}};
+};
+
+TEST_F(CommandStageTest, SendsTheAnswerToAllTargetsOfTheRecord) {
+  write_work(R"({"n":1})");
+  write_work("text", "search");
+  const Result<> ran = run({"jq", "--unbuffered", "-c", "{ticket, payload}"});
+  EXPECT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(world_.sent, UnorderedElementsAre(R"(search={"n":1})", R"(catalogue={"n":1})", "search=text"));
+  EXPECT_EQ(counts_.records, 2U);
+  EXPECT_EQ(counts_.unanswered, 0U);
+}
+
+TEST_F(CommandStageTest, TakesTheWorkLineBackWithAnotherPayload) {
+  write_work(R"({"title":"kettle"})");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c", ".payload.title |= ascii_upcase"}));
+  EXPECT_THAT(world_.sent, UnorderedElementsAre(R"(search={"title":"KETTLE"})", R"(catalogue={"title":"KETTLE"})"));
+}
+
+TEST_F(CommandStageTest, TakesSeveralLinesForARecord) {
+  write_work("x");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c",
+                   R"({ticket, payload: "for search", targets: ["search"], done: false},
+                      {ticket, command: "register", targets: ["more"], done: false},
+                      {ticket, command: "unregister", targets: ["catalogue"]})"}));
+  EXPECT_THAT(world_.sent, ElementsAre("search=for search", "register more=(null)", "unregister catalogue=(null)"));
+}
+
+TEST_F(CommandStageTest, GivesACommandOnlyTheWorkOfItsTargets) {
+  write_work("x", "catalogue");
+  write_work("y", "search,catalogue");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c", "{ticket, payload}"}, {.targets = {"search"}}));
+  EXPECT_THAT(world_.sent, ElementsAre("search=y"));
+}
+
+TEST_F(CommandStageTest, SharesTheWorkAmongItsCopies) {
+  for (int i = 0; i < 20; ++i) write_work("x", "search");
+  const std::string script =
+      "while read -r line; do printf '%s\\n' \"$line\" | jq -c \"{ticket, payload: \\\"$$\\\"}\"; done";
+  ASSERT_TRUE(run({"bash", "-c", script}, {.copies = 2}));
+  EXPECT_EQ(std::set<std::string>(world_.sent.begin(), world_.sent.end()).size(), 2U);
+}
+
+// The command writes far more than a pipe holds before it reads on, and so do we.
+TEST_F(CommandStageTest, DoesNotLockUpWhenAllPipesAreFull) {
+  for (int i = 0; i < 300; ++i) write_work(std::string(5'000, 'x'), "search");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c", "{ticket, payload: (.payload + .payload)}"}, {.copies = 2}));
+  EXPECT_EQ(world_.sent.size(), 300U);
+}
+
+TEST_F(CommandStageTest, TakesWhatABufferingCommandHoldsBackWhenItsInputEnds) {
+  for (int i = 0; i < 3; ++i) write_work("x", "search");
+  stop_at_report_ = true;
+  ASSERT_TRUE(run({"jq", "-c", "{ticket, payload}"}, {.silence = std::chrono::milliseconds(50)}));
+  EXPECT_EQ(world_.sent.size(), 3U);
+  EXPECT_EQ(world_.committed, Offset(3));
+  ASSERT_EQ(reports_.size(), 1U);
+  EXPECT_THAT(reports_[0], HasSubstr("--unbuffered"));
+}
+
+TEST_F(CommandStageTest, StopsAtALineThatCannotBeUsedAndCommitsOnlyWhatWasAnswered) {
+  for (const char* payload : {"good", "bad", "good"}) write_work(payload, "search");
+  const Result<> ran =
+      run({"jq", "--unbuffered", "-c", R"(if .payload == "bad" then "nonsense" else {ticket, payload} end)"});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message,
+            R"(the command answered a line that cannot be used: not a JSON object: "\"nonsense\"")");
+  EXPECT_EQ(world_.committed, Offset(1));
+  EXPECT_EQ(counts_.bad_lines, 1U);
+}
+
+TEST_F(CommandStageTest, PassesOverALineThatCannotBeUsedWhenToldTo) {
+  for (const char* payload : {"bad", "unknown", "target", "good"}) write_work(payload, "search");
+  const auto watch = [&] { return reports_.size() == 3; };
+  stop_at_report_ = false;
+  world_.committed = kNoOffset;
+  CommandOptions options{.on_bad_line = OnBadLine::kSkip};
+  options.command = {"jq", "--unbuffered", "-c",
+                     R"(if .payload == "bad" then "nonsense"
+                        elif .payload == "unknown" then {ticket: "x", payload}
+                        elif .payload == "target" then {ticket, payload, targets: ["catalogue"]}
+                        else {ticket, payload} end)"};
+  std::atomic<bool> stop = false;
+  CommandStage stage(stage_, options, [&](const std::string& line) { reports_.push_back(line); });
+  watch_ = [&] { stop = stop || (watch() && world_.sent.size() == 1); };
+  ASSERT_TRUE(stage.run(stop));
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("not a JSON object"), HasSubstr("no record with this ticket"),
+                                    HasSubstr("does not name this target")));
+  EXPECT_EQ(stage.counts().unanswered, 3U);
+  EXPECT_EQ(world_.committed, Offset(0)) << "the first record was not answered";
+}
+
+TEST_F(CommandStageTest, EndsWithItsCommand) {
+  const std::vector<std::pair<std::string, std::string>> ends = {
+      {"read line; exit 3", "the command ended with exit code 3"},
+      {"read line; exit 0", "the command ended while there was work to do"},
+      {"read line; kill -9 $$", "the command was killed by signal 9"},
+      {"exec 0<&-; sleep 0.1; exit 4", "the command ended with exit code 4"},
+  };
+  for (const auto& [script, message] : ends) {
+    write_work("x");
+    const Result<> ran = run({"bash", "-c", script});
+    ASSERT_FALSE(ran) << script;
+    EXPECT_EQ(ran.error().message, message) << script;
+    EXPECT_LT(world_.committed, Offset(1));
+  }
+}
+
+TEST_F(CommandStageTest, SaysWhenThereIsNoSuchCommand) {
+  const Result<> ran = run({"no-such-command-anywhere"});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "cannot start no-such-command-anywhere: No such file or directory");
+}
+
+TEST_F(CommandStageTest, EndsACommandThatIgnoresTheEndOfItsInput) {
+  write_work("x", "search");
+  const Result<> ran = run({"bash", "-c", "read -r line; jq -c '{ticket, payload}' <<<\"$line\"; sleep 1000"},
+                           {.end_limit = std::chrono::milliseconds(100)});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message, "the command did not end when its input did");
+  EXPECT_EQ(world_.committed, Offset(1));
+}
+
+}  // namespace
+}  // namespace reseq::command
