@@ -48,9 +48,11 @@ ResequencerRun::ResequencerRun(std::string bootstrap_servers, std::string applic
   watcher_ = good(watcher_cluster_->log_reader());
 }
 
-std::unique_ptr<Process> ResequencerRun::start(int instance) {
-  return std::make_unique<Process>(
-      std::vector<std::string>{program("resequencer"), "run", "--config", config_file(instance)}, log_file(instance));
+std::unique_ptr<Process> ResequencerRun::start(int instance, const std::vector<std::string>& environment) {
+  std::vector<std::string> argv = {"env"};
+  argv.insert(argv.end(), environment.begin(), environment.end());
+  argv.insert(argv.end(), {program("resequencer"), "run", "--config", config_file(instance)});
+  return std::make_unique<Process>(argv, log_file(instance));
 }
 
 bool ResequencerRun::drained() {

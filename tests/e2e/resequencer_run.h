@@ -21,8 +21,8 @@ class ResequencerRun {
   ResequencerRun(std::string bootstrap_servers, std::string application_id, std::vector<std::string> targets,
                  const std::string& more_toml = "");
 
-  // A process with instance.id = instance.
-  [[nodiscard]] std::unique_ptr<Process> start(int instance);
+  // A process with instance.id = instance. `environment` (NAME=value) is added to that of the test.
+  [[nodiscard]] std::unique_ptr<Process> start(int instance, const std::vector<std::string>& environment = {});
 
   // No input waits: the group's offsets are at the stable ends of requests and commands.
   [[nodiscard]] bool drained();
