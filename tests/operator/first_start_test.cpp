@@ -1,0 +1,51 @@
+// Topics that were there before the application.
+#include <csignal>
+#include <gtest/gtest.h>
+#include <sysexits.h>
+
+#include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
+#include "tests/operator/operator.h"
+#include "tests/support/broker.h"
+
+namespace reseq::test {
+namespace {
+
+constexpr int kLimitMs = 60'000;
+constexpr int kOldRecords = 50;
+
+class FirstStart : public testing::Test {
+ protected:
+  // Old records without a sequence, then the first start, then a request that has one. Dead letters in the end.
+  std::size_t dead_letters_when(const std::string& first_start) {
+    EXPECT_EQ(shop.run({"init"}).code, EX_OK);
+    for (int i = 0; i < kOldRecords; ++i) shop.send("requests", "old-" + std::to_string(i), {});
+    shop.keys = "first_start = \"" + first_start + "\"\n";
+    const auto process = shop.start_and_wait();
+    shop.send("requests", "new", {{"reseq-seq", "1"}});
+    EXPECT_TRUE(wait_until(std::chrono::milliseconds(kLimitMs), [&] { return records_in("work") == 1; }))
+        << process->tail();
+    process->signal(SIGTERM);
+    EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+    return records_in("dead-letter");
+  }
+
+  std::size_t records_in(const std::string& role) {
+    std::size_t records = 0;
+    read_all(shop.connection(), shop.topic(role), [&](const kafka::PlainRecord&) { ++records; });
+    return records;
+  }
+
+  Operator shop{Broker::shared().bootstrap_servers()};
+};
+
+TEST_F(FirstStart, ReadsWhatIsThereAlready) {
+  EXPECT_EQ(dead_letters_when("begin"), static_cast<std::size_t>(kOldRecords));
+}
+
+TEST_F(FirstStart, AtTheEndLeavesItAlone) {
+  EXPECT_EQ(dead_letters_when("end"), 0U);
+}
+
+}  // namespace
+}  // namespace reseq::test
