@@ -1,0 +1,95 @@
+// How reseq-stage ends, and what is committed then.
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+
+#include "tests/e2e/patience.h"
+#include "tests/stage/topics.h"
+
+namespace reseq::test {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+constexpr milliseconds kPatience{60'000};
+constexpr int kDataError = 65;  // EX_DATAERR
+constexpr int kSoftware = 70;   // EX_SOFTWARE
+
+const std::vector<std::string> kEcho = {"jq", "--unbuffered", "-c", "{ticket, payload}"};
+
+pid_t child_of(pid_t parent) {
+  std::ifstream file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
+  pid_t child = 0;
+  file >> child;
+  return child;
+}
+
+TEST(StageProgram, EndsAtAWrongLineAndTheRecordComesAgain) {
+  Topics topics("wrong-line");
+  topics.write("a", "text");
+  topics.flush();
+  const auto wrong =
+      topics.start("wrong", {"--transactional"}, {"jq", "--unbuffered", "-c", "{ticket: \"?\", payload}"});
+  EXPECT_EQ(wrong->wait(60'000), kDataError);
+  EXPECT_THAT(wrong->tail(), HasSubstr("no record with this ticket waits for an answer"));
+  EXPECT_THAT(wrong->tail(), HasSubstr("1 records were not answered"));
+  const auto right = topics.start("right", {"--transactional"}, kEcho);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return topics.results().size() == 1; })) << right->tail();
+  right->signal(SIGTERM);
+  EXPECT_EQ(right->wait(30'000), 0) << right->tail();
+}
+
+TEST(StageProgram, EndsWithItsCommandAndCommitsOnlyWhatWasAnswered) {
+  Topics topics("killed-command");
+  // The second record is not answered.
+  const auto stage = topics.start("stage", {"--transactional"},
+                                  {"jq", "--unbuffered", "-c", "select(.payload != \"never\") | {ticket, payload}"});
+  topics.write("a", "text");
+  topics.flush();
+  ASSERT_TRUE(wait_until(kPatience, [&] { return topics.results().size() == 1; })) << stage->tail();
+  topics.write("b", "never");
+  topics.flush();
+  const pid_t command = child_of(stage->pid());
+  ASSERT_GT(command, 0);
+  ::kill(command, SIGKILL);
+  EXPECT_EQ(stage->wait(60'000), kSoftware);
+  EXPECT_THAT(stage->tail(), HasSubstr("reseq-stage: the command was killed by signal 9"));
+  EXPECT_EQ(topics.results().size(), 1U);
+  EXPECT_EQ(topics.lag(), 1) << "the second record is to be read again";
+}
+
+TEST(StageProgram, EndsWhenAnotherOneHasItsInstanceId) {
+  Topics topics("same-instance");
+  const auto first = topics.start("first", {"--transactional", "--instance-id", "7"}, kEcho);
+  topics.write("a", "text");
+  topics.flush();
+  ASSERT_TRUE(wait_until(kPatience, [&] { return topics.results().size() == 1; })) << first->tail();
+  const auto second = topics.start("second", {"--transactional", "--instance-id", "7"}, kEcho);
+  EXPECT_EQ(first->wait(60'000), kSoftware);
+  EXPECT_THAT(first->tail(), HasSubstr("another stage has the same group and instance id"));
+  topics.write("b", "text");
+  topics.flush();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return topics.results().size() == 2; })) << second->tail();
+}
+
+TEST(StageProgram, TakesTheAnswersOnTheirWayAtSigterm) {
+  Topics topics("sigterm");
+  topics.write("a", "text");
+  topics.flush();
+  const std::string marker = topics.folder() + "/got";
+  // Answers only when its input ends.
+  const auto stage = topics.start(
+      "stage", {},
+      {"bash", "-c", "read -r line; touch " + marker + "; read -r more; jq -c '{ticket, payload}' <<<\"$line\""});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return std::ifstream(marker).good(); })) << stage->tail();
+  stage->signal(SIGTERM);
+  EXPECT_EQ(stage->wait(60'000), 0) << stage->tail();
+  EXPECT_EQ(topics.results().size(), 1U);
+  EXPECT_EQ(topics.lag(), 0);
+}
+
+}  // namespace
+}  // namespace reseq::test

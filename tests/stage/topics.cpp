@@ -1,0 +1,68 @@
+#include "tests/stage/topics.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "tests/e2e/outputs.h"
+#include "tests/support/broker.h"
+
+namespace reseq::test {
+namespace {
+
+constexpr Milliseconds kLimit{30'000};
+
+template <typename T>
+T good(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(result).value();
+}
+
+}  // namespace
+
+Topics::Topics(const std::string& what) : application_(unique_name(what)) {
+  connection_.bootstrap_servers = Broker::shared().bootstrap_servers();
+  admin_ = good(kafka::Admin::open(connection_));
+  const std::vector<kafka::TopicSpec> specs = {{.name = application_ + ".work", .partitions = 4},
+                                               {.name = application_ + ".commands", .partitions = 4}};
+  good(admin_->create_topics(specs, kLimit));
+  producer_ = good(kafka::PlainProducer::open(connection_));
+}
+
+void Topics::write(const std::string& id, const std::string& payload) {
+  const std::vector<Header> headers = {{"reseq-seq", "1"}, {"reseq-epoch", "0"}, {"reseq-targets", "search"}};
+  good(producer_->send(application_ + ".work", id, payload, headers));
+}
+
+void Topics::flush() {
+  good(producer_->flush(kLimit));
+}
+
+std::unique_ptr<Process> Topics::start(const std::string& name, std::vector<std::string> options,
+                                       const std::vector<std::string>& command) const {
+  std::vector<std::string> argv = {program("reseq-stage"), "--bootstrap-servers", connection_.bootstrap_servers,
+                                   "--application-id", application_};
+  argv.insert(argv.end(), std::make_move_iterator(options.begin()), std::make_move_iterator(options.end()));
+  argv.emplace_back("--");
+  argv.insert(argv.end(), command.begin(), command.end());
+  return std::make_unique<Process>(argv, folder_.path() + "/" + name + ".log");
+}
+
+std::map<std::string, int> Topics::results() const {
+  std::map<std::string, int> seen;
+  read_all(connection_, application_ + ".commands",
+           [&](const kafka::PlainRecord& record) { ++seen[std::string(record.key.value_or("(null)"))]; });
+  return seen;
+}
+
+std::int64_t Topics::progress() const {
+  std::int64_t offsets = 0;
+  for (const kafka::PlainOffset& end : good(admin_->stable_ends(application_ + ".commands", kLimit)))
+    offsets += end.offset.value();
+  return offsets;
+}
+
+std::int64_t Topics::lag() const {
+  return good(admin_->lag(application_ + ".stage", application_ + ".work", kLimit));
+}
+
+}  // namespace reseq::test
