@@ -1,0 +1,91 @@
+#include "tests/clients/application.h"
+
+#include <fstream>
+#include <stdexcept>
+
+#include "tests/clients/fences.h"
+#include "tests/support/broker.h"
+
+namespace reseq::test {
+
+namespace {
+
+constexpr int kLimitMs = 250'000;
+constexpr const char* kClients = RESEQ_SOURCE_DIR "/docs/examples/clients/";
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+// Kafka's jars, from where script/kafka keeps them.
+const std::string& jars() {
+  static const std::string folder = [] {
+    const Transcript found = run_program({RESEQ_SOURCE_DIR "/script/kafka", "jars"});
+    if (found.exit_code != 0) throw std::runtime_error("no jars: " + found.text());
+    return found.lines.back();
+  }();
+  return folder;
+}
+
+// Debian's Python, which has Debian's confluent-kafka; another one in PATH may lack it.
+std::vector<std::string> command_of(Client client) {
+  switch (client) {
+    case Client::kKcat:
+      return {std::string(kClients) + "client.sh"};
+    case Client::kPython:
+      return {"/usr/bin/python3", std::string(kClients) + "client.py"};
+    case Client::kJava:
+      return {"java", "-cp", jars() + "/*", std::string(kClients) + "Client.java"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Transcript::text() const {
+  std::string all;
+  for (const std::string& line : lines) all += line + "\n";
+  return all;
+}
+
+Transcript run_program(const std::vector<std::string>& argv) {
+  const TempDir directory;
+  Process process(argv, directory.path() + "/output");
+  Transcript transcript;
+  transcript.exit_code = process.wait(kLimitMs);
+  transcript.lines = lines_of(process.tail(std::string::npos));
+  return transcript;
+}
+
+std::string name_of(Client client) {
+  if (client == Client::kKcat) return "Kcat";
+  return client == Client::kPython ? "Python" : "Java";
+}
+
+Application::Application(const std::string& more_toml) : name_(unique_name("shop")) {
+  const std::string file = directory_.path() + "/shop.toml";
+  write_file(file, "application.id = \"" + name_ + "\"\nbootstrap.servers = \"" + Broker::shared().bootstrap_servers() +
+                       "\"\nstate.dir = \"" + directory_.path() + "/state\"\nevents = \"all\"\n" + more_toml +
+                       "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n");
+  const Transcript init = run_program({program("resequencer"), "init", "--config", file});
+  if (init.exit_code != 0) throw std::runtime_error("init failed: " + init.text());
+  process_ = std::make_unique<Process>(std::vector<std::string>{program("resequencer"), "run", "--config", file},
+                                       directory_.path() + "/log");
+}
+
+Transcript Application::play(Client client, const std::string& steps, const std::string& partitioner) {
+  const std::string file = directory_.path() + "/steps";
+  write_file(file, steps);
+  std::vector<std::string> argv = command_of(client);
+  argv.insert(argv.end(), {Broker::shared().bootstrap_servers(), name_, file});
+  if (!partitioner.empty()) argv.push_back(partitioner);
+  return run_program(argv);
+}
+
+Transcript Application::run_script(const std::string& script) {
+  const std::string own =
+      replaced(replaced(script, "localhost:9092", Broker::shared().bootstrap_servers()), "shop.", name_ + ".");
+  return run_program({"bash", "-euo", "pipefail", "-c", own});
+}
+
+}  // namespace reseq::test

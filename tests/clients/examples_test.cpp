@@ -1,0 +1,123 @@
+// What the pages about the wire show is run as it stands there, or is a piece of a file that is run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "tests/clients/application.h"
+#include "tests/clients/fences.h"
+#include "tests/clients/steps.h"
+
+namespace reseq::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kReference = "schemas/wire.md";
+constexpr const char* kGuide = "docs/wire.md";
+constexpr const char* kPartitioner = " -X partitioner=murmur2_random";
+
+// The kcat commands of the reference in their order: a fence is one, or several with an empty line in between.
+std::vector<std::string> kcat_examples() {
+  std::vector<std::string> examples;
+  for (const Fence& fence : fences_of(source_file(kReference))) {
+    if (fence.label != "sh") continue;
+    examples.emplace_back();
+    for (const std::string& line : lines_of(fence.text)) {
+      if (line.empty()) {
+        examples.emplace_back();
+      } else {
+        examples.back() += line + "\n";
+      }
+    }
+  }
+  return examples;
+}
+
+class KcatExamples : public testing::Test {
+ protected:
+  // Runs the one example that contains `what`, then reads its events.
+  void run(const std::string& what, const std::string& events) {
+    SCOPED_TRACE(what);
+    std::string found;
+    for (std::string& example : examples_) {
+      if (example.find(what) == std::string::npos) continue;
+      ASSERT_THAT(found, IsEmpty()) << "two examples";
+      found.swap(example);
+    }
+    ASSERT_FALSE(found.empty()) << "no example";
+    const Transcript shell = application_.run_script(found);
+    EXPECT_EQ(shell.exit_code, 0) << shell.text();
+    expect_reads(Client::kPython, events);  // which goes on where it was
+  }
+
+  void expect_reads(Client client, const std::string& reads) {
+    EXPECT_THAT(differences(reads, application_.play(client, reads)), IsEmpty()) << application_.log();
+  }
+
+  Application application_;
+  std::vector<std::string> examples_ = kcat_examples();  // an example that was run is empty
+};
+
+TEST_F(KcatExamples, OfTheReferenceDoWhatItSays) {
+  const std::string event = "read events products/4711 *\"outcome\":";
+  const std::string reset = "read events (null) {\"kind\":\"reset\"*\n";
+  run("command=register", event + "\"registered\"*\n");
+  run("# an update", event + "\"forwarded\"*\n");
+  run("command=sequence", event + "\"released\"*\n");
+  run("command=unregister", event + "\"removed\"*\n");
+  run("# once more", event + "\"forwarded\"*\n");
+  run("# a delete", event + "\"forwarded\"*\n");
+  run("control=reset", reset + reset + reset + reset);
+  run("control=floor", "read events floor *\"reason\":\"unknown_control\"*\n");
+  expect_reads(Client::kKcat,
+               R"(read work products/4711 {"price":12} reseq-seq=17 reseq-epoch=0 reseq-targets=search,catalogue
+read work products/4711 {"price":12} reseq-seq=17 reseq-targets=search reseq-epoch=0 reseq-revision=1
+read work products/4711 (null) reseq-seq=18 reseq-epoch=0 reseq-targets=search,catalogue reseq-op=delete
+read output.search products/4711 {"title":"Kettle"} reseq-seq=17 reseq-epoch=0 reseq-target=search reseq-version=*
+index products/4711 {"title":"Kettle"}
+)");
+  for (const std::string& example : examples_) {
+    if (example.empty()) continue;
+    const Transcript dead_letters = application_.run_script(example);
+    EXPECT_THAT(dead_letters.text(), HasSubstr("floor reseq-control=floor")) << example;
+    EXPECT_THAT(dead_letters.text(), HasSubstr("reseq-reason=unknown_control")) << example;
+  }
+}
+
+TEST_F(KcatExamples, AreMisroutedWithoutThePartitioner) {
+  const std::string example = examples_.at(0);
+  const std::string without = replaced(example, kPartitioner, "");
+  ASSERT_NE(without, example);
+  EXPECT_EQ(application_.run_script(without).exit_code, 0);
+  expect_reads(Client::kPython, "read events products/4711 *\"reason\":\"misrouted\"*\n");
+}
+
+// Lines without their indentation: a page may show a piece of a function.
+std::string flush_left(const std::string& text) {
+  std::string flat = "\n";
+  for (const std::string& line : lines_of(text)) {
+    const std::size_t start = line.find_first_not_of(' ');
+    flat += (start == std::string::npos ? "" : line.substr(start)) + "\n";
+  }
+  return flat;
+}
+
+TEST(GuideToTheWire, QuotesFilesThatAreRun) {
+  const std::map<std::string, std::string> source_of = {{"sh", kReference},
+                                                        {"bash", "docs/examples/clients/client.sh"},
+                                                        {"python", "docs/examples/clients/client.py"},
+                                                        {"java", "docs/examples/clients/Client.java"}};
+  std::map<std::string, int> quotes;
+  for (const Fence& fence : fences_of(source_file(kGuide))) {
+    ASSERT_TRUE(source_of.contains(fence.label)) << kGuide << ":" << fence.line << ": " << fence.label;
+    ++quotes[fence.label];
+    const std::string& source = source_of.at(fence.label);
+    EXPECT_NE(flush_left(source_file(source)).find(flush_left(fence.text)), std::string::npos)
+        << kGuide << ":" << fence.line << " is not in " << source;
+  }
+  EXPECT_EQ(quotes.size(), source_of.size());
+}
+
+}  // namespace
+}  // namespace reseq::test

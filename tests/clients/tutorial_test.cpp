@@ -1,0 +1,122 @@
+// The tutorial as a reader goes through it: its commands in their order, in a fresh folder, with a Kafka of its own.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "tests/clients/application.h"
+#include "tests/clients/fences.h"
+
+namespace reseq::test {
+namespace {
+
+constexpr const char* kPage = "docs/tutorial.md";
+constexpr const char* kFolder = "/tmp/tutorial";  // of the reader
+constexpr const char* kMark = "== fence ";
+constexpr const char* kLimitSeconds = "220";
+
+// Runs of digits as one N: an output that has to look alike, but not to be equal.
+std::string without_numbers(const std::string& line) {
+  std::string text;
+  for (const char c : line) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit) text += c;
+    if (digit && !text.ends_with('N')) text += 'N';
+  }
+  return text;
+}
+
+std::vector<std::string> trimmed_lines(const std::string& text, bool numbers_vary) {
+  std::vector<std::string> lines;
+  for (const std::string& line : lines_of(text)) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    lines.push_back(numbers_vary ? without_numbers(line.substr(begin)) : line.substr(begin));
+  }
+  return lines;
+}
+
+// Each line that the page shows must be among those printed, in that order; what programs log in between is not shown.
+void expect_shown(const Fence& shown, const std::string& printed) {
+  const bool numbers_vary = shown.label == "text varies";
+  const auto lines = trimmed_lines(printed, numbers_vary);
+  auto at = lines.begin();
+  for (const std::string& line : trimmed_lines(shown.text, numbers_vary)) {
+    at = std::find(at, lines.end(), line);
+    ASSERT_NE(at, lines.end()) << kPage << ":" << shown.line << ": not printed: " << line << "\nbut:\n" << printed;
+    ++at;
+  }
+}
+
+// The clone of a reader who has built the programs.
+void make_clone(const std::string& folder) {
+  const std::filesystem::path clone(folder);
+  std::filesystem::create_directories(clone / "build/quickstart");
+  std::filesystem::create_directory_symlink(std::filesystem::path(program("resequencer")).parent_path(),
+                                            clone / "build/quickstart/bin");
+  for (const char* part : {"docs", "script"})
+    std::filesystem::create_directory_symlink(std::filesystem::path(RESEQ_SOURCE_DIR) / part, clone / part);
+}
+
+std::string script_of(const std::vector<Fence>& fences, const std::string& folder) {
+  std::string script = "set -eu\ncd " + folder + "\nexport PATH=/usr/bin:$PATH\n" +
+                       "trap 'kill $(jobs -p) 2>/dev/null || true; " RESEQ_SOURCE_DIR "/script/kafka wipe --dir " +
+                       std::string(kFolder) + "/kafka' EXIT\n";
+  for (const Fence& fence : fences)
+    if (fence.label == "sh") script += "echo '" + (kMark + std::to_string(fence.line)) + "'\n" + fence.text;
+  return replaced(script, kFolder, folder + "/tutorial");
+}
+
+// What was printed between the mark of the fence and the next one.
+std::string output_of(const Fence& fence, const std::string& all) {
+  const std::string mark = kMark + std::to_string(fence.line) + "\n";
+  const std::size_t begin = all.find(mark);
+  if (begin == std::string::npos) return "";
+  const std::size_t end = all.find(kMark, begin + mark.size());
+  return all.substr(begin + mark.size(), end == std::string::npos ? end : end - begin - mark.size());
+}
+
+TEST(Tutorial, PrintsWhatItShows) {
+  const TempDir clone;
+  make_clone(clone.path());
+  const std::vector<Fence> fences = fences_of(source_file(kPage));
+  const Transcript run =
+      run_program({"timeout", "-k", "20", kLimitSeconds, "bash", "-c", script_of(fences, clone.path())});
+  const std::string all = run.text();
+  ASSERT_EQ(run.exit_code, 0) << all;
+  int shown = 0;
+  for (std::size_t i = 1; i < fences.size(); ++i) {
+    if (!fences[i].label.starts_with("text")) continue;
+    ++shown;
+    ASSERT_EQ(fences[i - 1].label, "sh") << kPage << ":" << fences[i].line;
+    expect_shown(fences[i], output_of(fences[i - 1], all));
+  }
+  EXPECT_GE(shown, 6);
+  EXPECT_FALSE(std::filesystem::exists(clone.path() + "/tutorial"));
+
+  // Wrong before, right ever after: numbers may vary, this may not.
+  std::vector<std::string> catalogues;
+  for (const std::string& line : run.lines)
+    if (line.starts_with("catalogue: ")) catalogues.push_back(line);
+  ASSERT_EQ(catalogues.size(), 4U);
+  EXPECT_NE(catalogues[0], "catalogue: 100 orders right, 0 wrong");
+  for (std::size_t i = 1; i < catalogues.size(); ++i) EXPECT_EQ(catalogues[i], "catalogue: 100 orders right, 0 wrong");
+}
+
+TEST(Tutorial, ShowsTheFilesThatItRuns) {
+  const std::map<std::string, std::string> source_of = {{"toml", "docs/examples/tutorial/orders.toml"},
+                                                        {"diff", "docs/examples/tutorial/ordered.patch"}};
+  std::size_t files = 0;
+  for (const Fence& fence : fences_of(source_file(kPage))) {
+    const auto source = source_of.find(fence.label);
+    if (source == source_of.end()) continue;
+    EXPECT_EQ(fence.text, source_file(source->second));
+    ++files;
+  }
+  EXPECT_EQ(files, source_of.size());
+}
+
+}  // namespace
+}  // namespace reseq::test
