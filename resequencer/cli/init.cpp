@@ -19,6 +19,7 @@ constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kCreateLimit{60'000};
 // What we add to a record on its way to work or dead-letter is below this (DESIGN 7).
 constexpr std::int64_t kOwnHeaderBytes = 64 * 1024;
+constexpr std::int64_t kReplicasForTwoInSync = 3;
 constexpr const char* kSevenDays = "604800000";
 
 // `inputs`: partitions of the inputs, and of what is partitioned like them.
@@ -28,7 +29,10 @@ std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, 
   const std::string input_bytes = std::to_string(s.init_max_message_bytes);
   const std::string output_bytes = std::to_string(s.init_max_message_bytes + kOwnHeaderBytes);
   std::vector<kafka::TopicSpec> specs;
+  // One broker may fail without losing what was acknowledged, and without stopping (RELIABILITY C24).
+  const bool replicated = s.init_replication >= kReplicasForTwoInSync;
   const auto add = [&](kafka::TopicIndex topic, std::int64_t partitions, kafka::Properties configs) {
+    if (replicated) configs.emplace_back("min.insync.replicas", "2");
     specs.push_back({topics.name(topic), static_cast<std::int32_t>(partitions),
                      static_cast<std::int32_t>(s.init_replication), std::move(configs)});
   };
@@ -44,7 +48,10 @@ std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, 
   add(topics.of(Role::kEvents), inputs, {{"cleanup.policy", "delete"}});
   // Seven days: longer than an instance is likely to be away (RELIABILITY C22).
   add(topics.of(Role::kChangelog), inputs,
-      {{"cleanup.policy", "compact"}, {"delete.retention.ms", kSevenDays}, {"min.compaction.lag.ms", "60000"}});
+      {{"cleanup.policy", "compact"},
+       {"delete.retention.ms", kSevenDays},
+       {"min.compaction.lag.ms", "60000"},
+       {"unclean.leader.election.enable", "false"}});
   for (std::size_t i = 0; i < s.targets.size(); ++i)
     add(topics.output(i), s.init_output_partitions, {{"max.message.bytes", output_bytes}});
   if (topics.missing() != topics.of(Role::kDeadLetter))

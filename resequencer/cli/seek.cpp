@@ -4,7 +4,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -12,12 +14,14 @@
 #include "base/arena.h"
 #include "changelog/batch_rows.h"
 #include "changelog/survey.h"
+#include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/recovery.h"
 #include "runtime/topic_rules.h"
+#include "store/instance_folder.h"
 
 namespace reseq::cli {
 
@@ -28,6 +32,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kPollSlice{100};
 constexpr Milliseconds kCloseLimit{5'000};
+constexpr Milliseconds kSlack{5'000};
 constexpr const char* kStanding = "standing";
 
 Error invalid(std::string text) {
@@ -54,9 +59,8 @@ class Seek {
 
   Result<> run(Write write) {
     if (auto opened = open(); !opened) return opened;
-    // Joining shows that nobody else is there, and is what the transaction is fenced by.
     if (write == Write::kReally)
-      if (auto joined = join(); !joined) return joined;
+      if (auto alone = be_alone(); !alone) return alone;
     if (auto planned = plan(); !planned) return planned;
     print(write);
     auto done = write == Write::kReally ? commit() : Result<>(Done{});
@@ -75,33 +79,60 @@ class Seek {
     if (request_.partition && (*request_.partition < 0 || *request_.partition >= application_.partitions))
       return invalid("there is no partition " + std::to_string(*request_.partition) + ": the inputs have " +
                      std::to_string(application_.partitions));
-    auto opened = kafka::open_cluster(runtime::cluster_settings_of(application_, 0));
+    kafka::ClusterSettings settings = runtime::cluster_settings_of(application_, 0);
+    settings.group_instance_id.clear();  // it leaves at once, and takes nobody's place
+    auto opened = kafka::open_cluster(std::move(settings));
     if (!opened) return opened.error();
     cluster_ = std::move(opened).value();
-    auto made = cluster_->consumer(application_.topics.of(Role::kRequests));
-    if (!made) return made.error();
-    consumer_ = std::move(made).value();
+    auto admin = kafka::Admin::open(runtime::connection_of(application_.settings));
+    if (!admin) return admin.error();
+    admin_ = std::move(admin).value();
     return Done{};
   }
 
-  // A member that was killed stays in the group until its session is over.
-  Result<> join() {
+  // Nobody else on this host, nobody in the group; then this process is the group, which is what the transaction is
+  // fenced by. Whoever runs is not disturbed.
+  Result<> be_alone() {
+    auto taken = store::InstanceFolder::open(runtime::instance_path(application_.settings),
+                                             {application_.settings.application_id, application_.cluster_id});
+    if (!taken) return taken.error();
+    folder_ = std::move(taken).value();
+    if (auto empty = wait_for_empty_group(); !empty) return empty;
+    return join();
+  }
+
+  // A member that was stopped or killed counts until its session is over.
+  Result<> wait_for_empty_group() {
     const auto until =
-        SteadyClock::now() + std::chrono::milliseconds(application_.settings.session_timeout_ms + kAskLimit.value());
-    std::size_t owned = 0;
+        SteadyClock::now() + std::chrono::milliseconds(application_.settings.session_timeout_ms + kSlack.value());
+    while (true) {
+      const auto members = admin_->members(application_.settings.application_id, kAskLimit);
+      if (members && members.value() == 0) return Done{};
+      if (SteadyClock::now() > until) return members ? someone_runs() : members.error();
+      std::this_thread::sleep_for(std::chrono::milliseconds(kPollSlice.value()));
+    }
+  }
+
+  Error someone_runs() const {
+    return invalid("instances of " + application_.settings.application_id +
+                   " are running: stop all of them, then seek (one that was stopped counts for session.timeout.ms)");
+  }
+
+  Result<> join() {
+    auto made = cluster_->consumer(application_.topics.of(Role::kRequests));
+    if (!made) return made.error();
+    consumer_ = std::move(made).value();
+    const auto until = SteadyClock::now() + std::chrono::milliseconds(kAskLimit.value());
     while (SteadyClock::now() < until) {
       auto polled = consumer_->poll(kPollSlice);
       if (!polled) return polled.error();
       if (auto* assigned = std::get_if<kafka::Assigned>(&polled.value())) {
-        owned = assigned->partitions.size();
+        if (assigned->partitions.size() != static_cast<std::size_t>(application_.partitions)) return someone_runs();
         group_ = std::move(assigned->group);
-      } else if (std::holds_alternative<kafka::Revoked>(polled.value())) {
-        group_.reset();
+        return init_producer();
       }
-      if (group_ && owned == static_cast<std::size_t>(application_.partitions)) return init_producer();
     }
-    return invalid("instances of " + application_.settings.application_id +
-                   " are running: stop all of them, then seek (one that was killed counts for session.timeout.ms)");
+    return someone_runs();
   }
 
   // Ends a transaction that this instance left open; positions are asked afterwards.
@@ -115,36 +146,59 @@ class Seek {
   Result<> plan() {
     auto reader = cluster_->log_reader();
     if (!reader) return reader.error();
+    for (const Role role : runtime::kInputs)
+      if (auto asked = ask(role); !asked) return asked;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
       if (request_.partition && *request_.partition != p) continue;
       auto survey = changelog::survey(
-          *reader.value(), {.where = {application_.topics.of(Role::kChangelog), Partition(p)},
-                            .configured_targets = {},
-                            .stall_limit = Milliseconds(application_.settings.transaction_timeout_ms + 20'000)});
+          *reader.value(),
+          {.where = {application_.topics.of(Role::kChangelog), Partition(p)},
+           .configured_targets = {},
+           .stall_limit = Milliseconds(application_.settings.transaction_timeout_ms + kAskLimit.value()),
+           .progress = [&](Offset position, Offset end) { show_progress(p, position, end); }});
       if (!survey) return survey.error();
       if (auto planned = plan(Partition(p), std::move(survey).value()); !planned) return planned;
     }
     return Done{};
   }
 
+  // A large changelog takes a while: who waits sees something, and the group does not take us for dead.
+  void show_progress(std::int32_t partition, Offset position, Offset end) {
+    std::fprintf(stderr, "reading the changelog of partition %d: %lld of %lld\n", partition,
+                 static_cast<long long>(position.value()), static_cast<long long>(end.value()));
+    if (consumer_) (void)consumer_->poll(Milliseconds(0));
+  }
+
+  // What the brokers say of one input, for all its partitions.
+  struct Offsets {
+    std::vector<kafka::PlainOffset> committed, begins, ends;
+  };
+  Result<> ask(Role role) {
+    const std::string& topic = application_.topics.name(application_.topics.of(role));
+    auto committed = admin_->committed(application_.settings.application_id, topic, kAskLimit);
+    if (!committed) return committed.error();
+    auto begins = admin_->begins(topic, kAskLimit);
+    if (!begins) return begins.error();
+    auto ends = admin_->stable_ends(topic, kAskLimit);
+    if (!ends) return ends.error();
+    offsets_[role] = {std::move(committed).value(), std::move(begins).value(), std::move(ends).value()};
+    return Done{};
+  }
+
   Result<> plan(Partition partition, changelog::Survey survey) {
     const std::string where = "partition " + std::to_string(partition.value()) + ": ";
     if (!survey.identity || !survey.meta)
-      return invalid(where + "there is no state yet: `resequencer run` begins at the start of the inputs");
+      return invalid(where + "there is no state yet, so there is nothing to move: a new application begins where " +
+                     "first_start says");
     if (const auto reason = runtime::refusal(*survey.identity, application_)) return invalid(where + *reason);
-    std::vector<kafka::TopicPartition> inputs;
-    for (const Role role : runtime::kInputs) inputs.push_back({application_.topics.of(role), partition});
-    const auto committed = consumer_->committed(inputs, kAskLimit);
-    if (!committed) return committed.error();
-    const auto begins = consumer_->begins(inputs, kAskLimit);
-    if (!begins) return begins.error();
-    const auto ends = consumer_->stable_ends(inputs, kAskLimit);
-    if (!ends) return ends.error();
     Plan made{partition, std::move(survey), {}};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      Move move{runtime::kInputs[i], standing(*made.survey.meta, runtime::kInputs[i]), committed.value()[i].offset, {}};
-      const auto to = target_of(move, begins.value()[i].offset, ends.value()[i].offset);
-      if (!to) return invalid(where + application_.topics.name(inputs[i].topic) + ": " + to.error().message);
+    const auto at = static_cast<std::size_t>(partition.value());
+    for (const Role role : runtime::kInputs) {
+      const Offsets& offsets = offsets_.at(role);
+      Move move{role, standing(*made.survey.meta, role), offsets.committed[at].offset, {}};
+      const auto to = target_of(move, offsets.begins[at].offset, offsets.ends[at].offset);
+      if (!to)
+        return invalid(where + application_.topics.name(application_.topics.of(role)) + ": " + to.error().message);
       move.to = to.value();
       made.moves.push_back(move);
     }
@@ -240,8 +294,11 @@ class Seek {
   runtime::SystemClock clock_;
   std::unique_ptr<kafka::Cluster> cluster_;
   std::unique_ptr<kafka::Producer> producer_;
+  std::unique_ptr<kafka::Admin> admin_;
   std::unique_ptr<kafka::Consumer> consumer_;
+  std::unique_ptr<store::InstanceFolder> folder_;
   std::shared_ptr<const kafka::GroupMetadata> group_;
+  std::map<Role, Offsets> offsets_;
   std::vector<Plan> plans_;
 };
 

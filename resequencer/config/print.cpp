@@ -59,7 +59,8 @@ std::string table_of(const std::vector<Key<Owner>>& all) {
 }  // namespace
 
 bool is_secret(std::string_view kafka_property) {
-  constexpr std::array<std::string_view, 4> kParts = {"password", "secret", "key.pem", "oauthbearer.config"};
+  constexpr std::array<std::string_view, 6> kParts = {"password", "passphrase",  "secret",
+                                                      "key.pem",  "private.key", "oauthbearer.config"};
   return std::any_of(kParts.begin(), kParts.end(),
                      [&](std::string_view part) { return kafka_property.find(part) != std::string_view::npos; });
 }

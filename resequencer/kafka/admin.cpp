@@ -124,6 +124,10 @@ class LibrdkafkaAdmin final : public Admin {
     return ask_partition_count(*handle_, topic, limit);
   }
 
+  Result<TopicFacts> topic_facts(const std::string& topic, Milliseconds limit) override {
+    return ask_topic_facts(*handle_, topic, limit);
+  }
+
   Result<std::vector<PlainOffset>> begins(const std::string& topic, Milliseconds limit) override {
     return ask(topic, LogSide::kBegin, limit);
   }
@@ -141,6 +145,19 @@ class LibrdkafkaAdmin final : public Admin {
       if (offsets || !may_pass(offsets.error()) || budget.spent()) return offsets;
       std::this_thread::sleep_for(kBetweenQuestions);
     }
+  }
+
+  Result<std::size_t> members(const std::string& group_id, Milliseconds limit) override {
+    const std::string what = "members of group " + group_id;
+    const rd_kafka_group_list* list = nullptr;
+    const auto code = rd_kafka_list_groups(handle_.get(), group_id.c_str(), &list, timeout_ms(limit));
+    const GroupListHandle owner(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, what);
+    if (list->group_cnt == 0) return 0;
+    const rd_kafka_group_info& group = list->groups[0];
+    if (group.err != RD_KAFKA_RESP_ERR_NO_ERROR && group.err != RD_KAFKA_RESP_ERR_GROUP_ID_NOT_FOUND)
+      return error_of(group.err, what);
+    return static_cast<std::size_t>(group.member_cnt);
   }
 
   Result<std::int64_t> lag(const std::string& group_id, const std::string& topic, Milliseconds limit) override {

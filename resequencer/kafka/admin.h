@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kafka/cluster.h"
 #include "kafka/plain_record.h"
 #include "kafka/settings.h"
 #include "model/ids.h"
@@ -36,6 +37,9 @@ class Admin {
   // kInvalid: no such topic.
   virtual Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) = 0;
 
+  // Facts of a topic as the brokers tell them. kInvalid: no such topic.
+  virtual Result<TopicFacts> topic_facts(const std::string& topic, Milliseconds limit) = 0;
+
   // One per partition, in order. Stable end = last stable offset: where a read_committed reader gets to.
   virtual Result<std::vector<PlainOffset>> begins(const std::string& topic, Milliseconds limit) = 0;
   virtual Result<std::vector<PlainOffset>> stable_ends(const std::string& topic, Milliseconds limit) = 0;
@@ -43,6 +47,9 @@ class Admin {
   // Committed offsets of a group, one per partition; kNoOffset where none. Unstable ones are waited for.
   virtual Result<std::vector<PlainOffset>> committed(const std::string& group_id, const std::string& topic,
                                                      Milliseconds limit) = 0;
+
+  // Members of the group now; those that were killed count until their session is over. 0: nobody, or no such group.
+  virtual Result<std::size_t> members(const std::string& group_id, Milliseconds limit) = 0;
 
   // Offsets between what the group committed (or the beginning) and the stable ends, all partitions. Control records
   // count: a group that commits last record + 1 of a transactional log keeps a lag of one per partition.

@@ -41,6 +41,7 @@ using EventHandle = std::unique_ptr<rd_kafka_event_t, Destroy<rd_kafka_event_des
 using NewTopicHandle = std::unique_ptr<rd_kafka_NewTopic_t, Destroy<rd_kafka_NewTopic_destroy>>;
 using DeleteTopicHandle = std::unique_ptr<rd_kafka_DeleteTopic_t, Destroy<rd_kafka_DeleteTopic_destroy>>;
 using ConfigResourceHandle = std::unique_ptr<rd_kafka_ConfigResource_t, Destroy<rd_kafka_ConfigResource_destroy>>;
+using GroupListHandle = std::unique_ptr<const rd_kafka_group_list, Destroy<rd_kafka_group_list_destroy>>;
 using AdminOptionsHandle = std::unique_ptr<rd_kafka_AdminOptions_t, Destroy<rd_kafka_AdminOptions_destroy>>;
 
 // A time limit as librdkafka wants it; never its "wait without limit".

@@ -41,6 +41,7 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
     conf.set("linger.ms", settings.linger);
     conf.set("message.timeout.ms", settings.delivery_timeout);
     conf.set_number("message.max.bytes", settings.message_bytes_max);
+    conf.set_number("batch.size", settings.batch_bytes_max);
     conf.set_number("queue.buffering.max.messages", settings.queue_messages_max);
     conf.set_number("queue.buffering.max.kbytes", std::max<std::uint64_t>(1, settings.queue_bytes_max / 1024));
     rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);

@@ -21,6 +21,7 @@ namespace reseq::kafka {
 struct PlainProducerSettings {
   std::string partitioner = "murmur2_random";  // librdkafka's word for what Java's clients do
   std::uint64_t message_bytes_max = 20 * 1024 * 1024;
+  std::uint64_t batch_bytes_max = 1'000'000;  // of a produced batch: at most max.message.bytes of its topic
   std::uint32_t queue_messages_max = 200'000;
   std::uint64_t queue_bytes_max = 256 * 1024 * 1024;
   Milliseconds linger{5};

@@ -127,7 +127,7 @@ Result<> Worker::idle() {
   rebuild_faulty();
   hold_full();
   auto gathered = gather();
-  if (!gathered) return gathered.error();
+  if (!gathered) return gathered.error().what_to_do == ErrorClass::kFenced ? same_name() : gathered.error();
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
   throttle_commands();
@@ -231,14 +231,17 @@ void Worker::recycle(bool take_over_again) {
     spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
 }
 
+// Of two processes with one name the one that came last goes on.
+Error Worker::same_name() const {
+  return {ErrorClass::kFenced, 0,
+          "another process runs with application.id " + application_.settings.application_id + " and instance.id " +
+              application_.settings.instance_id + ": give each process its own instance.id"};
+}
+
 Result<> Worker::note_fenced() {
   const Milliseconds now = clock_.steady();
   opening_.reset();
-  if (fenced_at_ && now.value() - fenced_at_->value() < kFencedTwiceWithin.value())
-    return Error{ErrorClass::kFenced, 0,
-                 "another process runs with application.id " + application_.settings.application_id +
-                     " and instance.id " + application_.settings.instance_id +
-                     ": give each process its own instance.id"};
+  if (fenced_at_ && now.value() - fenced_at_->value() < kFencedTwiceWithin.value()) return same_name();
   fenced_at_ = now;
   retry_at_ = Milliseconds(now.value() + kAfterError.value());
   return Done{};

@@ -86,6 +86,7 @@ class Worker {
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
+  [[nodiscard]] Error same_name() const;
   void count(const std::vector<std::unique_ptr<PartitionBatch>>& batches);
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;

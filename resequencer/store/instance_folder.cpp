@@ -45,8 +45,9 @@ bool exists(const std::string& path) {
 
 // Of a folder that is still to be created: could it be?
 Result<> look_at_parent(std::string path) {
-  while (!path.empty() && !exists(path)) path.erase(path.find_last_of('/') == std::string::npos ? 0 : path.rfind('/'));
-  if (path.empty()) path = "/";
+  const bool absolute = path.starts_with('/');
+  while (!path.empty() && !exists(path)) path.erase(path.find('/') == std::string::npos ? 0 : path.rfind('/'));
+  if (path.empty()) path = absolute ? "/" : ".";
   if (::faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
     return refused(path, "cannot be written", errno);
   struct statvfs disk {};

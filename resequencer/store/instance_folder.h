@@ -28,7 +28,7 @@ class InstanceFolder {
   // or the disk is full. kInvalid: it belongs to another application or cluster, or cannot be used. Each names the fix.
   static Result<std::unique_ptr<InstanceFolder>> open(const std::string& path, const Owner& owner);
 
-  // The same questions without leaving anything behind: nothing is created, no lock is kept.
+  // The same questions without leaving anything behind: no folder is created, the lock is given back.
   static Result<> look(const std::string& path, const Owner& owner);
 
  private:

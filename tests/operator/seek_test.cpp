@@ -106,10 +106,16 @@ TEST_F(Seeking, KeepsWhereTheStateStandsWhenOffsetsWereMovedByMistake) {
 
 TEST_F(Seeking, RefusesWhileAnInstanceRuns) {
   const auto process = shop.start_and_wait();
+  const std::size_t before = shop.log().size();
+  const Ran same = shop.run({"seek", "--requests", "begin"});
+  EXPECT_EQ(same.code, EX_UNAVAILABLE) << same.text;
+  EXPECT_THAT(same.last_line, HasSubstr("is in use by process " + std::to_string(process->pid())));
   shop.instance = "2";
-  const Ran ran = shop.run({"seek", "--requests", "begin"});
-  EXPECT_EQ(ran.code, EX_CONFIG) << ran.text;
-  EXPECT_THAT(ran.last_line, HasSubstr("are running: stop all of them, then seek"));
+  const Ran other = shop.run({"seek", "--requests", "begin"});
+  EXPECT_EQ(other.code, EX_CONFIG) << other.text;
+  EXPECT_THAT(other.last_line, HasSubstr("are running: stop all of them, then seek"));
+  EXPECT_TRUE(process->running());
+  EXPECT_EQ(shop.log().find("group=", before), std::string::npos) << "was disturbed";
   stop(*process);
 }
 

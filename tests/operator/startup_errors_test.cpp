@@ -124,6 +124,18 @@ TEST_F(StartupErrors, NameTheProcessThatHoldsTheStateFolder) {
   EXPECT_EQ(first->wait(kLimitMs), EX_OK);
 }
 
+TEST_F(StartupErrors, NameTheInstanceIdThatTwoHostsShare) {
+  init();
+  const auto first = shop.start_and_wait();
+  shop.state_dir = shop.path("another-host");
+  const auto second = shop.start();
+  EXPECT_EQ(first->wait(kLimitMs), EX_CONFIG) << first->tail();
+  EXPECT_THAT(shop.log(), AllOf(HasSubstr("resequencer: another process runs with application.id"),
+                                HasSubstr("give each process its own instance.id")));
+  second->signal(SIGTERM);
+  EXPECT_EQ(second->wait(kLimitMs), EX_OK) << second->tail();
+}
+
 TEST_F(StartupErrors, NameAStateFolderOfAnotherUserOrWithAnotherMode) {
   init();
   const std::string folder = shop.state_dir + "/" + shop.application_id() + "/1";
@@ -196,7 +208,7 @@ TEST_F(StartupErrors, NameTheVersionOfLibrdkafka) {
 
 TEST_F(StartupErrors, NameThePropertyThatLibrdkafkaDoesNotKnow) {
   shop.tables += "[kafka]\n\"linger.mss\" = 5\n";
-  expect_refused(EX_CONFIG, "; correct it in [kafka]");
+  expect_refused(EX_CONFIG, "; correct it in [kafka] or in the environment");
   shop.tables = "[[target]]\nname = \"search\"\n[kafka]\n\"isolation.level\" = \"read_uncommitted\"\n";
   expect_refused(EX_CONFIG, "kafka property isolation.level must not be set");
 }

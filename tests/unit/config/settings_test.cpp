@@ -183,8 +183,9 @@ TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
 }
 
 TEST(Settings, ArePrintedWithoutSecrets) {
-  for (const char* name : {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem",
-                           "sasl.oauthbearer.client.secret", "sasl.oauthbearer.config"}) {
+  for (const char* name :
+       {"sasl.password", "ssl.key.password", "ssl.keystore.password", "ssl.key.pem", "sasl.oauthbearer.client.secret",
+        "sasl.oauthbearer.config", "sasl.oauthbearer.assertion.private.key.passphrase"}) {
     const auto parsed = parse(kLeast + "[kafka]\n\"" + name + "\" = \"hunter2\"\n", "s");
     ASSERT_TRUE(parsed.ok()) << parsed.error().message;
     EXPECT_THAT(print(parsed.value()), testing::Not(HasSubstr("hunter2"))) << name;
