@@ -44,8 +44,9 @@ ClientConf& ClientConf::set(const char* name, const std::string& value) {
   std::array<char, 512> text{};
   if (failure_) return *this;
   if (rd_kafka_conf_set(conf_.get(), name, value.c_str(), text.data(), text.size()) != RD_KAFKA_CONF_OK)
-    failure_ = Error{ErrorClass::kInvalid, RD_KAFKA_RESP_ERR__INVALID_ARG,
-                     "kafka property " + std::string(name) + ": " + text.data() + "; correct it in [kafka] or in the environment"};
+    failure_ = Error{
+        ErrorClass::kInvalid, RD_KAFKA_RESP_ERR__INVALID_ARG,
+        "kafka property " + std::string(name) + ": " + text.data() + "; correct it in [kafka] or in the environment"};
   return *this;
 }
 
