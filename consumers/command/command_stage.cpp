@@ -23,6 +23,7 @@ constexpr int kRecordsInARow = 200;
 // Bytes that wait for one command to read them.
 constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kShownBytes = 200;
+constexpr const char* kEndedInALine = "the command ended in the middle of a line";
 
 Error invalid(std::string message) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(message)};
@@ -78,7 +79,7 @@ Result<> CommandStage::work(const std::atomic<bool>& stop) {
   while (!stop) {
     Result<bool> more = hand_out();
     if (!more) return more.error();
-    if (Result<> served = serve(more.value() || given_.empty() ? milliseconds(0) : kBusyWait); !served) return served;
+    if (Result<> served = serve(more.value() ? milliseconds(0) : kBusyWait); !served) return served;
     if (Result<> alive = check_endings(); !alive) return alive;
     report_silence();
   }
@@ -91,29 +92,41 @@ Result<bool> CommandStage::hand_out() {
     Result<std::optional<stage::Work>> next = stage_.next(given_.empty() ? kIdleWait : kAtOnce);
     if (!next) return next.error();
     if (!next.value()) return false;
-    give(std::move(*next.value()));
+    if (Result<> given = give(std::move(*next.value())); !given) return given.error();
   }
   return true;
 }
 
-void CommandStage::give(stage::Work work) {
-  std::vector<std::string> targets = targets_of(work);
-  if (targets.empty()) return stage_.finish(work);  // nothing for these commands
+Result<> CommandStage::give(stage::Work work) {
+  Result<std::vector<std::string>> targets = targets_of(work);
+  if (!targets) return targets.error();
+  if (targets.value().empty()) {  // nothing for these commands
+    stage_.finish(work);
+    return Done{};
+  }
   Copy& copy = *least_busy();
   std::vector<Header> headers;
   for (const stage::OwnedHeader& header : work.headers)
     headers.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
   const std::string ticket = ticket_text(work.ticket);
-  copy.process->give(lines::work_line(ticket, {.key = work.key, .payload = work.payload, .headers = headers}, targets,
-                                      options_.payload_form));
+  copy.process->give(lines::work_line(ticket, {.key = work.key, .payload = work.payload, .headers = headers},
+                                      targets.value(), options_.payload_form));
   if (copy.unanswered++ == 0) copy.spoke_at = Clock::now();
   ++counts_.records;
   const auto place = static_cast<std::size_t>(&copy - copies_.data());
-  given_.emplace(ticket, Given{.work = std::move(work), .targets = std::move(targets), .copy = place});
+  given_.emplace(ticket, Given{.work = std::move(work), .targets = std::move(targets).value(), .copy = place});
+  return Done{};
 }
 
-std::vector<std::string> CommandStage::targets_of(const stage::Work& work) const {
+Result<std::vector<std::string>> CommandStage::targets_of(const stage::Work& work) const {
   std::vector<std::string> targets = split(work.header("reseq-targets"));
+  if (targets.empty()) {
+    // With intake = "tap" `work` is what the producers wrote, and they may leave the targets to the routes.
+    if (!options_.targets.empty()) return options_.targets;
+    return invalid("a record of `work` has no reseq-targets (offset " + std::to_string(work.ticket.offset.value()) +
+                   " of partition " + std::to_string(work.ticket.partition.value()) +
+                   "): name the targets that the command answers for with --targets");
+  }
   if (!options_.targets.empty())
     std::erase_if(targets, [&](const std::string& target) { return !contains(options_.targets, target); });
   return targets;
@@ -122,7 +135,7 @@ std::vector<std::string> CommandStage::targets_of(const stage::Work& work) const
 CommandStage::Copy* CommandStage::least_busy() {
   Copy* found = nullptr;
   for (Copy& copy : copies_) {
-    if (copy.process->waiting_bytes() >= kWaitingBytesMax) continue;
+    if (copy.closed_at || copy.process->waiting_bytes() >= kWaitingBytesMax) continue;
     if (found == nullptr || copy.unanswered < found->unanswered) found = &copy;
   }
   return found;
@@ -153,24 +166,38 @@ Result<> CommandStage::take_lines(Copy& copy) {
 
 Result<> CommandStage::take_line(Copy& copy, const LineBuffer::Line& line) {
   copy.spoke_at = Clock::now();
-  if (line.too_long) return bad_line(line.text, "longer than " + std::to_string(LineBuffer::kLineBytesMax) + " bytes");
+  if (line.too_long)
+    return bad_line(line.text, "longer than " + std::to_string(LineBuffer::kLineBytesMax) + " bytes", given_.end());
   Result<lines::ResultLine> parsed = lines::parse_result_line(line.text);
-  if (!parsed) return bad_line(line.text, parsed.error().message);
-  const auto found = given_.find(parsed.value().ticket);
-  if (found == given_.end()) return bad_line(line.text, "no record with this ticket waits for an answer");
-  const Given& given = found->second;
-  if (parsed.value().answer != stage::Answer::kRegister)
-    for (const std::string& target : parsed.value().targets)
-      if (!contains(given.targets, target)) return bad_line(line.text, "the work line does not name this target");
-  if (Result<> sent = send(given, parsed.value()); !sent) {
-    if (sent.error().what_to_do != ErrorClass::kInvalid) return sent;
-    return bad_line(line.text, sent.error().message);
+  if (!parsed && !line.ended) {  // that it ended is what is wrong
+    copy.cut_off = true;
+    return Done{};
   }
-  if (!parsed.value().done) return Done{};
-  stage_.finish(given.work);
-  --copies_[given.copy].unanswered;
-  given_.erase(found);
+  const std::optional<std::string> ticket = parsed ? parsed.value().ticket : lines::ticket_of(line.text);
+  const auto given = ticket ? given_.find(*ticket) : given_.end();
+  if (!parsed) return bad_line(line.text, parsed.error().message, given);
+  if (given == given_.end()) return bad_line(line.text, "no record with this ticket waits for an answer", given);
+  return take_answer(given, parsed.value(), line.text);
+}
+
+Result<> CommandStage::take_answer(GivenByTicket::iterator given, const lines::ResultLine& answer,
+                                   std::string_view text) {
+  if (answer.answer != stage::Answer::kRegister)
+    for (const std::string& target : answer.targets)
+      if (!contains(given->second.targets, target))
+        return bad_line(text, "the work line does not name this target", given, !answer.done);
+  if (Result<> sent = send(given->second, answer); !sent) {
+    if (sent.error().what_to_do != ErrorClass::kInvalid) return sent;
+    return bad_line(text, sent.error().message, given, !answer.done);
+  }
+  if (answer.done) finish_record(given);
   return Done{};
+}
+
+void CommandStage::finish_record(GivenByTicket::iterator given) {
+  stage_.finish(given->second.work);
+  --copies_[given->second.copy].unanswered;
+  given_.erase(given);
 }
 
 Result<> CommandStage::send(const Given& given, const lines::ResultLine& line) {
@@ -190,30 +217,41 @@ Result<> CommandStage::send(const Given& given, const lines::ResultLine& line) {
   return Done{};
 }
 
-Result<> CommandStage::bad_line(std::string_view text, const std::string& why) {
+Result<> CommandStage::bad_line(std::string_view text, const std::string& why, GivenByTicket::iterator given,
+                                bool more_comes) {
   ++counts_.bad_lines;
   const std::string message =
       "the command answered a line that cannot be used: " + why + ": " + log::outside(text.substr(0, kShownBytes));
   if (options_.on_bad_line == OnBadLine::kStop) return invalid(message);
-  report_(message);
+  if (given == given_.end()) {
+    report_(message);
+    return Done{};
+  }
+  const stage::Work& work = given->second.work;
+  report_(message + "; passed over, of id " + log::outside(work.key.value_or("").substr(0, kShownBytes)) + ", offset " +
+          std::to_string(work.ticket.offset.value()) + " of partition " +
+          std::to_string(work.ticket.partition.value()));
+  if (!more_comes) finish_record(given);
   return Done{};
 }
 
 Result<> CommandStage::check_endings() {
-  for (Copy& copy : copies_) {
-    // Whatever it has still said comes first.
-    if (!copy.process->output_ended() && !copy.process->input_refused()) continue;
-    const Clock::time_point until = Clock::now() + options_.end_limit;
-    std::optional<std::string> ending;
-    while (!(ending = copy.process->ending()) && Clock::now() < until) {
-      copy.process->read_some();
-      if (Result<> taken = take_lines(copy); !taken) return taken;
-      std::this_thread::sleep_for(kBusyWait);
-    }
-    if (!ending) return invalid("the command does not read or write any more");
-    return invalid("the command " + (ending->empty() ? "ended while there was work to do" : *ending));
-  }
+  for (Copy& copy : copies_)
+    if (Result<> alive = check_ending(copy); !alive) return alive;
   return Done{};
+}
+
+Result<> CommandStage::check_ending(Copy& copy) {
+  if (!copy.process->output_ended() && !copy.process->input_refused()) return Done{};
+  if (!copy.closed_at) copy.closed_at = Clock::now();
+  const std::optional<std::string> ending = copy.process->ending();
+  if (!ending && Clock::now() - *copy.closed_at < options_.end_limit) return Done{};
+  if (!ending) return invalid("the command does not read or write any more");
+  // Whatever it has still said comes first.
+  copy.process->read_some();
+  if (Result<> taken = take_lines(copy); !taken) return taken;
+  if (!ending->empty()) return invalid("the command " + *ending);
+  return invalid(copy.cut_off ? kEndedInALine : "the command ended while there was work to do");
 }
 
 // The commands get no more work. They end by themselves when they have read everything.
@@ -235,6 +273,7 @@ Result<> CommandStage::wait_for_endings() {
     while (!(ending = copy.process->ending()) && Clock::now() < until) std::this_thread::sleep_for(kBusyWait);
     if (!ending) return invalid("the command did not end when its input did");
     if (!ending->empty()) return invalid("the command " + *ending);
+    if (copy.cut_off) return invalid(kEndedInALine);
   }
   return Done{};
 }

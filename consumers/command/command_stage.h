@@ -1,6 +1,6 @@
 // CommandStage: a stage whose work is done by commands. Each record of `work` goes as one line of JSON to one of them,
 // the lines that they answer become results (consumers/lines).
-// Invariants: a record is finished only by a line that answers its ticket, so what is not answered is never committed;
+// Invariants: a record is finished only by a line with its ticket, so what is not answered is never committed;
 // nothing waits for a command without also reading what it writes.
 // Thread rule: one thread.
 #pragma once
@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,18 +22,24 @@
 
 namespace reseq::command {
 
-// What a line that cannot be used means. Either way its record is not committed and is read again after a restart.
+// What happens at a line that cannot be used.
+//   kStop  The run ends. The record is not committed and comes again at the next start.
+//   kSkip  It is reported, and its record is finished without this result: otherwise its partition would wait for
+//          ever. When the line does not tell its ticket, nobody knows the record: that one stays open until the next
+//          start.
 enum class OnBadLine : unsigned char { kStop, kSkip };
 
 struct CommandOptions {
   std::vector<std::string> command = {};  // and its arguments
   std::size_t copies = 1;
-  std::vector<std::string> targets = {};  // that the commands answer for; empty: all
+  // That the commands answer for; of the records without a list of their own, all of them. Empty: all that the record
+  // names, which it then has to.
+  std::vector<std::string> targets = {};
   lines::PayloadForm payload_form = lines::PayloadForm::kAuto;
   OnBadLine on_bad_line = OnBadLine::kStop;
   // A command that has not answered anything for this long is reported, once.
   std::chrono::milliseconds silence{30'000};
-  // How long a command may take for what it was given when everything ends.
+  // How long a command may take for what it was given when everything ends, and to end after it closed a pipe.
   std::chrono::milliseconds end_limit{30'000};
 };
 
@@ -52,7 +59,8 @@ class CommandStage {
       : stage_(stage), options_(std::move(options)), report_(std::move(report)) {}
 
   // Starts the commands and works until `stop`; then gives nothing more, takes the answers that are on their way and
-  // commits them. kInvalid: a command cannot be started, ended, or has answered a line that cannot be used.
+  // commits them. kInvalid: a command cannot be started, ended, or has answered a line that cannot be used; a record
+  // does not say for which targets it is, nor do the options.
   Result<> run(const std::atomic<bool>& stop);
 
   [[nodiscard]] const CommandCounts& counts() const { return counts_; }
@@ -64,38 +72,48 @@ class CommandStage {
     std::size_t unanswered = 0;
     Clock::time_point spoke_at;
     bool reported = false;
+    std::optional<Clock::time_point> closed_at = {};  // when it was seen to have closed a pipe of its own accord
+    bool cut_off = false;                             // its last line has no end and cannot be read
   };
   struct Given {
     stage::Work work;
     std::vector<std::string> targets;
     std::size_t copy;
   };
+  using GivenByTicket = std::map<std::string, Given, std::less<>>;
 
   Result<> start();
   Result<> work(const std::atomic<bool>& stop);
   Result<> finish();
   // Gives what there is and what fits. True: there may be more.
   Result<bool> hand_out();
-  void give(stage::Work work);
+  Result<> give(stage::Work work);
   [[nodiscard]] Copy* least_busy();
   // Waits up to `limit` for a command to read or to write, and serves it.
   Result<> serve(std::chrono::milliseconds limit);
   Result<> take_lines(Copy& copy);
   Result<> take_line(Copy& copy, const LineBuffer::Line& line);
+  // Of a line that could be read.
+  Result<> take_answer(GivenByTicket::iterator given, const lines::ResultLine& answer, std::string_view text);
   Result<> send(const Given& given, const lines::ResultLine& line);
-  Result<> bad_line(std::string_view text, const std::string& why);
+  void finish_record(GivenByTicket::iterator given);
+  // `given`: its record, the end when that is not known. `more_comes`: further lines of that record do.
+  Result<> bad_line(std::string_view text, const std::string& why, GivenByTicket::iterator given,
+                    bool more_comes = false);
   // A command may end only after its input has.
   Result<> check_endings();
+  Result<> check_ending(Copy& copy);
   Result<> wait_for_endings();
   void report_silence();
-  [[nodiscard]] std::vector<std::string> targets_of(const stage::Work& work) const;
+  // kInvalid: nothing says for which targets it is.
+  [[nodiscard]] Result<std::vector<std::string>> targets_of(const stage::Work& work) const;
 
   stage::Stage& stage_;
   CommandOptions options_;
   Report report_;
   CommandCounts counts_;
   std::vector<Copy> copies_;
-  std::map<std::string, Given, std::less<>> given_;  // by ticket
+  GivenByTicket given_;
 };
 
 }  // namespace reseq::command

@@ -32,7 +32,9 @@ std::optional<LineBuffer::Line> LineBuffer::next() {
 std::optional<LineBuffer::Line> LineBuffer::rest() {
   if (begin_ == bytes_.size() && !dropped_) return std::nullopt;
   add("\n");
-  return next();
+  std::optional<Line> line = next();
+  line->ended = false;
+  return line;
 }
 
 }  // namespace reseq::command

@@ -16,6 +16,7 @@ class LineBuffer {
   struct Line {
     std::string text;  // without its end; the beginning of it when it was too long
     bool too_long = false;
+    bool ended = true;  // false: nothing more came, also no line end
   };
 
   void add(std::string_view bytes);

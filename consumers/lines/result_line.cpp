@@ -125,4 +125,17 @@ Result<ResultLine> parse_result_line(std::string_view line) {
   return result;
 }
 
+std::optional<std::string> ticket_of(std::string_view line) {
+  const ordered_json parsed = ordered_json::parse(line, nullptr, false);
+  if (!parsed.is_object()) return std::nullopt;
+  std::optional<std::string> ticket;
+  for (const ndjson::Member& member : ndjson::members_of(line)) {
+    if (member.name != "ticket") continue;
+    if (ticket) return std::nullopt;
+    ticket = ndjson::as_text(member.value);
+    if (!ticket) return std::nullopt;
+  }
+  return ticket;
+}
+
 }  // namespace reseq::lines

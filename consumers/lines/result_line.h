@@ -40,4 +40,7 @@ struct ResultLine {
 // kInvalid with a one-line reason.
 [[nodiscard]] Result<ResultLine> parse_result_line(std::string_view line);
 
+// The ticket of a line that cannot be used for another reason; nothing when it does not name exactly one.
+[[nodiscard]] std::optional<std::string> ticket_of(std::string_view line);
+
 }  // namespace reseq::lines

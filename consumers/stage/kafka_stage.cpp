@@ -1,9 +1,12 @@
 #include "consumers/stage/kafka_stage.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "consumers/stage/result_size.h"
 #include "consumers/stage/transactional_stage.h"
+#include "kafka/admin.h"
 #include "kafka/group_consumer.h"
 #include "kafka/librdkafka_cluster.h"
 #include "kafka/plain_producer.h"
@@ -14,6 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Milliseconds kCloseLimit{3'000};
+constexpr Milliseconds kTopicLookup{30'000};
+// No client takes more, whatever a topic allows.
+constexpr std::uint64_t kRecordBytesMax = 900'000'000;
 
 std::optional<std::string> owned(const std::optional<std::string_view>& bytes) {
   if (!bytes) return std::nullopt;
@@ -82,14 +88,16 @@ class KafkaWorkReader : public WorkReader {
 // that moment comes by itself when there is little to do, and is brought about by a flush when there is much.
 class KafkaResultSender : public ResultSender {
  public:
-  KafkaResultSender(std::unique_ptr<kafka::PlainProducer> producer, std::string topic)
-      : producer_(std::move(producer)), topic_(std::move(topic)) {}
+  KafkaResultSender(std::unique_ptr<kafka::PlainProducer> producer, std::string topic, std::uint64_t record_bytes_max)
+      : producer_(std::move(producer)), topic_(std::move(topic)), record_bytes_max_(record_bytes_max) {}
 
   Result<> send(const Ticket& ticket, std::optional<std::string_view> key, std::optional<std::string_view> payload,
                 std::span<const OwnedHeader> headers) override {
     std::vector<Header> views;
     for (const OwnedHeader& header : headers)
       views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+    const Result<std::uint64_t> bytes = fitting_bytes(key, payload, views, record_bytes_max_);
+    if (!bytes) return bytes.error();
     Result<> sent = producer_->send(topic_, key, payload, views);
     if (!sent) return sent;
     if (waiting_.empty()) oldest_ = Clock::now();
@@ -116,18 +124,50 @@ class KafkaResultSender : public ResultSender {
 
   std::unique_ptr<kafka::PlainProducer> producer_;
   std::string topic_;
+  std::uint64_t record_bytes_max_;
   std::vector<Ticket> waiting_;
   Clock::time_point oldest_;
   std::uint64_t sent_ = 0;
 };
 
-Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& settings) {
+// What the producers to `commands` have to keep to.
+struct CommandsRules {
+  std::string partitioner;  // librdkafka's word
+  std::uint64_t record_bytes_max;
+};
+
+Result<CommandsRules> rules_of_commands(const KafkaStageSettings& settings) {
+  if (settings.partitioner != "murmur2" && settings.partitioner != "crc32")
+    return Error{.what_to_do = ErrorClass::kInvalid,
+                 .message = "the partitioner " + settings.partitioner + " is neither murmur2 nor crc32"};
+  Result<std::unique_ptr<kafka::Admin>> admin = kafka::Admin::open(settings.connection);
+  if (!admin) return admin.error();
+  Result<kafka::TopicFacts> facts = admin.value()->topic_facts(settings.commands_topic, kTopicLookup);
+  if (!facts) {
+    Error error = facts.error();
+    error.message = "cannot ask about topic " + settings.commands_topic + ": " + error.message;
+    return error;
+  }
+  return CommandsRules{.partitioner = settings.partitioner == "crc32" ? "consistent_random" : "murmur2_random",
+                       .record_bytes_max = std::min(facts.value().max_message_bytes, kRecordBytesMax)};
+}
+
+// A batch that is larger than the topic takes is refused whole, however small its records are.
+template <typename ProducerSettings>
+void keep_to(const CommandsRules& rules, ProducerSettings& producer) {
+  producer.partitioner = rules.partitioner;
+  producer.batch_bytes_max = std::min(producer.batch_bytes_max, rules.record_bytes_max);
+  producer.message_bytes_max = std::max(producer.message_bytes_max, rules.record_bytes_max);
+}
+
+Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& settings, const CommandsRules& rules) {
   kafka::ClusterSettings with;
   with.connection = settings.connection;
   with.topics = {settings.work_topic, settings.commands_topic};
   with.group_id = settings.group;
   with.group_instance_id = settings.transactional_instance;
   with.transactional_id = settings.group + "." + settings.transactional_instance;
+  keep_to(rules, with);
   Result<std::unique_ptr<kafka::Cluster>> cluster = kafka::open_cluster(with);
   if (!cluster) return cluster.error();
   return open_transactional_stage(std::move(cluster).value(), settings.limits);
@@ -136,14 +176,19 @@ Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& 
 }  // namespace
 
 Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings) {
-  if (!settings.transactional_instance.empty()) return open_with_transactions(settings);
+  const Result<CommandsRules> rules = rules_of_commands(settings);
+  if (!rules) return rules.error();
+  if (!settings.transactional_instance.empty()) return open_with_transactions(settings, rules.value());
   Result<std::unique_ptr<WorkReader>> reader = KafkaWorkReader::open(settings);
   if (!reader) return reader.error();
   kafka::PlainProducerSettings to_commands;
   to_commands.queue_wait = Milliseconds(0);  // the stage takes acknowledgements while it waits for room
+  keep_to(rules.value(), to_commands);
+  to_commands.queue_bytes_max = std::max(to_commands.queue_bytes_max, 2 * to_commands.message_bytes_max);
   auto producer = kafka::PlainProducer::open(settings.connection, to_commands);
   if (!producer) return producer.error();
-  auto sender = std::make_unique<KafkaResultSender>(std::move(producer).value(), settings.commands_topic);
+  auto sender = std::make_unique<KafkaResultSender>(std::move(producer).value(), settings.commands_topic,
+                                                    rules.value().record_bytes_max);
   return std::make_unique<Stage>(std::move(reader).value(), std::move(sender), settings.limits);
 }
 

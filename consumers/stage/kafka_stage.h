@@ -17,6 +17,8 @@ struct KafkaStageSettings {
   std::string group;
   std::string work_topic;
   std::string commands_topic;
+  // How keys choose the partition of `commands`: murmur2 or crc32, as the application is configured.
+  std::string partitioner = "murmur2";
   StageLimits limits;
   // Not empty: results and offsets go in transactions, each result is in `commands` exactly once. It is the name of
   // this stage in its group: no two that run at the same time have the same, and a stage keeps it over restarts. The
@@ -24,7 +26,8 @@ struct KafkaStageSettings {
   std::string transactional_instance = {};
 };
 
-// kInvalid: a setting is wrong. The group is joined while the stage is polled.
+// Asks the brokers how large a record of `commands` may be (DescribeConfigs), and waits for their answer, 30 s at most.
+// kInvalid: a setting is wrong, or there is no such topic. The group is joined while the stage is polled.
 Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings);
 
 }  // namespace reseq::stage

@@ -112,7 +112,12 @@ Result<> Stage::drain(Milliseconds limit) {
   const Clock::time_point until = Clock::now() + std::chrono::milliseconds(limit.value());
   while (in_flight_.unacknowledged() > 0 && Clock::now() < until)
     if (Result<> taken = take_acknowledgements(kQueueFullPause); !taken) return taken;
-  return commit();
+  while (true) {
+    const std::size_t held = sender_->held();
+    if (Result<> committed = commit(); !committed) return committed;
+    // As long as each commit takes a part of what is kept.
+    if (sender_->held() >= held || Clock::now() >= until) return Done{};
+  }
 }
 
 Result<> run_stage(Stage& stage, const WorkHandler& handler, const std::function<bool()>& stop) {

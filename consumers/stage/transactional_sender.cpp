@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "codec/record_size.h"
+#include "consumers/stage/result_size.h"
 
 namespace reseq::stage {
 namespace {
@@ -42,14 +42,16 @@ bool is_before(const Ticket& ticket, std::span<const NextOffset> next) {
 
 Result<> TransactionalSender::send(const Ticket& ticket, std::optional<std::string_view> key,
                                    std::optional<std::string_view> payload, std::span<const OwnedHeader> headers) {
-  const std::uint64_t bytes =
-      codec::record_bytes_max(key ? key->size() : 0, payload ? payload->size() : 0, views_of(headers));
-  // Refused here, because within a transaction it would abort it, again and again.
-  if (bytes > record_bytes_max_)
+  const Result<std::uint64_t> bytes = fitting_bytes(key, payload, views_of(headers), record_bytes_max_);
+  if (!bytes) return bytes.error();
+  HeldRecord& record = held_[ticket];
+  if (!record.results.empty() &&
+      (record.results.size() >= kRecordResultsMax || record.bytes + bytes.value() > kRecordBytesMax))
     return Error{.what_to_do = ErrorClass::kInvalid,
-                 .message = "a result takes up to " + std::to_string(bytes) + " bytes, its topic allows " +
-                            std::to_string(record_bytes_max_) + " (max.message.bytes)"};
-  held_[ticket].push_back({owned(key), owned(payload), {headers.begin(), headers.end()}});
+                 .message = "too many results for one record: at most " + std::to_string(kRecordResultsMax) + ", of " +
+                            std::to_string(kRecordBytesMax) + " bytes together"};
+  record.bytes += bytes.value();
+  record.results.push_back({owned(key), owned(payload), {headers.begin(), headers.end()}});
   kept_.push_back(ticket);
   return Done{};
 }
@@ -84,7 +86,8 @@ Result<> TransactionalSender::settle(Milliseconds limit) {
 Result<> TransactionalSender::commit(std::span<const NextOffset> next, const kafka::GroupMetadata& group) {
   if (Result<> settled = settle(kSlice); !settled) return settled;
   waits_left_ = kWaitsMax;
-  Result<> done = run_transaction(next, group);
+  const std::vector<NextOffset> part = first_part(next);
+  Result<> done = run_transaction(part, group);
   if (!done) {
     const ErrorClass what = done.error().what_to_do;
     const bool aborted = (what == ErrorClass::kAbort || what == ErrorClass::kInvalid) &&
@@ -93,17 +96,37 @@ Result<> TransactionalSender::commit(std::span<const NextOffset> next, const kaf
     return failed(done.error());
   }
   if (producer_->in_doubt()) producer_.reset();
-  forget(next);
+  forget(part);
   failures_ = 0;
   fenced_ = 0;
-  return Done{};
+  if (std::equal(part.begin(), part.end(), next.begin(), next.end())) return Done{};
+  return Error{.what_to_do = ErrorClass::kRetriable, .message = "the rest takes another transaction"};
+}
+
+std::vector<NextOffset> TransactionalSender::first_part(std::span<const NextOffset> next) const {
+  std::vector<NextOffset> part;
+  std::size_t results = 0;
+  std::uint64_t bytes = 0;
+  for (const NextOffset& one : next) {
+    for (auto held = held_.lower_bound({.partition = one.partition, .offset = Offset(0), .assignment = Assignment(0)});
+         held != held_.end() && is_before(held->first, {&one, 1}); ++held) {
+      const bool first = results == 0;
+      results += held->second.results.size();
+      bytes += held->second.bytes;
+      if (first || (results <= kTransactionResultsMax && bytes <= kTransactionBytesMax)) continue;
+      part.push_back({one.partition, held->first.offset});
+      return part;
+    }
+    part.push_back(one);
+  }
+  return part;
 }
 
 Result<> TransactionalSender::run_transaction(std::span<const NextOffset> next, const kafka::GroupMetadata& group) {
   if (Result<> begun = repeat([&] { return producer_->begin(); }); !begun) return begun;
-  for (const auto& [ticket, results] : held_) {
+  for (const auto& [ticket, record] : held_) {
     if (!is_before(ticket, next)) continue;
-    for (const Held& result : results)
+    for (const Held& result : record.results)
       if (Result<> queued = queue(result); !queued) return queued;
   }
   if (Result<> flushed = repeat([&] { return producer_->flush(kSlice); }); !flushed) return flushed;

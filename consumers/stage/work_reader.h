@@ -41,9 +41,9 @@ class WorkReader {
   virtual Result<std::optional<WorkRecord>> poll(Milliseconds limit) = 0;
   // Where each partition is read next; at the end of a log behind the control records.
   [[nodiscard]] virtual std::vector<NextOffset> positions() const = 0;
-  // Waits for the answer. kRetriable, kTimeout, kAbort: perhaps nothing was committed, e.g. because the group is
-  // rebalancing; those records may come again, here or elsewhere. May tell the listener that everything in flight is
-  // revoked and assigned anew: then it is all read again.
+  // Waits for the answer. kRetriable, kTimeout, kAbort: perhaps nothing or only a part was committed, e.g. because the
+  // group is rebalancing or it is too much at once; those records may come again, here or elsewhere. May tell the
+  // listener that everything in flight is revoked and assigned anew: then it is all read again.
   virtual Result<> commit(std::span<const NextOffset> offsets) = 0;
   // Tells the listener, leaves the group. Nothing else is called afterwards.
   virtual void close() = 0;

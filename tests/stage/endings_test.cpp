@@ -91,5 +91,31 @@ TEST(StageProgram, TakesTheAnswersOnTheirWayAtSigterm) {
   EXPECT_EQ(topics.lag(), 0);
 }
 
+// More results than one transaction takes, all of them at the end.
+TEST(StageProgram, CommitsAllThatWasAnsweredAtTheEnd) {
+  constexpr std::size_t kRecords = 12;
+  constexpr int kResults = 1'000;
+  Topics topics("much-at-the-end");
+  for (std::size_t i = 0; i < kRecords; ++i) topics.write("document-" + std::to_string(i), "text");
+  topics.flush();
+  const std::string marker = topics.folder() + "/got";
+  const std::string script =
+      "import sys,json\ntickets=[]\nfor line in sys.stdin:\n"
+      "  tickets.append(json.loads(line)['ticket'])\n"
+      "  if len(tickets) == 12: open('" +
+      marker +
+      "', 'w')\n"
+      "for ticket in tickets:\n  for n in range(1, 1001):\n"
+      "    print(json.dumps({'ticket': ticket, 'payload': n, 'done': n == 1000}))";
+  const auto stage = topics.start("stage", {"--transactional"}, {"python3", "-c", script});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return std::ifstream(marker).good(); })) << stage->tail();
+  stage->signal(SIGTERM);
+  EXPECT_EQ(stage->wait(60'000), 0) << stage->tail();
+  const std::map<std::string, int> results = topics.results();
+  EXPECT_EQ(results.size(), kRecords);
+  for (const auto& [id, times] : results) EXPECT_EQ(times, kResults) << id;
+  EXPECT_EQ(topics.lag(), 0);
+}
+
 }  // namespace
 }  // namespace reseq::test

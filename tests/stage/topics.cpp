@@ -19,11 +19,12 @@ T good(Result<T> result) {
 
 }  // namespace
 
-Topics::Topics(const std::string& what) : application_(unique_name(what)) {
+Topics::Topics(const std::string& what, kafka::Properties commands_configs) : application_(unique_name(what)) {
   connection_.bootstrap_servers = Broker::shared().bootstrap_servers();
   admin_ = good(kafka::Admin::open(connection_));
-  const std::vector<kafka::TopicSpec> specs = {{.name = application_ + ".work", .partitions = 4},
-                                               {.name = application_ + ".commands", .partitions = 4}};
+  const std::vector<kafka::TopicSpec> specs = {
+      {.name = application_ + ".work", .partitions = 4},
+      {.name = application_ + ".commands", .partitions = 4, .configs = std::move(commands_configs)}};
   good(admin_->create_topics(specs, kLimit));
   producer_ = good(kafka::PlainProducer::open(connection_));
 }
@@ -51,6 +52,13 @@ std::map<std::string, int> Topics::results() const {
   std::map<std::string, int> seen;
   read_all(connection_, application_ + ".commands",
            [&](const kafka::PlainRecord& record) { ++seen[std::string(record.key.value_or("(null)"))]; });
+  return seen;
+}
+
+std::map<std::string, Partition> Topics::partitions() const {
+  std::map<std::string, Partition> seen;
+  read_all(connection_, application_ + ".commands",
+           [&](const kafka::PlainRecord& record) { seen.emplace(record.key.value_or("(null)"), record.partition); });
   return seen;
 }
 

@@ -16,7 +16,7 @@ namespace reseq::test {
 class Topics {
  public:
   // Of four partitions each; the name of the application is unique.
-  explicit Topics(const std::string& what);
+  explicit Topics(const std::string& what, kafka::Properties commands_configs = {});
 
   // Writes a record to `work` that asks for the target search.
   void write(const std::string& id, const std::string& payload);
@@ -28,6 +28,8 @@ class Topics {
 
   // How often each id stands in `commands`, as a read_committed reader sees it.
   [[nodiscard]] std::map<std::string, int> results() const;
+  // The partition of `commands` that each id stands in.
+  [[nodiscard]] std::map<std::string, Partition> partitions() const;
   // Offsets of `commands`, control records counted: how far the stages are.
   [[nodiscard]] std::int64_t progress() const;
   // Records of `work` that the stages have not committed.

@@ -29,6 +29,7 @@ struct Arguments {
   std::string group;
   std::string work_topic;
   std::string commands_topic;
+  std::string partitioner = "murmur2";
   std::string instance_id = "1";
   bool transactional = false;
   std::size_t in_flight_max = 1'000;
@@ -47,6 +48,9 @@ void declare_kafka(CLI::App& app, Arguments& arguments) {
                  "consumer group; stages that do different work need different ones. Default: <application-id>.stage");
   app.add_option("--work-topic", arguments.work_topic, "default: <application-id>.work");
   app.add_option("--commands-topic", arguments.commands_topic, "default: <application-id>.commands");
+  app.add_option("--partitioner", arguments.partitioner, "murmur2 or crc32, as the application is configured")
+      ->check(CLI::IsMember({"murmur2", "crc32"}))
+      ->capture_default_str();
   app.add_flag("--transactional", arguments.transactional, "each result exactly once, instead of at least once");
   app.add_option("--instance-id", arguments.instance_id,
                  "with --transactional: name of this process, unique in its group, the same after a restart")
@@ -59,8 +63,10 @@ void declare_kafka(CLI::App& app, Arguments& arguments) {
 
 void declare(CLI::App& app, Arguments& arguments) {
   declare_kafka(app, arguments);
-  app.add_option("--targets", arguments.command.targets,
-                 "targets that the command answers for, comma separated; work for others is passed over. Default: all")
+  app.add_option(
+         "--targets", arguments.command.targets,
+         "targets that the command answers for, comma separated; work for others is passed over. Default: those "
+         "that each record of work names; needed when the records name none")
       ->delimiter(',');
   app.add_option("--workers", arguments.command.copies, "copies of the command that run side by side")
       ->check(CLI::Range(1, 256))
@@ -107,9 +113,10 @@ int run(const Arguments& arguments) {
        .group = or_default(arguments.group, application + ".stage"),
        .work_topic = or_default(arguments.work_topic, application + ".work"),
        .commands_topic = or_default(arguments.commands_topic, application + ".commands"),
+       .partitioner = arguments.partitioner,
        .limits = {.in_flight_max = arguments.in_flight_max, .commit_interval = std::chrono::milliseconds(100)},
        .transactional_instance = arguments.transactional ? arguments.instance_id : ""});
-  if (!stage) return fail(EX_CONFIG, stage.error());
+  if (!stage) return fail(stage.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE, stage.error());
   command::CommandStage commands(*stage.value(), arguments.command, say);
   const Result<> ran = commands.run(stop);
   const command::CommandCounts& counts = commands.counts();

@@ -1,11 +1,14 @@
 // A stage whose work is done by real commands, over a log in memory.
 #include "consumers/command/command_stage.h"
 
+#include <csignal>
 #include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
+
+#include "tests/support/process.h"
 
 namespace reseq::command {
 namespace {
@@ -19,7 +22,8 @@ constexpr Partition kP0{0};
 
 struct World {
   std::deque<stage::WorkRecord> work;
-  std::vector<std::string> sent;  // target=payload
+  std::size_t payload_bytes_max = SIZE_MAX;  // a larger result can never be sent
+  std::vector<std::string> sent;             // target=payload
   std::vector<stage::Ticket> acknowledged;
   Offset committed = kNoOffset;
   bool assigned = false;
@@ -53,6 +57,8 @@ class SenderInMemory : public stage::ResultSender {
   explicit SenderInMemory(World& world) : world_(world) {}
   Result<> send(const stage::Ticket& ticket, std::optional<std::string_view>, std::optional<std::string_view> payload,
                 std::span<const stage::OwnedHeader> headers) override {
+    if (payload && payload->size() > world_.payload_bytes_max)
+      return Error{.what_to_do = ErrorClass::kInvalid, .message = "too large"};
     const auto header = [&](std::string_view name) {
       const auto found = stage::last_header(headers, name);
       return found ? found->value_or("(null)") : "(none)";
@@ -74,6 +80,8 @@ class SenderInMemory : public stage::ResultSender {
 
 class CommandStageTest : public testing::Test {
  protected:
+  // As the program does: a command that has ended is seen at the write.
+  static void SetUpTestSuite() { std::signal(SIGPIPE, SIG_IGN); }
   void write_work(const std::string& payload, const std::string& targets = "search,catalogue") {
     const auto offset = static_cast<std::int64_t>(written_++);
     world_.work.push_back({kP0, Offset(offset), "id-" + std::to_string(offset), payload, {{"reseq-targets", targets}}});
@@ -105,6 +113,7 @@ class CommandStageTest : public testing::Test {
     CommandStageTest& test_;
   };
 
+  test::TempDir folder_;
   World world_;
   std::size_t written_ = 0;
   bool stop_at_report_ = false;
@@ -148,6 +157,23 @@ TEST_F(CommandStageTest, GivesACommandOnlyTheWorkOfItsTargets) {
   EXPECT_THAT(world_.sent, ElementsAre("search=y"));
 }
 
+TEST_F(CommandStageTest, NeedsTargetsWhenTheRecordNamesNone) {
+  world_.work.push_back({kP0, Offset(static_cast<std::int64_t>(written_++)), "id-0", "x", {}});
+  const Result<> ran = run({"jq", "--unbuffered", "-c", "{ticket, payload}"});
+  ASSERT_FALSE(ran);
+  EXPECT_EQ(ran.error().message,
+            "a record of `work` has no reseq-targets (offset 0 of partition 0): name the targets that the command "
+            "answers for with --targets");
+  EXPECT_THAT(world_.sent, IsEmpty());
+  EXPECT_LT(world_.committed, Offset(1));
+}
+
+TEST_F(CommandStageTest, AnswersForItsTargetsWhenTheRecordNamesNone) {
+  world_.work.push_back({kP0, Offset(static_cast<std::int64_t>(written_++)), "id-0", "x", {}});
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c", "{ticket, payload}"}, {.targets = {"search", "catalogue"}}));
+  EXPECT_THAT(world_.sent, ElementsAre("search=x", "catalogue=x"));
+}
+
 TEST_F(CommandStageTest, SharesTheWorkAmongItsCopies) {
   for (int i = 0; i < 20; ++i) write_work("x", "search");
   const std::string script =
@@ -184,24 +210,47 @@ TEST_F(CommandStageTest, StopsAtALineThatCannotBeUsedAndCommitsOnlyWhatWasAnswer
   EXPECT_EQ(counts_.bad_lines, 1U);
 }
 
-TEST_F(CommandStageTest, PassesOverALineThatCannotBeUsedWhenToldTo) {
-  for (const char* payload : {"bad", "unknown", "target", "good"}) write_work(payload, "search");
-  const auto watch = [&] { return reports_.size() == 3; };
-  stop_at_report_ = false;
-  world_.committed = kNoOffset;
+TEST_F(CommandStageTest, FinishesTheRecordOfALineThatCannotBeUsedWhenToldTo) {
+  for (const char* payload : {"no result", "target", "large", "good"}) write_work(payload, "search");
+  world_.payload_bytes_max = 20;
+  const Result<> ran = run({"jq", "--unbuffered", "-c",
+                            R"(if .payload == "no result" then {ticket}
+                               elif .payload == "target" then {ticket, payload, targets: ["catalogue"]}
+                               elif .payload == "large" then {ticket, payload: "more than twenty bytes"}
+                               else {ticket, payload} end)"},
+                           {.on_bad_line = OnBadLine::kSkip});
+  EXPECT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("needs 'payload', 'op', 'command' or 'done'"),
+                                    HasSubstr("does not name this target"), HasSubstr("too large")));
+  EXPECT_THAT(reports_[1], HasSubstr("passed over, of id \"id-1\", offset 1 of partition 0"));
+  EXPECT_THAT(world_.sent, ElementsAre("search=good"));
+  EXPECT_EQ(world_.committed, Offset(4));
+  EXPECT_EQ(counts_.bad_lines, 3U);
+  EXPECT_EQ(counts_.unanswered, 0U);
+}
+
+TEST_F(CommandStageTest, TakesTheFurtherLinesOfARecordBehindOneThatCannotBeUsed) {
+  write_work("x");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c",
+                   R"({ticket, payload, targets: ["foreign"], done: false}, {ticket, payload, targets: ["search"]})"},
+                  {.on_bad_line = OnBadLine::kSkip}));
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("does not name this target")));
+  EXPECT_THAT(world_.sent, ElementsAre("search=x"));
+}
+
+TEST_F(CommandStageTest, LeavesARecordOpenWhenALineDoesNotTellWhichOne) {
+  for (const char* payload : {"bad", "unknown", "good"}) write_work(payload, "search");
   CommandOptions options{.on_bad_line = OnBadLine::kSkip};
   options.command = {"jq", "--unbuffered", "-c",
                      R"(if .payload == "bad" then "nonsense"
                         elif .payload == "unknown" then {ticket: "x", payload}
-                        elif .payload == "target" then {ticket, payload, targets: ["catalogue"]}
                         else {ticket, payload} end)"};
   std::atomic<bool> stop = false;
   CommandStage stage(stage_, options, [&](const std::string& line) { reports_.push_back(line); });
-  watch_ = [&] { stop = stop || (watch() && world_.sent.size() == 1); };
+  watch_ = [&] { stop = stop || world_.sent.size() == 1; };
   ASSERT_TRUE(stage.run(stop));
-  EXPECT_THAT(reports_, ElementsAre(HasSubstr("not a JSON object"), HasSubstr("no record with this ticket"),
-                                    HasSubstr("does not name this target")));
-  EXPECT_EQ(stage.counts().unanswered, 3U);
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("not a JSON object"), HasSubstr("no record with this ticket")));
+  EXPECT_EQ(stage.counts().unanswered, 2U);
   EXPECT_EQ(world_.committed, Offset(0)) << "the first record was not answered";
 }
 
@@ -211,6 +260,8 @@ TEST_F(CommandStageTest, EndsWithItsCommand) {
       {"read line; exit 0", "the command ended while there was work to do"},
       {"read line; kill -9 $$", "the command was killed by signal 9"},
       {"exec 0<&-; sleep 0.1; exit 4", "the command ended with exit code 4"},
+      {"read line; printf '{\"ticket\":\"0-'; kill -9 $$", "the command was killed by signal 9"},
+      {"read line; printf '{\"ticket\":\"0-'", "the command ended in the middle of a line"},
   };
   for (const auto& [script, message] : ends) {
     write_work("x");
@@ -218,7 +269,26 @@ TEST_F(CommandStageTest, EndsWithItsCommand) {
     ASSERT_FALSE(ran) << script;
     EXPECT_EQ(ran.error().message, message) << script;
     EXPECT_LT(world_.committed, Offset(1));
+    EXPECT_EQ(counts_.bad_lines, 0U);
   }
+}
+
+// One copy does not write any more, though it has not ended; the other one answers only after that was seen.
+TEST_F(CommandStageTest, ServesTheOthersWhileACopyIsEnding) {
+  for (int i = 0; i < 20; ++i) write_work("x", "search");
+  const std::string script = "read -r line; if mkdir " + folder_.path() + "/first 2>/dev/null; then exec 1>&-; touch " +
+                             folder_.path() + "/closed; exec cat >/dev/null; fi; while ! [ -e " + folder_.path() +
+                             "/closed ]; do sleep 0.01; done; sleep 0.2; { echo \"$line\"; cat; } | "
+                             "jq --unbuffered -c '{ticket, payload}'";
+  CommandOptions options{.command = {"bash", "-c", script}, .copies = 2};
+  std::atomic<bool> stop = false;
+  CommandStage stage(stage_, options, [&](const std::string& line) { reports_.push_back(line); });
+  watch_ = [&] { stop = stop || world_.sent.size() >= 5; };
+  const Result<> ran = stage.run(stop);
+  EXPECT_TRUE(ran) << ran.error().message;
+  EXPECT_GE(world_.sent.size(), 5U);
+  EXPECT_GT(stage.counts().unanswered, 0U);
+  EXPECT_EQ(world_.sent.size() + stage.counts().unanswered, 20U);
 }
 
 TEST_F(CommandStageTest, SaysWhenThereIsNoSuchCommand) {

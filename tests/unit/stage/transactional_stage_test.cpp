@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "consumers/stage/transactional_sender.h"
 #include "tests/simulation/kafka_rig.h"
 
 namespace reseq::stage {
@@ -178,6 +179,36 @@ TEST_F(TransactionalStageTest, RefusesAResultThatItsTopicWouldNotTake) {
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().what_to_do, ErrorClass::kInvalid);
   EXPECT_THAT(sent.error().message, testing::HasSubstr("max.message.bytes"));
+}
+
+TEST_F(TransactionalStageTest, RefusesMoreResultsOfOneRecordThanItKeeps) {
+  write_work(0, "a");
+  Life& life = start("1");
+  take(life, 1);
+  for (std::size_t i = 0; i < kRecordResultsMax; ++i) ASSERT_TRUE(life.stage->send(life.open[0], {.target = "search"}));
+  const Result<> sent = life.stage->send(life.open[0], {.target = "search"});
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(sent.error().message, testing::HasSubstr("too many results for one record"));
+}
+
+TEST_F(TransactionalStageTest, TakesAnotherTransactionForWhatIsTooMuchForOne) {
+  constexpr std::size_t kRecords = 12;
+  constexpr std::size_t kInOne = kTransactionResultsMax / kRecordResultsMax;
+  static_assert(kInOne < kRecords);
+  for (std::size_t i = 0; i < kRecords; ++i) write_work(0, std::string(1, static_cast<char>('a' + i)));
+  Life& life = start("1", kRecords + 1);
+  take(life, kRecords);
+  for (const Work& work : life.open) {
+    for (std::size_t n = 0; n < kRecordResultsMax; ++n) must(life.stage->send(work, {.target = "search"}));
+    life.stage->finish(work);
+  }
+  for (int i = 0; i < 200 && results().empty(); ++i) step(life);
+  EXPECT_EQ(results().size(), kInOne * kRecordResultsMax);
+  EXPECT_EQ(committed(), Offset(kInOne));
+  settle(life);
+  EXPECT_EQ(results().size(), kRecords * kRecordResultsMax);
+  EXPECT_EQ(committed(), Offset(kRecords));
 }
 
 TEST_F(TransactionalStageTest, EndsWithAReasonWhenNoTransactionGoesWell) {
