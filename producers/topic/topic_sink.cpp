@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kafka/admin.h"
+#include "kafka/error_questions.h"
 #include "kafka/plain_producer.h"
 #include "kafka/settings.h"
 #include "model/header.h"
@@ -38,13 +39,16 @@ class TopicSink final : public tagging::RequestSink {
   std::unique_ptr<kafka::PlainProducer> producer_;
 };
 
-// A producer would only notice after its delivery timeout, record by record.
-Result<> require_topic(const kafka::Connection& connection, const std::string& topic) {
+// A producer would only notice after its delivery timeout, record by record, that there is no such topic. Answers the
+// largest batch that it takes; what the brokers do not tell this user is left to the default.
+Result<std::uint64_t> ask_batch_bytes_max(const kafka::Connection& connection, const std::string& topic) {
   Result<std::unique_ptr<kafka::Admin>> admin = kafka::Admin::open(connection);
   if (!admin.ok()) return admin.error();
-  Result<std::int32_t> partitions = admin.value()->partition_count(topic, kTopicLookup);
-  if (partitions.ok()) return Done{};
-  Error error = partitions.error();
+  const std::uint64_t otherwise = kafka::PlainProducerSettings().batch_bytes_max;
+  const Result<kafka::TopicFacts> facts = admin.value()->topic_facts(topic, kTopicLookup);
+  if (facts.ok()) return std::min(otherwise, facts.value().max_message_bytes);
+  if (kafka::is_forbidden(facts.error())) return otherwise;
+  Error error = facts.error();
   error.message = "cannot find topic " + topic + " at " + connection.bootstrap_servers + ": " + error.message;
   return error;
 }
@@ -60,9 +64,10 @@ kafka::Connection connection_of(const TopicSinkOptions& options) {
 
 Result<std::unique_ptr<tagging::RequestSink>> open_topic_sink(const TopicSinkOptions& options) {
   const kafka::Connection connection = connection_of(options);
-  Result<> found = require_topic(connection, options.topic);
-  if (!found.ok()) return found.error();
+  const Result<std::uint64_t> batch_bytes_max = ask_batch_bytes_max(connection, options.topic);
+  if (!batch_bytes_max.ok()) return batch_bytes_max.error();
   kafka::PlainProducerSettings settings;
+  settings.batch_bytes_max = batch_bytes_max.value();
   if (options.partitioner == "crc32") settings.partitioner = "consistent_random";
   settings.message_bytes_max = std::max(settings.message_bytes_max, options.record_bytes_max.value_or(0));
   settings.queue_bytes_max = std::max(settings.queue_bytes_max, 2 * settings.message_bytes_max);

@@ -70,22 +70,23 @@ class Reading {
 
   void take_targets(TargetTable targets) {
     survey_.targets = std::move(targets);
-    missing_ = TargetSet();
+    configured_ = TargetSet();
     const auto& names = survey_.targets.names();
     for (std::size_t i = 0; i < names.size(); ++i)
-      if (std::find(request_.configured_targets.begin(), request_.configured_targets.end(), names[i]) ==
+      if (std::find(request_.configured_targets.begin(), request_.configured_targets.end(), names[i]) !=
           request_.configured_targets.end())
-        missing_ |= TargetSet::of(TargetNumber(static_cast<std::uint8_t>(i)));
+        configured_ |= TargetSet::of(TargetNumber(static_cast<std::uint8_t>(i)));
+    for (auto& [key, targets_of_it] : waiting_) targets_of_it = targets_of_it.without(configured_);
+    std::erase_if(waiting_, [](const auto& entry) { return entry.second.empty(); });
   }
 
   Result<> take_document(const kafka::Record& record) {
-    if (missing_.empty()) return Done{};
     TargetSet waiting;
     if (record.payload) {
       auto decoded = codec::decode_row(*record.key, *record.payload);
       if (const auto* error = std::get_if<codec::RowError>(&decoded))
         return unreadable(record.offset, "cannot be read: " + std::string(name_of(*error)));
-      waiting = std::get<codec::DocumentRow>(decoded).row.pending() & missing_;
+      waiting = std::get<codec::DocumentRow>(decoded).row.pending().without(configured_);
     }
     if (waiting.empty()) {
       waiting_.erase(std::string(*record.key));
@@ -97,7 +98,8 @@ class Reading {
 
   const SurveyRequest& request_;
   Survey survey_;
-  TargetSet missing_;  // targets of the table that are not configured
+  // Of the table so far. The row of a new target stands behind the first documents that have it, in one transaction.
+  TargetSet configured_;
   std::unordered_map<std::string, TargetSet> waiting_;
 };
 

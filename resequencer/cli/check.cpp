@@ -1,12 +1,16 @@
 #include "cli/check.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "changelog/survey.h"
+#include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
@@ -84,12 +88,43 @@ class Check {
       if (const auto reason = refusal(survey.value()))
         return (void)refuse("state", "partition " + std::to_string(p) + ": " + *reason);
       if (!survey.value().meta) continue;
+      stands_[Partition(p)] = survey.value().meta->positions;
       live += survey.value().meta->live_rows;
       watermarks += survey.value().meta->watermarks;
     }
     findings_.add(
         Verdict::kOk, "state",
         std::to_string(live) + " documents wait for results, " + std::to_string(watermarks) + " are complete");
+    for (const Role role : runtime::kInputs) look_at_positions(role);
+  }
+
+  // Positions only rise, also while an instance runs: what is asked later and is lower was moved.
+  void look_at_positions(Role role) {
+    const std::string& topic = application_.topics.name(application_.topics.of(role));
+    auto admin = kafka::Admin::open(runtime::connection_of(s()));
+    if (!admin) return (void)refuse("offsets", admin.error().message);
+    const auto begins = admin.value()->begins(topic, kAskLimit);
+    const auto committed = begins ? admin.value()->committed(s().application_id, topic, kAskLimit) : begins;
+    if (!committed) return (void)refuse("offsets", committed.error().message);
+    for (const auto& [partition, positions] : stands_) {
+      const auto at = static_cast<std::size_t>(partition.value());
+      for (const InputPosition& position : positions)
+        if (position.role == role)
+          compare(topic + " partition " + std::to_string(partition.value()), position.next,
+                  committed.value()[at].offset, begins.value()[at].offset);
+    }
+  }
+
+  void compare(const std::string& where, Offset stands, Offset committed, Offset begin) {
+    if (committed != kNoOffset && committed < stands)
+      refuse("offsets", "topic " + where + ": the group has offset " + std::to_string(committed.value()) +
+                            ", the state stands at " + std::to_string(stands.value()) +
+                            ": `resequencer seek` accepts the former (committed) or puts it back (standing)");
+    if (std::max(stands, committed) < begin)
+      refuse("offsets", "topic " + where + " begins at offset " + std::to_string(begin.value()) +
+                            ", the state stands at " + std::to_string(stands.value()) +
+                            ": records were deleted that nobody processed; `resequencer seek` goes on behind them "
+                            "(begin)");
   }
 
   [[nodiscard]] std::optional<std::string> refusal(const changelog::Survey& survey) const {
@@ -125,6 +160,7 @@ class Check {
   Findings findings_;
   std::unique_ptr<kafka::Cluster> cluster_;
   runtime::TopicAnswers answers_;
+  std::map<Partition, std::vector<InputPosition>> stands_;  // in the changelog
 };
 
 }  // namespace

@@ -88,6 +88,12 @@ Subcommands declare(CLI::App& app, Options& options) {
 }
 
 int run_subcommand(const Subcommands& all, const Options& options) {
+  if (all.seek->parsed() && !options.seek.requests && !options.seek.control && !options.seek.commands) {
+    std::fprintf(stderr,
+                 "resequencer: seek needs --requests, --commands or --control (standing, committed, begin, end or an "
+                 "offset)\n");
+    return EX_USAGE;
+  }
   if (all.reference->parsed()) {
     std::fputs(config::reference().c_str(), stdout);
     return EX_OK;

@@ -305,8 +305,6 @@ class Seek {
 }  // namespace
 
 Result<> seek(config::Settings settings, const SeekRequest& request, Write write) {
-  if (!request.requests && !request.control && !request.commands)
-    return invalid("seek needs --requests, --commands or --control (standing, committed, begin, end or an offset)");
   return Seek(std::move(settings), request).run(write);
 }
 

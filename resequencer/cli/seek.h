@@ -22,8 +22,8 @@ struct SeekRequest {
   std::optional<std::string> commands = {};
 };
 
-// Prints a line per partition and input. kInvalid: a word or offset that cannot be, an instance that still runs, or a
-// partition without state.
+// REQUIRES: an input is named. Prints a line per partition and input. kInvalid: a word or offset that cannot be, an
+// instance that still runs, or a partition without state.
 Result<> seek(config::Settings settings, const SeekRequest& request, Write write);
 
 }  // namespace reseq::cli

@@ -36,7 +36,10 @@ bool is_table_of_its_own(std::string_view name) {
 Error unknown_key(const std::string& name) {
   std::vector<std::string> known = names_of(keys());
   known.insert(known.end(), std::begin(kTables), std::end(kTables));
-  return invalid("unknown key " + name + "; the nearest one is " + nearest(name, known).word);
+  const Nearest meant = nearest(name, known);
+  if (meant.edits > name.size() / 2)
+    return invalid("unknown key " + name + "; `resequencer config reference` lists all of them");
+  return invalid("unknown key " + name + "; the nearest one is " + meant.word);
 }
 
 // Dotted keys of TOML are nested tables: application.id = [application] id.

@@ -20,8 +20,9 @@ std::string place(const rd_kafka_message_t& message) {
 Error explained(const rd_kafka_message_t& message) {
   Error error = error_of(message.err, place(message));
   if (message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
-    error.message += "; the next offset to read is not in the log any more: retention has deleted records that were " +
-                     std::string("never processed, or the topic was created anew");
+    error.message +=
+        "; the next offset to read is not in the log any more: retention has deleted records that were " +
+        std::string("never processed, or the topic was created anew. `resequencer seek` goes on at another one");
   return error;
 }
 

@@ -75,9 +75,12 @@ class Judge {
       if (other == nullptr || other->partitions == requests->partitions) continue;
       add(Severity::kError, topic(role) + " has " + std::to_string(other->partitions) + " partitions, " +
                                 application_.topics.name(application_.topics.of(Role::kRequests)) + " has " +
-                                std::to_string(requests->partitions) + ": they must be equal; create " +
+                                std::to_string(requests->partitions) +
+                                ": they must be equal; before the first start create " +
                                 application_.topics.name(application_.topics.of(role)) + " again with " +
-                                std::to_string(requests->partitions));
+                                std::to_string(requests->partitions) +
+                                "; if partitions were added to an input in use, set a new application.id with new "
+                                "topics");
     }
   }
 

@@ -35,7 +35,8 @@ Result<> compare_owner(const PrivateDirectory& directory, const Owner& owner) {
   return Error{ErrorClass::kInvalid, 0,
                "state: " + directory.path() + " belongs to" + found.substr(1, found.size() - 2) + ", not to" +
                    note_of(owner).substr(1, note_of(owner).size() - 2) +
-                   ": set another state.dir, or remove this folder to have the state read again from the changelog"};
+                   ": correct bootstrap.servers, or set another state.dir, or remove this folder to have the state "
+                   "read again from the changelog"};
 }
 
 bool exists(const std::string& path) {

@@ -79,7 +79,11 @@ class Seeking : public testing::Test {
 
 TEST_F(Seeking, IsTheWayOnAfterOffsetsWereMovedByHand) {
   process_documents(1);
+  EXPECT_EQ(shop.run({"check"}).code, EX_OK);
   commit_by_hand(0);
+  const Ran checked = shop.run({"check"});
+  EXPECT_EQ(checked.code, EX_CONFIG) << checked.text;
+  EXPECT_THAT(checked.last_line, HasSubstr("`resequencer seek` accepts the former"));
   expect_parked("`resequencer seek");
 
   const Ran dry = shop.run({"seek", "--requests", "committed", "--dry-run"});
@@ -128,7 +132,9 @@ TEST_F(Seeking, RefusesWhatIsNotInTheLogOrHasNoState) {
   EXPECT_EQ(far.code, EX_CONFIG) << far.text;
   EXPECT_THAT(far.last_line, HasSubstr("is not in the log"));
   EXPECT_THAT(shop.run({"seek", "--requests", "yesterday", "--dry-run"}).last_line, HasSubstr("\"yesterday\" must be"));
-  EXPECT_THAT(shop.run({"seek"}).last_line, HasSubstr("seek needs --requests"));
+  const Ran bare = shop.run({"seek"});
+  EXPECT_EQ(bare.code, EX_USAGE);
+  EXPECT_THAT(bare.last_line, HasSubstr("seek needs --requests"));
   EXPECT_THAT(shop.run({"seek", "--partition", "9", "--requests", "end"}).last_line, HasSubstr("no partition 9"));
 }
 

@@ -177,8 +177,9 @@ TEST_F(StartupErrors, NameADiskThatCannotBeWritten) {
 
 TEST_F(StartupErrors, NameTheNearestKeyOfAnUnknownOne) {
   shop.keys = "on_unregistred = \"drop\"\n";
-  for (const char* subcommand : {"check", "run", "init", "seek"}) {
-    const Ran ran = shop.run({subcommand});
+  for (const std::vector<std::string>& subcommand : std::vector<std::vector<std::string>>{
+           {"check"}, {"run"}, {"init"}, {"seek", "--requests", "end"}, {"config", "print"}}) {
+    const Ran ran = shop.run(subcommand);
     EXPECT_EQ(ran.code, EX_CONFIG);
     EXPECT_THAT(ran.last_line, EndsWith("unknown key on_unregistred; the nearest one is on_unregistered"));
   }

@@ -79,6 +79,14 @@ TEST_F(Surveyed, CountsDocumentsThatWaitForATargetThatIsNotConfigured) {
   EXPECT_THAT(survey_with({"search", "catalogue"}).value().waiting, IsEmpty());
 }
 
+TEST_F(Surveyed, CountsDocumentsThatStandBeforeTheRowOfTheirTarget) {
+  write(3, "book", TargetSet(4));
+  log_.write(4, targets_row(TargetTable({"search", "catalogue", "feed"}), arena_));
+  EXPECT_THAT(survey_with({"search", "catalogue"}).value().waiting, ElementsAre(Pair("feed", 1U)));
+  log_.said_end = false;
+  EXPECT_THAT(survey_with({"search", "catalogue", "feed"}).value().waiting, IsEmpty());
+}
+
 TEST_F(Surveyed, OfAnEmptyChangelogKnowsNothing) {
   log_.entries.clear();
   log_.end = Offset(0);

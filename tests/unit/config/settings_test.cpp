@@ -38,6 +38,10 @@ TEST(Settings, NamesTheNearestKeyOfAnUnknownOne) {
   EXPECT_THAT(error_of(kLeast + "monotonous = true\n"), HasSubstr("nearest one is monotonic"));
 }
 
+TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
+  EXPECT_THAT(error_of("foo_bar = 1\n" + kLeast), HasSubstr("unknown key foo_bar; `resequencer config reference`"));
+}
+
 TEST(Settings, RefusesAValueThatIsNoneOfTheChoices) {
   EXPECT_THAT(error_of("intake = \"online\"\n" + kLeast), HasSubstr("must be one of inline|tap"));
 }

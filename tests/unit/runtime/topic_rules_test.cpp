@@ -64,8 +64,9 @@ const std::vector<Rule>& rules() {
   using T = InitTopics;
   static const std::vector<Rule> all = {
       {"FewerCommands", [](T& t) { t.facts["shop.commands"].partitions = 3; }, Severity::kError,
-       "topic shop.commands has 3 partitions, shop.requests has 4: they must be equal; create shop.commands again with "
-       "4"},
+       "topic shop.commands has 3 partitions, shop.requests has 4: they must be equal; before the first start create "
+       "shop.commands again with 4; if partitions were added to an input in use, set a new application.id with new "
+       "topics"},
       {"MoreControl", [](T& t) { t.facts["shop.control"].partitions = 5; }, Severity::kError,
        "create shop.control again with 4"},
       {"MoreChangelog", [](T& t) { t.facts["shop.changelog"].partitions = 5; }, Severity::kError,
