@@ -221,8 +221,8 @@ Result<> run(config::Settings settings) {
                s.targets.size());
   Shelf shelf(instance_path(s), store::boot_id(), store::DiskSettings());
   auto ended = run_workers(application, clock, shelf);
-  shelf.close_clean();
-  if (ended) spdlog::info("stop=clean");
+  const bool clean = shelf.close_clean();
+  if (ended) spdlog::info("stop={}", clean ? "clean" : "unclean");
   return ended;
 }
 

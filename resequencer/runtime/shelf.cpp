@@ -62,13 +62,18 @@ void Shelf::sync_all() {
       spdlog::error("partition={} sync=failed error={}", partition.value(), log::outside(synced.error().message));
 }
 
-void Shelf::close_clean() {
+bool Shelf::close_clean() {
   const std::lock_guard lock(mutex_);
-  for (auto& [partition, store] : parked_)
-    if (const auto closed = store->close_clean(); !closed)
-      spdlog::error("partition={} state=unclean error={}", partition.value(), log::outside(closed.error().message));
+  bool clean = true;
+  for (auto& [partition, store] : parked_) {
+    const auto closed = store->close_clean();
+    if (closed) continue;
+    clean = false;
+    spdlog::error("partition={} state=unclean error={}", partition.value(), log::outside(closed.error().message));
+  }
   parked_.clear();
   sync_.clear();
+  return clean;
 }
 
 }  // namespace reseq::runtime

@@ -37,8 +37,9 @@ class Shelf {
   // Checked sync of every state that is open, by whoever holds it. A failure poisons that copy.
   void sync_all();
 
-  // Closes what is on the shelf, marked clean. REQUIRES: no worker holds one.
-  void close_clean();
+  // Closes what is on the shelf, marked clean. False: the disk refused one of them, which is logged.
+  // REQUIRES: no worker holds one.
+  bool close_clean();
 
  private:
   Result<Taken> open(Partition partition);
