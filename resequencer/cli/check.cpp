@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "changelog/survey.h"
+#include "cli/state_reading.h"
 #include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
@@ -83,7 +84,7 @@ class Check {
     std::uint64_t live = 0;
     std::uint64_t watermarks = 0;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
-      const auto survey = survey_of(*reader.value(), Partition(p));
+      const auto survey = read_state(*reader.value(), application_, Partition(p));
       if (!survey) return (void)refuse("state", "partition " + std::to_string(p) + ": " + survey.error().message);
       if (const auto reason = refusal(survey.value()))
         return (void)refuse("state", "partition " + std::to_string(p) + ": " + *reason);
@@ -95,16 +96,16 @@ class Check {
     findings_.add(
         Verdict::kOk, "state",
         std::to_string(live) + " documents wait for results, " + std::to_string(watermarks) + " are complete");
-    for (const Role role : runtime::kInputs) look_at_positions(role);
+    auto admin = kafka::Admin::open(runtime::connection_of(s()));
+    if (!admin) return (void)refuse("offsets", admin.error().message);
+    for (const Role role : runtime::kInputs) look_at_positions(*admin.value(), role);
   }
 
   // Positions only rise, also while an instance runs: what is asked later and is lower was moved.
-  void look_at_positions(Role role) {
+  void look_at_positions(kafka::Admin& admin, Role role) {
     const std::string& topic = application_.topics.name(application_.topics.of(role));
-    auto admin = kafka::Admin::open(runtime::connection_of(s()));
-    if (!admin) return (void)refuse("offsets", admin.error().message);
-    const auto begins = admin.value()->begins(topic, kAskLimit);
-    const auto committed = begins ? admin.value()->committed(s().application_id, topic, kAskLimit) : begins;
+    const auto begins = admin.begins(topic, kAskLimit);
+    const auto committed = begins ? admin.committed(s().application_id, topic, kAskLimit) : begins;
     if (!committed) return (void)refuse("offsets", committed.error().message);
     for (const auto& [partition, positions] : stands_) {
       const auto at = static_cast<std::size_t>(partition.value());
@@ -133,19 +134,6 @@ class Check {
     if (survey.waiting.empty()) return std::nullopt;
     const auto& [target, documents] = *survey.waiting.begin();
     return std::to_string(documents) + " " + runtime::target_still_waits(target);
-  }
-
-  Result<changelog::Survey> survey_of(kafka::LogReader& reader, Partition partition) {
-    changelog::SurveyRequest request{.where = {application_.topics.of(Role::kChangelog), partition},
-                                     .configured_targets = {},
-                                     .stall_limit = Milliseconds(s().transaction_timeout_ms + kAskLimit.value()),
-                                     .progress = [&](Offset position, Offset end) {
-                                       std::fprintf(stderr, "reading the changelog of partition %d: %lld of %lld\n",
-                                                    partition.value(), static_cast<long long>(position.value()),
-                                                    static_cast<long long>(end.value()));
-                                     }};
-    for (const config::Target& target : s().targets) request.configured_targets.push_back(target.name);
-    return changelog::survey(reader, request);
   }
 
   bool refuse(const char* subject, std::string text) {

@@ -11,7 +11,7 @@ namespace reseq::cli {
 
 enum class ReadState : bool { kNo, kYes };
 
-// Prints what it found. kInvalid: something must be put right before `run`; the message says how many findings do.
+// Prints what it found. kInvalid, without a message: something must be put right before `run`, and was printed.
 Result<> check(config::Settings settings, ReadState read_state, Format format);
 
 }  // namespace reseq::cli

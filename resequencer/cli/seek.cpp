@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "changelog/batch_rows.h"
 #include "changelog/survey.h"
+#include "cli/state_reading.h"
 #include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
@@ -150,22 +151,15 @@ class Seek {
       if (auto asked = ask(role); !asked) return asked;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
       if (request_.partition && *request_.partition != p) continue;
-      auto survey = changelog::survey(
-          *reader.value(),
-          {.where = {application_.topics.of(Role::kChangelog), Partition(p)},
-           .configured_targets = {},
-           .stall_limit = Milliseconds(application_.settings.transaction_timeout_ms + kAskLimit.value()),
-           .progress = [&](Offset position, Offset end) { show_progress(p, position, end); }});
+      auto survey = read_state(*reader.value(), application_, Partition(p), [this] { stay_a_member(); });
       if (!survey) return survey.error();
       if (auto planned = plan(Partition(p), std::move(survey).value()); !planned) return planned;
     }
     return Done{};
   }
 
-  // A large changelog takes a while: who waits sees something, and the group does not take us for dead.
-  void show_progress(std::int32_t partition, Offset position, Offset end) {
-    std::fprintf(stderr, "reading the changelog of partition %d: %lld of %lld\n", partition,
-                 static_cast<long long>(position.value()), static_cast<long long>(end.value()));
+  // The group takes a member for dead that does not poll.
+  void stay_a_member() {
     if (consumer_) (void)consumer_->poll(Milliseconds(0));
   }
 

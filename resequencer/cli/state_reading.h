@@ -1,0 +1,19 @@
+// Reads the state of one partition from the changelog, for the subcommands that have none of their own, and says on
+// stderr how far it is: a large changelog takes a while.
+// Thread rule: main thread.
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+#include "changelog/survey.h"
+#include "kafka/cluster.h"
+#include "runtime/application.h"
+
+namespace reseq::cli {
+
+// `meanwhile` is called now and then. Errors as changelog::survey().
+[[nodiscard]] Result<changelog::Survey> read_state(kafka::LogReader& reader, const runtime::Application& application,
+                                                   Partition partition, const std::function<void()>& meanwhile = {});
+
+}  // namespace reseq::cli
