@@ -17,7 +17,10 @@ target_compile_options(reseq_compiler INTERFACE
   -fstack-protector-strong -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_include_directories(reseq_compiler INTERFACE
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/resequencer)
-target_link_options(reseq_compiler INTERFACE -Wl,-z,relro,-z,now)
+target_link_options(reseq_compiler INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
+# Programs are linked as position independent executables, whatever the compiler does by itself.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C CXX)
 
 if(RESEQ_SANITIZE)
   string(REPLACE "+" "," sanitizers ${RESEQ_SANITIZE})
@@ -28,5 +31,10 @@ if(RESEQ_SANITIZE)
     set(RESEQ_EVERY_PROGRAM $<TARGET_OBJECTS:reseq_c11_threads>)
   endif()
 else()
-  target_compile_definitions(reseq_compiler INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=2>)
+  # What is shipped; tests/hardening looks for it in the programs.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-fcf-protection=full RESEQ_HAS_CF_PROTECTION)  # x86 only
+  set(hardened -fstack-clash-protection $<$<BOOL:${RESEQ_HAS_CF_PROTECTION}>:-fcf-protection=full>)
+  target_compile_options(reseq_compiler INTERFACE "$<$<CONFIG:Release,RelWithDebInfo>:${hardened}>")
+  target_compile_definitions(reseq_compiler INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:_FORTIFY_SOURCE=3>)
 endif()

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/log.h"
 #include "consumers/ndjson/printer.h"
 #include "kafka/admin.h"
 #include "kafka/group_consumer.h"
@@ -169,6 +170,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // seen at the write
   const Result<> result = run(arguments);
   if (result) return EX_OK;
-  std::fprintf(stderr, "reseq-sink-ndjson: %s\n", result.error().message.c_str());
+  std::fprintf(stderr, "reseq-sink-ndjson: %s\n", log::one_line(result.error().message).c_str());
   return result.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
 }

@@ -7,6 +7,7 @@
 #include <sysexits.h>
 #include <thread>
 
+#include "base/log.h"
 #include "consumers/progress/progress_file.h"
 #include "consumers/sink/sink.h"
 #include "kafka/admin.h"
@@ -120,7 +121,7 @@ int run(const std::string& program, const Arguments& arguments, const OpenStore&
   std::signal(SIGINT, request_stop);
   const Result<> result = move(program, arguments, open);
   if (result) return EX_OK;
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), result.error().message.c_str());
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), log::one_line(result.error().message).c_str());
   return result.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
 }
 

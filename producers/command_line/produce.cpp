@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/log.h"
 #include "producers/git/git_source.h"
 #include "producers/ndjson/ndjson_source.h"
 #include "producers/sending/silent_sink.h"
@@ -98,7 +99,7 @@ Result<std::unique_ptr<tagging::RequestSink>> open_sink(const Arguments& argumen
 }
 
 int fail(int exit_code, const std::string& message) {
-  std::fprintf(stderr, "reseq-produce: %s\n", message.c_str());
+  std::fprintf(stderr, "reseq-produce: %s\n", log::one_line(message).c_str());
   return exit_code;
 }
 
@@ -164,7 +165,7 @@ int produce(const Arguments& arguments, const std::atomic<bool>& stop) {
 
   const auto complain = [&progress](const std::string& place, const std::string& reason) {
     progress.value().clear();
-    std::fprintf(stderr, "reseq-produce: skipped %s: %s\n", place.c_str(), reason.c_str());
+    std::fprintf(stderr, "reseq-produce: skipped %s\n", log::one_line(place + ": " + reason).c_str());
   };
   const Result<sending::SendReport> report = sender.run(progress.value(), complain, stop);
   progress.value().clear();

@@ -1,12 +1,45 @@
 #include "base/log.h"
 
+#include <algorithm>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <utility>
+#include <vector>
 
 namespace reseq::log {
 
 namespace {
+
 constexpr std::size_t kOutsideBytesMax = 256;
+constexpr std::size_t kSecretBytesMin = 4;
+constexpr std::string_view kHidden = "********";
+
+// Longest first, so that no part of one stays behind another.
+std::vector<std::string>& secrets() {
+  static std::vector<std::string> all;
+  return all;
 }
+
+std::string without_secrets(std::string_view text) {
+  std::string shown(text);
+  for (const std::string& secret : secrets())
+    for (std::size_t at = shown.find(secret); at != std::string::npos; at = shown.find(secret, at + kHidden.size()))
+      shown.replace(at, secret.size(), kHidden);
+  return shown;
+}
+
+void append_printable(char c, std::string& out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte >= 0x20 && byte < 0x7F) {
+    out += c;
+    return;
+  }
+  out += "\\x";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 15];
+}
+
+}  // namespace
 
 void open(std::string_view level) {
   auto logger = spdlog::stderr_logger_mt("resequencer");
@@ -16,24 +49,28 @@ void open(std::string_view level) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void hide_secret(std::string text) {
+  if (text.size() < kSecretBytesMin) return;
+  secrets().push_back(std::move(text));
+  std::sort(secrets().begin(), secrets().end(),
+            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+}
+
 std::string outside(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
+  const std::string shown = without_secrets(text);
   std::string line = "\"";
-  for (const char c : text.substr(0, kOutsideBytesMax)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      line += '\\';
-      line += c;
-    } else if (byte >= 0x20 && byte < 0x7F) {
-      line += c;
-    } else {
-      line += "\\x";
-      line += kHex[byte >> 4];
-      line += kHex[byte & 15];
-    }
+  for (const char c : std::string_view(shown).substr(0, kOutsideBytesMax)) {
+    if (c == '"' || c == '\\') line += '\\';
+    append_printable(c, line);
   }
   line += '"';
-  if (text.size() > kOutsideBytesMax) line += "(" + std::to_string(text.size()) + " bytes)";
+  if (shown.size() > kOutsideBytesMax) line += "(" + std::to_string(shown.size()) + " bytes)";
+  return line;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : without_secrets(text)) append_printable(c, line);
   return line;
 }
 

@@ -11,8 +11,17 @@ namespace reseq::log {
 // Sets level ("debug", "info", "warning", "error") and pattern of the process's log on stderr.
 void open(std::string_view level);
 
+// From now on `text` is shown as asterisks wherever it stands in outside text, as in the debug lines and error texts of
+// librdkafka. What is shorter than 4 bytes could not be told from ordinary words and is not hidden. Call before any
+// thread is started.
+void hide_secret(std::string text);
+
 // Text from outside (topics, ids, broker messages) on its way into a log line: printable ASCII stays, everything else
 // becomes \xHH, quotes are escaped, and what is longer than 256 bytes is cut with its length.
 [[nodiscard]] std::string outside(std::string_view text);
+
+// A whole line for people, as the error that ends a command, whatever outside text its parts came from: printable ASCII
+// stays, everything else becomes \xHH. No quotes, no cap.
+[[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace reseq::log

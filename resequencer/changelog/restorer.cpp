@@ -35,7 +35,7 @@ Result<> Restorer::aim(Partition partition, const LogEnds& ends, store::Partitio
     known->second.progress.target = std::max(known->second.progress.target, ends.high_watermark);
     return Done{};
   }
-  Restore restore{&store, Progress{ends.begin, ends.begin, ends.high_watermark, 0}, std::nullopt};
+  Restore restore{&store, Progress{ends.begin, ends.begin, ends.high_watermark}, std::nullopt};
   if (const auto standing = store.standing()) {
     // One record earlier: it tells whether this log is the one that the store was made from.
     const bool readable = standing->position > ends.begin;
@@ -72,6 +72,7 @@ Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, M
       if (found == restores_.end()) continue;
       Progress& progress = found->second.progress;
       progress.position = std::max(progress.position, end->offset);
+      progress.transaction_open = progress.position < progress.target;
       continue;
     }
     if (const auto* failed = std::get_if<kafka::PartitionFailure>(&polled.value())) {
@@ -113,6 +114,7 @@ std::optional<Restorer::Failure> Restorer::apply(const kafka::Record& record, Re
     ++progress.records;
   }
   progress.position = std::max(progress.position, Offset(record.offset.value() + 1));
+  progress.transaction_open = false;
   return std::nullopt;
 }
 

@@ -24,6 +24,7 @@ struct Progress {
   Offset position;  // next offset to read
   Offset target;    // high watermark to reach
   std::uint64_t records = 0;
+  bool transaction_open = false;  // nothing more can be read, although the target is not reached
 };
 
 struct LogEnds {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/id_hash.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
 
@@ -100,7 +101,7 @@ class Reading {
   Survey survey_;
   // Of the table so far. The row of a new target stands behind the first documents that have it, in one transaction.
   TargetSet configured_;
-  std::unordered_map<std::string, TargetSet> waiting_;
+  std::unordered_map<std::string, TargetSet, IdHash> waiting_;
 };
 
 }  // namespace

@@ -15,7 +15,9 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
+#include "runtime/needed_rights.h"
 #include "runtime/recovery.h"
+#include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
 #include "store/instance_folder.h"
 
@@ -42,7 +44,8 @@ class Check {
     findings_.add(Verdict::kOk, "config", "application " + s().application_id + ", instance " + s().instance_id);
     if (!look_at_brokers()) return;
     look_at_folder();
-    if (look_at_topics() && read_state == ReadState::kYes) look_at_state();
+    const bool may = look_at_rights();
+    if (look_at_topics() && may && read_state == ReadState::kYes) look_at_state();
   }
 
   bool look_at_brokers() {
@@ -56,13 +59,29 @@ class Check {
     return true;
   }
 
-  bool look_at_topics() {
+  bool look_at_rights() {
+    const std::vector<kafka::Right> needed = runtime::needed_rights(application_, answers_);
+    const auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kAskLimit);
+    if (!told) return refuse("rights", told.error().message);
+    const bool good = note("rights", runtime::judge_rights(s(), told.value()));
+    if (good) findings_.add(Verdict::kOk, "rights", "all " + std::to_string(needed.size()) + " that it needs");
+    return good;
+  }
+
+  // False: an error is among them.
+  bool note(const char* subject, const std::vector<runtime::Finding>& found) {
     bool good = true;
-    for (const runtime::Finding& finding : runtime::judge_topics(application_, answers_)) {
-      const bool warning = finding.severity == runtime::Severity::kWarning;
-      findings_.add(warning ? Verdict::kWarning : Verdict::kError, "topics", finding.text);
+    for (const runtime::Finding& finding : found) {
       good = good && finding.severity != runtime::Severity::kError;
+      if (finding.about_a_right) continue;  // look_at_rights() has said it better
+      const bool warning = finding.severity == runtime::Severity::kWarning;
+      findings_.add(warning ? Verdict::kWarning : Verdict::kError, subject, finding.text);
     }
+    return good;
+  }
+
+  bool look_at_topics() {
+    const bool good = note("topics", runtime::judge_topics(application_, answers_));
     if (good)
       findings_.add(Verdict::kOk, "topics",
                     std::to_string(answers_.size()) + " topics, inputs with " +
@@ -75,6 +94,7 @@ class Check {
     const auto looked = store::InstanceFolder::look(path, {s().application_id, application_.cluster_id});
     if (looked) return findings_.add(Verdict::kOk, "folder", path);
     const bool held = store::is_held(looked.error());
+    folder_is_ours_ = held;
     findings_.add(held ? Verdict::kWarning : Verdict::kError, "folder", looked.error().message);
   }
 
@@ -83,22 +103,45 @@ class Check {
     if (!reader) return (void)refuse("state", reader.error().message);
     std::uint64_t live = 0;
     std::uint64_t watermarks = 0;
+    bool good = true;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
       const auto survey = read_state(*reader.value(), application_, Partition(p));
-      if (!survey) return (void)refuse("state", "partition " + std::to_string(p) + ": " + survey.error().message);
+      if (!survey) {
+        good = refuse("state", "partition " + std::to_string(p) + ": " + survey.error().message);
+        if (survey.error().what_to_do != ErrorClass::kInvalid) return;
+        continue;
+      }
       if (const auto reason = refusal(survey.value()))
         return (void)refuse("state", "partition " + std::to_string(p) + ": " + *reason);
+      if (const auto reason = lost(Partition(p), survey.value())) {
+        good = refuse("state", "partition " + std::to_string(p) + ": " + *reason);
+        continue;
+      }
+      if (survey.value().records == 0) empty_.emplace_back(p);
       if (!survey.value().meta) continue;
       stands_[Partition(p)] = survey.value().meta->positions;
       live += survey.value().meta->live_rows;
       watermarks += survey.value().meta->watermarks;
     }
-    findings_.add(
-        Verdict::kOk, "state",
-        std::to_string(live) + " documents wait for results, " + std::to_string(watermarks) + " are complete");
+    if (good)
+      findings_.add(
+          Verdict::kOk, "state",
+          std::to_string(live) + " documents wait for results, " + std::to_string(watermarks) + " are complete");
     auto admin = kafka::Admin::open(runtime::connection_of(s()));
     if (!admin) return (void)refuse("offsets", admin.error().message);
     for (const Role role : runtime::kInputs) look_at_positions(*admin.value(), role);
+  }
+
+  // A changelog that was deleted, or whose beginning was, although what is left can be read.
+  [[nodiscard]] std::optional<std::string> lost(Partition partition, const changelog::Survey& survey) const {
+    if (survey.records != 0 && !survey.identity)
+      return "the changelog begins without the identity: its beginning was deleted, see docs/recovery.md";
+    if (survey.records != 0 || !folder_is_ours_) return std::nullopt;
+    const std::string path = runtime::instance_path(s()) + "/" + std::to_string(partition.value());
+    const std::uint64_t rows = runtime::rows_of_copy(path);
+    if (rows == 0) return std::nullopt;
+    return "the changelog is empty, but " + path + " has a copy of the state with " + std::to_string(rows) +
+           " rows: it was deleted or emptied, see docs/recovery.md";
   }
 
   // Positions only rise, also while an instance runs: what is asked later and is lower was moved.
@@ -107,6 +150,13 @@ class Check {
     const auto begins = admin.begins(topic, kAskLimit);
     const auto committed = begins ? admin.committed(s().application_id, topic, kAskLimit) : begins;
     if (!committed) return (void)refuse("offsets", committed.error().message);
+    for (const Partition partition : empty_) {
+      const Offset offset = committed.value()[static_cast<std::size_t>(partition.value())].offset;
+      if (role != Role::kRequests || offset == kNoOffset) continue;
+      refuse("state", "partition " + std::to_string(partition.value()) + ": the changelog has no records, but offset " +
+                          std::to_string(offset.value()) + " of " + topic +
+                          " is committed: it was deleted or emptied, see docs/recovery.md");
+    }
     for (const auto& [partition, positions] : stands_) {
       const auto at = static_cast<std::size_t>(partition.value());
       for (const InputPosition& position : positions)
@@ -149,6 +199,8 @@ class Check {
   std::unique_ptr<kafka::Cluster> cluster_;
   runtime::TopicAnswers answers_;
   std::map<Partition, std::vector<InputPosition>> stands_;  // in the changelog
+  std::vector<Partition> empty_;                            // whose changelog has no records
+  bool folder_is_ours_ = true;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cli/check.h"
 #include "cli/init.h"
+#include "cli/privacy.h"
 #include "cli/seek.h"
 #include "config/print.h"
 #include "config/settings.h"
@@ -52,7 +53,8 @@ int exit_code(const Error& error) {
 int finish(const Result<>& result) {
   if (result) return EX_OK;
   // Empty: it was said already, among other things.
-  if (!result.error().message.empty()) std::fprintf(stderr, "resequencer: %s\n", result.error().message.c_str());
+  if (!result.error().message.empty())
+    std::fprintf(stderr, "resequencer: %s\n", log::one_line(result.error().message).c_str());
   return exit_code(result.error());
 }
 
@@ -87,7 +89,7 @@ Subcommands declare(CLI::App& app, Options& options) {
   return all;
 }
 
-int run_subcommand(const Subcommands& all, const Options& options) {
+int run_subcommand(const Subcommands& all, const Options& options, const runtime::Internals& internals) {
   if (all.seek->parsed() && !options.seek.requests && !options.seek.control && !options.seek.commands) {
     std::fprintf(stderr,
                  "resequencer: seek needs --requests, --commands or --control (standing, committed, begin, end or an "
@@ -100,6 +102,8 @@ int run_subcommand(const Subcommands& all, const Options& options) {
   }
   auto settings = config::load(options.config_file);
   if (!settings) return finish(settings.error());
+  for (const auto& [name, value] : settings.value().kafka)
+    if (config::is_secret(name)) log::hide_secret(value);
   if (all.print->parsed()) {
     std::fputs(config::print(settings.value()).c_str(), stdout);
     return EX_OK;
@@ -107,7 +111,7 @@ int run_subcommand(const Subcommands& all, const Options& options) {
   // What commands say is on stdout; librdkafka's warnings would only repeat what their last line says better.
   log::open(all.run->parsed() ? settings.value().log_level : "critical");
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
-  if (all.run->parsed()) return finish(runtime::run(std::move(settings).value()));
+  if (all.run->parsed()) return finish(runtime::run(std::move(settings).value(), internals));
   if (all.init->parsed()) return finish(init(std::move(settings).value(), write));
   if (all.seek->parsed()) return finish(seek(std::move(settings).value(), options.seek, write));
   return finish(
@@ -116,9 +120,10 @@ int run_subcommand(const Subcommands& all, const Options& options) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, const runtime::Internals& internals) {
   CLI::App app("Keeps every document in order between Kafka topics while parallel workers scramble them.",
                "resequencer");
+  keep_private();
   Options options;
   const Subcommands all = declare(app, options);
   try {
@@ -126,7 +131,7 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EX_OK : EX_USAGE;
   }
-  return run_subcommand(all, options);
+  return run_subcommand(all, options, internals);
 }
 
 }  // namespace reseq::cli

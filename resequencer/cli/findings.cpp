@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/log.h"
+
 namespace reseq::cli {
 
 namespace {
@@ -50,7 +52,8 @@ std::string Findings::text(Format format) const {
   }
   std::string text;
   for (const Line& line : lines)
-    text += padded(name_of(line.verdict), kVerdictWidth) + padded(line.subject, kSubjectWidth) + line.text + "\n";
+    text += padded(name_of(line.verdict), kVerdictWidth) + padded(line.subject, kSubjectWidth) +
+            log::one_line(line.text) + "\n";
   return text;
 }
 

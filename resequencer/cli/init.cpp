@@ -89,6 +89,13 @@ Result<std::int32_t> input_partitions(const runtime::Application& application, c
   return decided != 0 ? decided : static_cast<std::int32_t>(application.settings.init_partitions);
 }
 
+Error with_rights(Error error, const config::Settings& settings) {
+  if (kafka::is_forbidden(error))
+    error.message += ": init needs Create and Describe on the topics, which begin with " + settings.application_id +
+                     ". unless they are named otherwise";
+  return error;
+}
+
 }  // namespace
 
 Result<> init(config::Settings settings, Write write) {
@@ -103,7 +110,7 @@ Result<> init(config::Settings settings, Write write) {
   auto admin = kafka::Admin::open(runtime::connection_of(s));
   if (!admin) return admin.error();
   const auto found = ask_partitions(*admin.value(), application.topics);
-  if (!found) return found.error();
+  if (!found) return with_rights(found.error(), s);
   const auto inputs = input_partitions(application, found.value());
   if (!inputs) return inputs.error();
   const std::vector<kafka::TopicSpec> specs = specs_of(application, inputs.value());
@@ -111,7 +118,8 @@ Result<> init(config::Settings settings, Write write) {
   for (const kafka::TopicSpec& spec : specs)
     if (found.value()[application.topics.index_of(spec.name).value()] == 0) missing.push_back(spec);
   if (write == Write::kReally)
-    if (auto created = admin.value()->create_topics(missing, kCreateLimit); !created) return created;
+    if (auto created = admin.value()->create_topics(missing, kCreateLimit); !created)
+      return with_rights(created.error(), s);
   for (const kafka::TopicSpec& spec : specs) {
     const std::int32_t count = found.value()[application.topics.index_of(spec.name).value()];
     const char* what = count != 0 ? "exists" : write == Write::kReally ? "created" : "would be created";

@@ -1,5 +1,7 @@
 #include "codec/dead_letter.h"
 
+#include <algorithm>
+
 #include "codec/decimal.h"
 #include "codec/header_names.h"
 #include "codec/record_size.h"
@@ -83,6 +85,17 @@ void make_fit(OutputRecord& record, const InputRecord& input, const EncodeContex
   record.key.reset();
 }
 
+// What only some dead letters say must not come from the input: whoever reads them would believe it.
+void remove_forged(const InputRecord& input, HeaderEdits& edits) {
+  for (const std::string_view name :
+       {header::kExpectedSeq, header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted}) {
+    const auto has_name = [name](const auto& one) { return one.name == name; };
+    const bool said = std::any_of(edits.begin(), edits.end(), has_name);
+    if (!said && std::any_of(input.headers.begin(), input.headers.end(), has_name))
+      edits.push_back({name, std::nullopt});
+  }
+}
+
 }  // namespace
 
 OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
@@ -104,6 +117,7 @@ OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, co
   if (context.dead_letter_headers == DeadLetterHeaders::kSpring)
     add_spring(name_of(reason), input, context, arena, record.edits);
   make_fit(record, input, context, arena);
+  if (record.takes_input_headers) remove_forged(input, record.edits);
   return record;
 }
 

@@ -27,6 +27,8 @@ const std::vector<Key<Settings>>& keys() {
       text("application.id", &S::application_id, "", "name of this application: prefix of its topics, its group"),
       text("instance.id", &S::instance_id, "", "name of this process, unique among those that run, kept over restarts"),
       text("bootstrap.servers", &S::bootstrap_servers, "", "host:port of Kafka brokers, separated by commas"),
+      flag("insecure_transport", &S::insecure_transport,
+           "allow certificates that nobody verifies, and passwords that cross the network in the clear"),
       text("sequence_kind", &S::sequence_kind, "u64|timestamp|lsn|text", "how reseq-seq is written and compared"),
       text("partitioner", &S::partitioner, "murmur2|crc32|unchecked",
            "how producers choose partitions; work and outputs are written the same way"),

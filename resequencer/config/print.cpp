@@ -65,12 +65,41 @@ bool is_secret(std::string_view kafka_property) {
                      [&](std::string_view part) { return kafka_property.find(part) != std::string_view::npos; });
 }
 
+bool is_harmless(std::string_view kafka_property) {
+  constexpr std::array<std::string_view, 20> kNames = {"security.protocol",
+                                                       "sasl.mechanism",
+                                                       "sasl.mechanisms",
+                                                       "sasl.username",
+                                                       "sasl.kerberos.service.name",
+                                                       "sasl.kerberos.principal",
+                                                       "sasl.kerberos.keytab",
+                                                       "sasl.oauthbearer.method",
+                                                       "sasl.oauthbearer.client.id",
+                                                       "sasl.oauthbearer.scope",
+                                                       "sasl.oauthbearer.token.endpoint.url",
+                                                       "ssl.endpoint.identification.algorithm",
+                                                       "ssl.cipher.suites",
+                                                       "ssl.curves.list",
+                                                       "ssl.sigalgs.list",
+                                                       "enable.ssl.certificate.verification",
+                                                       "enable.metrics.push",
+                                                       "debug",
+                                                       "client.dns.lookup",
+                                                       "linger.ms"};
+  constexpr std::array<std::string_view, 8> kFamilies = {"broker.",     "socket.",     "reconnect.",  "connections.",
+                                                         "compression", "statistics.", "api.version", "log."};
+  if (std::find(kNames.begin(), kNames.end(), kafka_property) != kNames.end()) return true;
+  if (kafka_property.starts_with("ssl.") && kafka_property.ends_with(".location")) return true;
+  return std::any_of(kFamilies.begin(), kFamilies.end(),
+                     [&](std::string_view family) { return kafka_property.starts_with(family); });
+}
+
 std::string print(const Settings& settings) {
   std::string out;
   print_table(out, settings, keys());
   if (!settings.kafka.empty()) out += "\n[kafka]\n";
   for (const auto& [name, value] : settings.kafka)
-    out += quoted(name) + " = " + quoted(is_secret(name) ? std::string(kMasked) : value) + "\n";
+    out += quoted(name) + " = " + quoted(is_harmless(name) ? value : std::string(kMasked)) + "\n";
   for (const Target& target : settings.targets) {
     out += "\n[[target]]\n";
     print_table(out, target, target_keys());

@@ -9,13 +9,16 @@
 
 namespace reseq::config {
 
-// Every key with its value, as TOML that load() reads; values of secrets are replaced by asterisks.
+// Every key with its value, as TOML that load() reads. Of [kafka] only properties that are known to be harmless are
+// shown, all others as asterisks: a mistyped or new name must not give a password away.
 [[nodiscard]] std::string print(const Settings& settings);
 
 // The tables of docs/configuration.md, as Markdown.
 [[nodiscard]] std::string reference();
 
-// True: the value of this property of librdkafka must not be shown.
+// True: this property of librdkafka holds a password or a key, to be hidden wherever it could appear.
 [[nodiscard]] bool is_secret(std::string_view kafka_property);
+// True: its value may be printed.
+[[nodiscard]] bool is_harmless(std::string_view kafka_property);
 
 }  // namespace reseq::config

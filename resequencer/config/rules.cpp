@@ -5,6 +5,7 @@
 #include <set>
 
 #include "config/nearest.h"
+#include "config/transport.h"
 #include "config/values.h"
 
 namespace reseq::config {
@@ -102,7 +103,8 @@ void name_topics(Settings& settings) {
 }
 
 Result<> check(const Settings& settings) {
-  for (const auto& checked : {check_names(settings), check_targets(settings), check_topics(settings)})
+  for (const auto& checked :
+       {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings)})
     if (!checked) return checked;
   return Done{};
 }

@@ -34,6 +34,7 @@ struct Settings {
   std::string application_id;
   std::string instance_id = "1";
   std::string bootstrap_servers;
+  bool insecure_transport = false;
 
   std::string sequence_kind = "u64";
   std::string partitioner = "murmur2";

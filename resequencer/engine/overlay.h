@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/id_hash.h"
 #include "engine/context.h"
 #include "engine/ruling.h"
 #include "engine/state_view.h"
@@ -54,7 +55,7 @@ class Overlay {
   const StateView& view_;
   Arena ids_;
   std::pmr::monotonic_buffer_resource memory_;
-  std::pmr::unordered_map<DocumentId, Document> documents_{&memory_};
+  std::pmr::unordered_map<DocumentId, Document, IdHash> documents_{&memory_};
   std::vector<Document*> changed_;
 };
 

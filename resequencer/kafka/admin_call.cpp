@@ -2,9 +2,12 @@
 
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <string_view>
 
+#include "kafka/error_questions.h"
 #include "kafka/errors.h"
+#include "kafka/tls_trouble.h"
 
 namespace reseq::kafka {
 
@@ -14,6 +17,32 @@ namespace {
 constexpr Milliseconds kAnswerSlack{200};
 // How often errors are looked for while nobody answers.
 constexpr Milliseconds kErrorsEvery{250};
+
+// Decides as OpenSSL does; it is here to know why a certificate was refused, which librdkafka does not tell.
+int note_certificate_error(rd_kafka_t*, const char*, std::int32_t, int* x509_error, int, const char*, std::size_t,
+                           char* text, std::size_t text_size, void* opaque) {
+  if (*x509_error == 0) return 1;
+  context_of(opaque).certificate_error = *x509_error;
+  (void)std::snprintf(text, text_size, "X509 error %d", *x509_error);
+  return 0;
+}
+
+// The trouble of a client, with the fix if it is one of TLS.
+Error explained(const ClientContext& context) {
+  Error error = *context.trouble;
+  // What librdkafka says of a certificate is always the same, and mostly not the reason.
+  const std::size_t guess = error.message.find(": SSL handshake failed");
+  const int verdict = context.certificate_error;
+  if (verdict != 0 && guess != std::string::npos) error.message.resize(guess);
+  if (const auto trouble = tls_trouble(error.message, verdict)) {
+    error.what_to_do = ErrorClass::kInvalid;
+    error.code = RD_KAFKA_RESP_ERR__SSL;
+    error.message += ": " + *trouble;
+  } else if (is_tls_trouble(error)) {
+    error.message += ": correct security.protocol and ssl.* in [kafka], or the port in bootstrap.servers";
+  }
+  return error;
+}
 
 }  // namespace
 
@@ -26,6 +55,7 @@ Result<ConsumerHandle> make_admin_client(const Connection& connection, ClientCon
     // That all brokers are down says less than why the last one was.
     if (!trouble || code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble = error;
   });
+  (void)rd_kafka_conf_set_ssl_cert_verify_cb(conf.get(), note_certificate_error);  // refused without TLS: then no need
   return conf.make_consumer();
 }
 
@@ -55,9 +85,10 @@ Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, M
       return text;
     }
     (void)rd_kafka_poll(&client, 0);  // calls the error callback
-    if (context.trouble && context.trouble->what_to_do == ErrorClass::kInvalid) return *context.trouble;
+    if (!context.trouble) continue;
+    if (Error error = explained(context); error.what_to_do == ErrorClass::kInvalid) return error;
   }
-  if (context.trouble) return *context.trouble;
+  if (context.trouble) return explained(context);
   return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id");
 }
 

@@ -31,6 +31,9 @@ ClientConf::ClientConf(const Connection& connection, ClientContext& context) : c
   if (!context.log) context.log = connection.log ? connection.log : log_to_stderr;  // shared: set before it is used
   rd_kafka_conf_set_opaque(conf_.get(), &context);
   rd_kafka_conf_set_log_cb(conf_.get(), log_line);
+  // librdkafka's defaults since 2.0; a broker has to prove that it is the one we wanted to talk to.
+  set_if_known("enable.ssl.certificate.verification", "true");
+  set_if_known("ssl.endpoint.identification.algorithm", "https");
   for (const auto& [name, value] : connection.librdkafka) {
     if (name == "enable.metrics.push" && value == "false") pushes_metrics_ = false;
     set(name.c_str(), value);
@@ -63,6 +66,7 @@ ClientConf& ClientConf::set_reader(Isolation isolation, std::uint64_t message_by
   set_flag("enable.auto.commit", false);
   set_flag("enable.auto.offset.store", false);
   set_flag("enable.partition.eof", true);
+  set_flag("check.crcs", true);  // off in librdkafka: a byte that a disk or a network changed would be decided
   set("partition.assignment.strategy", "range");
   set_if_known("group.protocol", "classic");
   set("fetch.wait.max.ms", kFetchWait);
@@ -81,7 +85,8 @@ Result<rd_kafka_t*> ClientConf::make(rd_kafka_type_t type) {
   std::array<char, 512> text{};
   rd_kafka_t* client = rd_kafka_new(type, conf_.get(), text.data(), text.size());
   if (client == nullptr)
-    return Error{ErrorClass::kInvalid, rd_kafka_last_error(), std::string("kafka client: ") + text.data()};
+    return Error{ErrorClass::kInvalid, rd_kafka_last_error(),
+                 std::string("kafka client: ") + text.data() + "; correct it in [kafka] or in the environment"};
   (void)conf_.release();  // the client owns it now
   return client;
 }

@@ -3,6 +3,7 @@
 // Thread rule: one thread; the log callback of the context is called from librdkafka's threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,8 +17,11 @@ namespace reseq::kafka {
 // What callbacks find behind their opaque pointer. Outlives the client.
 struct ClientContext {
   LogCallback log;
-  void* client = nullptr;        // the object of ours that owns the client
-  std::optional<Error> trouble;  // of an admin client: the last thing that kept it from its brokers
+  void* client = nullptr;  // the object of ours that owns the client
+  // Of an admin client: the last thing that kept it from its brokers, and what was wrong with their certificate
+  // (X509_V_ERR_…, 0 = nothing; written by librdkafka's threads).
+  std::optional<Error> trouble;
+  std::atomic<int> certificate_error = 0;
 };
 [[nodiscard]] inline ClientContext& context_of(void* opaque) {
   return *static_cast<ClientContext*>(opaque);

@@ -125,6 +125,10 @@ class Consumer {
   virtual Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
                                                                 Milliseconds limit) = 0;
 
+  // High watermark as it came with the last records that were fetched, which may be a while ago; asks nobody. Nothing:
+  // none came.
+  [[nodiscard]] virtual std::optional<Offset> known_end(TopicPartition where) const = 0;
+
   // The metadata of this member as it is now. Never for a batch: a member that was thrown out has metadata that passes
   // the broker's checks (RELIABILITY, finding 2). It is here to show exactly that.
   virtual std::shared_ptr<const GroupMetadata> group_now() = 0;

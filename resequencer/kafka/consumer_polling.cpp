@@ -11,10 +11,15 @@ namespace {
 
 constexpr int kWarning = 4;  // syslog
 
+// An error of a whole topic names no offset, and partition 0.
+bool names_partition(const rd_kafka_message_t& message) {
+  return message.rkt != nullptr && message.offset >= 0;
+}
+
 std::string place(const rd_kafka_message_t& message) {
   if (message.rkt == nullptr) return "consumer";
-  return "consumer, topic " + std::string(rd_kafka_topic_name(message.rkt)) + " partition " +
-         std::to_string(message.partition);
+  const std::string topic = "consumer, topic " + std::string(rd_kafka_topic_name(message.rkt));
+  return names_partition(message) ? topic + " partition " + std::to_string(message.partition) : topic;
 }
 
 Error explained(const rd_kafka_message_t& message) {
@@ -56,7 +61,7 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
 }
 
 bool of_one_partition(const rd_kafka_message_t* message, const Error& error) {
-  return message != nullptr && message->rkt != nullptr && error.what_to_do == ErrorClass::kInvalid;
+  return message != nullptr && names_partition(*message) && error.what_to_do == ErrorClass::kInvalid;
 }
 
 void close_consumer(rd_kafka_t& consumer, Milliseconds limit, void (*revoke)(rd_kafka_t*, void*), void* opaque) {

@@ -9,6 +9,8 @@ namespace reseq::kafka {
 [[nodiscard]] bool is_unknown_topic(const Error& error);
 // The brokers know us, but an ACL is missing.
 [[nodiscard]] bool is_forbidden(const Error& error);
+// No TLS connection came about. What ask_cluster_id() tells names the fix.
+[[nodiscard]] bool is_tls_trouble(const Error& error);
 // The brokers do not let us in: user, password, mechanism or certificate.
 [[nodiscard]] bool is_refused_login(const Error& error);
 

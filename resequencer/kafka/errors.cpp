@@ -70,6 +70,7 @@ bool is_passing(rd_kafka_resp_err_t code) {
     case RD_KAFKA_RESP_ERR__RETRY:
     case RD_KAFKA_RESP_ERR__UNKNOWN_BROKER:
     case RD_KAFKA_RESP_ERR__BAD_MSG:  // a damaged batch is fetched again
+    case RD_KAFKA_RESP_ERR_UNKNOWN:   // the broker failed at this request, and has no word for it
     case RD_KAFKA_RESP_ERR_INVALID_MSG:
     case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
     case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
@@ -139,6 +140,8 @@ bool is_wrong(rd_kafka_resp_err_t code) {
 }  // namespace
 
 ErrorClass triage(const TransactionError& error) {
+  // A new producer would be told the same: the setting has to change.
+  if (error.fatal && error.code == RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT) return ErrorClass::kInvalid;
   if (error.fatal) return is_fenced(error.code) ? ErrorClass::kFenced : ErrorClass::kFatal;
   if (error.requires_abort) return ErrorClass::kAbort;
   if (error.retriable) return is_timeout(error.code) ? ErrorClass::kTimeout : ErrorClass::kRetriable;
@@ -180,6 +183,10 @@ bool is_forbidden(const Error& error) {
     default:
       return false;
   }
+}
+
+bool is_tls_trouble(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR__SSL;
 }
 
 bool is_refused_login(const Error& error) {

@@ -116,6 +116,15 @@ Result<std::vector<TopicPartitionOffset>> LibrdkafkaConsumer::stable_ends(std::s
   return ask_offsets(*handle_, topics_, which, LogSide::kEnd, limit);
 }
 
+std::optional<Offset> LibrdkafkaConsumer::known_end(TopicPartition where) const {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  const auto code = rd_kafka_get_watermark_offsets(handle_.get(), topics_.name(where.topic).c_str(),
+                                                   where.partition.value(), &low, &high);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR || high < 0) return std::nullopt;
+  return Offset(high);
+}
+
 std::shared_ptr<const GroupMetadata> LibrdkafkaConsumer::group_now() {
   return capture_group(*handle_);
 }

@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kafka/client_conf.h"
@@ -28,6 +29,7 @@ class LibrdkafkaConsumer final : public Consumer {
   Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which, Milliseconds limit) override;
   Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
                                                         Milliseconds limit) override;
+  [[nodiscard]] std::optional<Offset> known_end(TopicPartition where) const override;
   std::shared_ptr<const GroupMetadata> group_now() override;
   void close(Milliseconds limit) override;
 

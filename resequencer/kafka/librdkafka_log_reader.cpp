@@ -21,7 +21,6 @@ Result<> LibrdkafkaLogReader::start(const ClusterSettings& settings) {
     // librdkafka assigns only with a group; it is never joined, nothing is ever committed.
     conf.set("group.id", settings.group_id);
     conf.set("auto.offset.reset", "error");
-    conf.set_flag("check.crcs", true);
     auto client = conf.make_consumer();
     if (!client) return client.error();
     rd_kafka_poll_set_consumer(client.value().get());

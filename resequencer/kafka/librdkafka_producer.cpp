@@ -53,6 +53,9 @@ Result<std::unique_ptr<Producer>> LibrdkafkaProducer::open(const ClusterSettings
 
 Result<> LibrdkafkaProducer::start(const ClusterSettings& settings) {
   context_.client = this;
+  recycle_on_doubt_ = settings.recycle_on_doubt;
+  membership_required_ = settings.membership_required;
+  group_id_ = settings.group_id;
   socket_timeout_ = settings.connection.socket_timeout;
   ClientConf conf(settings.connection, context_);
   conf.set("transactional.id", settings.transactional_id);
@@ -113,7 +116,7 @@ Result<> LibrdkafkaProducer::init(Milliseconds limit) {
 }
 
 Result<> LibrdkafkaProducer::begin() {
-  RESEQ_ASSERT(!in_doubt_, "a producer in doubt must not begin another transaction");
+  RESEQ_ASSERT(!in_doubt(), "a producer in doubt must not begin another transaction");
   RESEQ_ASSERT(!open_, "a transaction is open already");
   const ErrorHandle error(rd_kafka_begin_transaction(handle_.get()));
   if (error) return error_of(*error, "begin transaction");
@@ -180,13 +183,16 @@ Result<> LibrdkafkaProducer::send_offsets(std::span<const TopicPartitionOffset> 
   RESEQ_ASSERT(!next.empty(), "an empty list of offsets is accepted and commits nothing");
   for (const auto& one : next) RESEQ_ASSERT(one.offset.value() >= 0, "an invalid offset is skipped without an error");
   const auto& membership = static_cast<const LibrdkafkaGroupMetadata&>(group);
-  if (!membership.membership().fences())
+  const bool fences = membership.membership().fences();
+  if (!fences && membership_required_)
     return Error{ErrorClass::kAbort, RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION,
                  "send offsets: the membership in the group has no generation or member id, so nothing would fence it"};
   if (auto flushed = flush(limit); !flushed) return flushed;
   const PartitionList list = list_of(topics_, next);
+  const GroupMetadataHandle no_member(fences ? nullptr : rd_kafka_consumer_group_metadata_new(group_id_.c_str()));
   return transact("send offsets", [&] {
-    return rd_kafka_send_offsets_to_transaction(handle_.get(), list.get(), membership.handle(), timeout_ms(limit));
+    return rd_kafka_send_offsets_to_transaction(handle_.get(), list.get(),
+                                                fences ? membership.handle() : no_member.get(), timeout_ms(limit));
   });
 }
 
@@ -235,6 +241,11 @@ void LibrdkafkaProducer::on_delivery(rd_kafka_t*, const rd_kafka_message_t* mess
     error.what_to_do = ErrorClass::kAbort;
     self.undelivered_ = std::move(error);
   }
+  // librdkafka takes DUPLICATE_SEQUENCE_NUMBER for success; but where the record lies, nobody has told.
+  if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR && message->offset < 0 && !self.undelivered_)
+    self.undelivered_ =
+        Error{ErrorClass::kAbort, RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER,
+              std::string("record acknowledged without an offset, topic ") + rd_kafka_topic_name(message->rkt)};
   if (message->_private != &explicit_partition) return;
   auto& partitions = *static_cast<std::vector<Progress>*>(rd_kafka_topic_opaque(message->rkt));
   Progress& of_partition = partitions[static_cast<std::size_t>(message->partition)];

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kafka/client_conf.h"
@@ -31,7 +32,7 @@ class LibrdkafkaProducer final : public Producer {
   Result<> commit(Milliseconds limit) override;
   Result<> abort(Milliseconds limit) override;
   [[nodiscard]] std::optional<Offset> delivered(TopicPartition where) const override;
-  [[nodiscard]] bool in_doubt() const override { return in_doubt_; }
+  [[nodiscard]] bool in_doubt() const override { return recycle_on_doubt_ && in_doubt_; }
 
  private:
   // Delivery of records with an explicit partition.
@@ -61,6 +62,9 @@ class LibrdkafkaProducer final : public Producer {
   std::optional<Error> undelivered_;             // first record of this transaction that failed
   bool open_ = false;                            // between begin() and a good commit() or abort()
   bool in_doubt_ = false;
+  bool recycle_on_doubt_ = true;
+  bool membership_required_ = true;
+  std::string group_id_;
   ProducerHandle handle_;
   std::vector<TopicHandle> handles_;  // by topic index; destroyed before the client
 };

@@ -41,6 +41,8 @@ struct ClusterSettings {
   std::string group_id;
   std::string group_instance_id = {};  // static member; empty = dynamic
   std::string transactional_id;
+  bool recycle_on_doubt = true;                // off: in_doubt() is never true (Guards)
+  bool membership_required = true;             // off: offsets are sent without a membership when there is none (Guards)
   std::string partitioner = "murmur2_random";  // of records without an explicit partition: librdkafka's word
   Milliseconds session_timeout{10'000};
   Milliseconds transaction_timeout{10'000};

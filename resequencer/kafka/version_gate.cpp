@@ -16,6 +16,8 @@ struct Refused {
 };
 
 constexpr LibrdkafkaVersion kOldest{2, 0, 2};
+// Repeats its nonce in the second message of SCRAM, which Kafka 4 does not take any more (librdkafka issue 4895).
+constexpr LibrdkafkaVersion kScramIsRight{2, 6, 1};
 
 constexpr std::array<Refused, 3> kRefused = {{
     {{2, 1, 0},
@@ -46,6 +48,18 @@ std::optional<std::string> refusal(LibrdkafkaVersion version, bool pushes_metric
     return "librdkafka " + text_of(version) + " is refused: " + std::string(refused.reason);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> login_trouble(LibrdkafkaVersion version, std::string_view mechanism) {
+  if (!mechanism.starts_with("SCRAM-") || version >= kScramIsRight) return std::nullopt;
+  return "librdkafka " + text_of(version) + " cannot log in with " + std::string(mechanism) +
+         " at Kafka 4 or newer: install librdkafka " + text_of(kScramIsRight) +
+         " or newer, or use a client certificate, OAUTHBEARER, or PLAIN over TLS; at older brokers it can, there "
+         "correct sasl.username and sasl.password";
+}
+
+LibrdkafkaVersion loaded_version() {
+  return parse_version(rd_kafka_version());
 }
 
 Result<> check_loaded_version(bool pushes_metrics) {

@@ -23,6 +23,11 @@ struct LibrdkafkaVersion {
 // Why this version must not be used, in one line; nothing if it may. `pushes_metrics`: enable.metrics.push is on.
 [[nodiscard]] std::optional<std::string> refusal(LibrdkafkaVersion version, bool pushes_metrics);
 
+// Why brokers may refuse a login with this mechanism although user and password are right, and the fix; nothing if they
+// do not. `version` is the loaded one.
+[[nodiscard]] std::optional<std::string> login_trouble(LibrdkafkaVersion version, std::string_view mechanism);
+[[nodiscard]] LibrdkafkaVersion loaded_version();
+
 // kInvalid if the loaded library is refused.
 [[nodiscard]] Result<> check_loaded_version(bool pushes_metrics);
 

@@ -1,5 +1,5 @@
 // Guards: the precautions whose need is shown by leaving one out (docs/testing.md, "Guards by absence"). Each is a
-// branch in the code that ships; nothing but the simulation sets one to false.
+// branch in the code that ships; nothing but tests sets one to false.
 // Thread rule: plain values.
 #pragma once
 
@@ -14,8 +14,10 @@ struct Guards {
   bool served_bits_in_watermarks = true;  // off: completed rows forget what they released
   bool barrier = true;                    // off: a delete for all targets leaves no barrier
   bool group_metadata_of_assignment = true;  // off: fetched when offsets are sent (A6)
+  bool membership_required = true;           // off: offsets are sent without a membership when there is none (A6)
   bool clock_restored = true;                // off: a takeover begins with the clock of its host (DESIGN 6)
   bool tombstone_horizon = true;             // off: an old copy is caught up, however old it is (C22)
+  bool recycle_on_doubt = true;              // off: a producer goes on although a call of it may still arrive (A3)
 };
 
 }  // namespace reseq

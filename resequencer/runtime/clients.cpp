@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "kafka/error_questions.h"
+#include "kafka/version_gate.h"
 
 namespace reseq::runtime {
 
@@ -18,6 +19,13 @@ void log_of_librdkafka(int level, std::string_view facility, std::string_view te
 
 std::string worker_id(const config::Settings& settings, std::int64_t worker) {
   return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
+}
+
+std::string mechanism_of(const config::Settings& settings) {
+  std::string mechanism;
+  for (const auto& [name, value] : settings.kafka)
+    if (name == "sasl.mechanism" || name == "sasl.mechanisms") mechanism = value;
+  return mechanism;
 }
 
 }  // namespace
@@ -40,6 +48,8 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
   cluster.group_id = settings.application_id;
   cluster.group_instance_id = worker_id(settings, worker.value_or(0));
   cluster.transactional_id = cluster.group_instance_id;
+  cluster.membership_required = application.guards.membership_required;
+  cluster.recycle_on_doubt = application.guards.recycle_on_doubt;
   cluster.session_timeout = Milliseconds(settings.session_timeout_ms);
   cluster.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
   // What is written keeps to the partitioner of what is read: an output that exists already goes on as it began.
@@ -53,9 +63,16 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
 
 Error with_fix(const Error& error, const config::Settings& settings) {
   Error told = error;
-  if (kafka::is_refused_login(error)) {
-    told.message = "the brokers refuse this user: " + error.message +
-                   ": correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD";
+  if (kafka::is_forbidden(error)) {
+    told.what_to_do = ErrorClass::kInvalid;
+    told.message += ": `resequencer check` names the right that is missing and the command that grants it";
+  } else if (kafka::is_tls_trouble(error)) {
+    told.message = "no TLS connection to the brokers: " + error.message;
+  } else if (kafka::is_refused_login(error)) {
+    const auto trouble = kafka::login_trouble(kafka::loaded_version(), mechanism_of(settings));
+    told.message =
+        "the brokers refuse this user: " + error.message + ": " +
+        trouble.value_or("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");
   } else if (error.what_to_do != ErrorClass::kInvalid) {
     told.message = "no broker answers at " + settings.bootstrap_servers + ": " + error.message +
                    ": start Kafka, or correct bootstrap.servers";

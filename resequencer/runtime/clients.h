@@ -17,7 +17,7 @@ namespace reseq::runtime {
 [[nodiscard]] kafka::ClusterSettings cluster_settings_of(const Application& application,
                                                          std::optional<std::int64_t> worker);
 
-// kInvalid and kRetriable errors of asking the brokers for the first time, with the fix at the end of the line.
+// Errors of asking the brokers for the first time, and of rights that are missing, with the fix at the end of the line.
 [[nodiscard]] Error with_fix(const Error& error, const config::Settings& settings);
 
 }  // namespace reseq::runtime

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "runtime/partition_task.h"
 
@@ -13,10 +14,8 @@ namespace {
 
 // One question to a broker. Short, so that the worker keeps serving its other partitions while offsets are unstable.
 constexpr Milliseconds kAskLimit{500};
-constexpr Milliseconds kLogEvery{5000};
 constexpr Milliseconds kAfterTrouble{1000};
 constexpr unsigned kRebuildsUntilParked = 3;
-constexpr std::string_view kSeek = "`resequencer seek` accepts them (committed) or puts them back (standing)";
 
 }  // namespace
 
@@ -25,20 +24,26 @@ void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restore
   if (to_wipe_) return wipe();
   switch (phase_) {
     case Phase::kOpen:
+      failpoint(Failpoint::kTakeoverOpen);
       return open();
     case Phase::kOffsets:
+      failpoint(Failpoint::kTakeoverOffsets);
       return ask_offsets(consumer);
     case Phase::kHighWatermark:
+      failpoint(Failpoint::kTakeoverHighWatermark);
       return aim(consumer, restorer);
     case Phase::kRestore:
+      failpoint(Failpoint::kTakeoverRestore);
       return watch_restore(restorer);
     case Phase::kCompare:
+      failpoint(Failpoint::kTakeoverCompare);
       return compare(consumer, restorer);
     case Phase::kBirth:
     case Phase::kReady:
     case Phase::kRunning:
-    case Phase::kParked:
       return;
+    case Phase::kParked:
+      return remind();
   }
 }
 
@@ -63,11 +68,11 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
   using Trouble = changelog::Restorer::Trouble;
   switch (failure.trouble) {
     case Trouble::kPassing:
-      log_waiting(failure.error.message);
+      log_waiting(Waiting::kChangelogRead, failure.error.message);
       restart(restorer);
       return wait_before_next_step();
     case Trouble::kUnreadable:
-      return park(failure.error.message);
+      return park(Parked::kChangelogUnreadable, failure.error.message);
     case Trouble::kOtherLog:
       return rebuild(Rebuild::kRecord, failure.error.message, restorer);
     case Trouble::kFault:
@@ -79,8 +84,8 @@ void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Res
   restorer.drop(partition_);
   // A disk that fails is tried again and again, slowly; a log that does not fit itself needs a person.
   if (why != Rebuild::kFault && ++rebuilds_ >= kRebuildsUntilParked)
-    return park("read from its beginning the changelog still does not fit (" + std::string(name_of(why)) +
-                "): " + std::string(detail));
+    return park(Parked::kChangelogUnfit, "read from its beginning the changelog still does not fit (" +
+                                             std::string(name_of(why)) + "): " + std::string(detail));
   empty_store(why, detail);
   take_over_again();
   if (why == Rebuild::kFault) wait_before_next_step();
@@ -90,6 +95,7 @@ void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
   spdlog::warn("partition={} recovery=rebuild reason={} detail={}", partition_.value(), name_of(why),
                log::outside(detail));
   rebuilt_ = why;
+  failpoint(Failpoint::kTakeoverRebuild);
   lost_rows_ = lost_rows_ || (why != Rebuild::kForeign && store_->standing());
   from_disk_ = false;
   from_.reset();
@@ -100,7 +106,7 @@ void PartitionTask::wipe() {
   const auto wiped = store_->wipe();
   to_wipe_ = !wiped;
   if (wiped) return;
-  log_waiting("the copy on disk cannot be emptied: " + wiped.error().message);
+  log_waiting(Waiting::kCopyNotEmptied, wiped.error().message);
   wait_before_next_step();
 }
 
@@ -108,16 +114,11 @@ void PartitionTask::wait_before_next_step() {
   step_retry_at_ = Milliseconds(clock_.steady().value() + kAfterTrouble.value());
 }
 
-void PartitionTask::log_waiting(std::string_view what) {
-  if (clock_.steady().value() - logged_at_.value() < kLogEvery.value()) return;
-  logged_at_ = clock_.steady();
-  spdlog::info("partition={} takeover={} waiting={}", partition_.value(), name_of(phase_), log::outside(what));
-}
-
 void PartitionTask::open() {
   auto taken = shelf_.take(partition_);
-  if (!taken && taken.error().what_to_do == ErrorClass::kRetriable) return log_waiting(taken.error().message);
-  if (!taken) return park(taken.error().message);
+  if (!taken && taken.error().what_to_do == ErrorClass::kRetriable)
+    return log_waiting(Waiting::kCopyUnavailable, taken.error().message);
+  if (!taken) return park(Parked::kStateFolder, taken.error().message);
   store_ = std::move(taken.value().store);
   from_disk_ = taken.value().from_disk;
   rebuilt_ = taken.value().emptied;
@@ -128,7 +129,7 @@ void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
   std::vector<kafka::TopicPartition> inputs;
   for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
   const auto committed = consumer.committed(inputs, kAskLimit);
-  if (!committed) return log_waiting("stable committed offsets: " + committed.error().message);
+  if (!committed) return log_waiting(Waiting::kCommittedOffsets, committed.error().message);
   offsets_.clear();
   for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_.push_back({kInputs[i], committed.value()[i].offset});
   phase_ = Phase::kHighWatermark;
@@ -136,27 +137,30 @@ void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
 
 void PartitionTask::aim(kafka::Consumer& consumer, changelog::Restorer& restorer) {
   auto ends = restorer.ends(partition_, kAskLimit);
-  if (!ends) return log_waiting("ends of the changelog: " + ends.error().message);
+  if (!ends) return log_waiting(Waiting::kChangelogEnds, ends.error().message);
   if (!application_.guards.high_watermark) {
     const std::array<kafka::TopicPartition, 1> where = {
         kafka::TopicPartition{application_.topics.of(Role::kChangelog), partition_}};
     const auto stable = consumer.stable_ends(where, kAskLimit);
-    if (!stable) return log_waiting(stable.error().message);
+    if (!stable) return log_waiting(Waiting::kChangelogEnds, stable.error().message);
     ends.value().high_watermark = stable.value().front().offset;
   }
-  if (!restorer.restoring(partition_) && !choose_way(ends.value())) return;
+  const bool begins = !restorer.restoring(partition_);
+  if (begins && !choose_way(ends.value())) return;
   const auto aimed = restorer.aim(partition_, ends.value(), *store_);
-  if (!aimed) return log_waiting("changelog: " + aimed.error().message);
+  if (!aimed) return log_waiting(Waiting::kChangelogRead, aimed.error().message);
+  const changelog::Progress& progress = restorer.progress(partition_);
+  if (begins) log_way(progress);
   from_disk_ = false;
-  restore_target_ = restorer.progress(partition_).target;
+  restore_target_ = progress.target;
   phase_ = Phase::kRestore;
 }
 
 // Reuse or rebuild. False: not now.
 bool PartitionTask::choose_way(const changelog::LogEnds& log) {
   if (changelog_lost(*store_, log)) {
-    park("the changelog is empty, but a copy of the state with " + std::to_string(store_->rows()) +
-         " rows is here: it was deleted. Restore the topic, or remove the copy to begin anew");
+    park(Parked::kChangelogEmpty, "the changelog is empty, but a copy of the state with " +
+                                      std::to_string(store_->rows()) + " rows is here: it was deleted or emptied");
     return false;
   }
   const Rebuild why = judge(*store_, from_disk_, log, application_, clock_.now());
@@ -176,13 +180,10 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
     return;
   }
   const changelog::Progress& progress = restorer.progress(partition_);
-  const auto done = static_cast<double>(progress.position.value() - progress.from.value());
-  const auto left = static_cast<double>(progress.target.value() - progress.position.value());
-  const auto spent = static_cast<double>(clock_.steady().value() - started_at_.value());
-  if (clock_.steady().value() - logged_at_.value() < kLogEvery.value()) return;
-  logged_at_ = clock_.steady();
-  spdlog::info("partition={} takeover=restore position={} target={} seconds_left={:.0f}", partition_.value(),
-               progress.position.value(), progress.target.value(), done > 0 ? spent / done * left / 1000.0 : 0.0);
+  if (progress.transaction_open)
+    log_waiting(Waiting::kOpenTransaction, "a transaction is open in the changelog at offset " +
+                                               std::to_string(progress.position.value()) + " of " +
+                                               std::to_string(progress.target.value()));
 }
 
 // The table of DESIGN 7. `vector` = positions in the meta row, `offsets` = committed to the group.
@@ -199,26 +200,31 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
   if (store_->empty() && no_offsets) {
     // With the changelog and the offsets gone, a copy that was thrown away is no reason to forget what it knew.
     if (lost_rows_)
-      return park("the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
-                  std::string(name_of(rebuilt_)) + "): restart this process to begin anew");
+      return park(Parked::kStateGone,
+                  "the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
+                      std::string(name_of(rebuilt_)) + ")");
     return prepare_birth(consumer, restorer);
   }
   if (!store_->meta())
-    return park("the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
+    return park(Parked::kNoMetaRow,
+                "the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
-  if (const auto reason = refusal()) return refuse(*reason);
+  if (const auto reason = runtime::refusal(*store_->identity(), application_))
+    return refuse(Parked::kIdentity, *reason);
+  if (const auto reason = target_missing()) return refuse(Parked::kTargetMissing, *reason);
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
   if (ahead > application_.settings.max_clock_drift_ms)
-    return log_waiting("versions are " + std::to_string(ahead) +
-                       " ms ahead of this host's clock (max_clock_drift_ms): set the clock");
+    return log_waiting(Waiting::kClockBehind, "versions are " + std::to_string(ahead) +
+                                                  " ms ahead of this host's clock (max_clock_drift_ms): set the clock");
   compare_positions(restorer);
 }
 
 void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   const std::vector<InputPosition>& vector = store_->meta()->positions;
-  if (vector.size() != offsets_.size()) return park("the meta row lists other inputs than this version reads");
+  if (vector.size() != offsets_.size())
+    return park(Parked::kOtherInputs, "the meta row lists other inputs than this version reads");
   // Kafka forgets offsets of topics that the group does not subscribe to, one by one, when nothing was committed for
   // offsets.retention.minutes: one that is missing says nothing.
   bool equal = true;
@@ -237,7 +243,8 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   if (!behind) {
     // A process that slept in between asked for its offsets before another one moved them.
     if (asked_again_)
-      return park("committed offsets are not those of the changelog: were they reset by hand? " + std::string(kSeek));
+      return park(Parked::kOffsetsMoved,
+                  "committed offsets are not those of the changelog: were they reset by hand? " + difference());
     asked_again_ = true;
     phase_ = Phase::kOffsets;
     return;
@@ -245,9 +252,10 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   if (behind_since_ == Milliseconds(0)) behind_since_ = clock_.steady();
   if (clock_.steady().value() - behind_since_.value() > application_.settings.transaction_timeout_ms)
     return park(
+        Parked::kOffsetsAhead,
         "committed offsets are ahead of the changelog: were they moved by hand, or is the changelog truncated? " +
-        std::string(kSeek));
-  log_waiting("changelog behind committed offsets");
+            difference());
+  log_waiting(Waiting::kOffsetsAhead, "changelog behind committed offsets: " + difference());
   phase_ = Phase::kHighWatermark;
 }
 
@@ -262,9 +270,14 @@ Rebuild PartitionTask::distrust() const {
   return Rebuild::kNone;
 }
 
-std::optional<std::string> PartitionTask::refusal() const {
-  if (auto reason = runtime::refusal(*store_->identity(), application_)) return reason;
-  return target_missing();
+// The first input whose offset is another one than in the meta row. REQUIRES: there is one.
+std::string PartitionTask::difference() const {
+  const std::vector<InputPosition>& vector = store_->meta()->positions;
+  for (std::size_t i = 0; i < vector.size(); ++i)
+    if (offsets_[i].next != kNoOffset && offsets_[i].next != vector[i].next)
+      return application_.topics.name(application_.topics.of(offsets_[i].role)) + " committed " +
+             std::to_string(offsets_[i].next.value()) + ", state " + std::to_string(vector[i].next.value());
+  return "inputs in another order";
 }
 
 // A pass over all rows, but only when a target was taken out of the configuration.
@@ -282,25 +295,21 @@ std::optional<std::string> PartitionTask::target_missing() const {
   return std::nullopt;
 }
 
-void PartitionTask::refuse(const std::string& reason) {
-  park(reason);
-  refused_ = "partition " + std::to_string(partition_.value()) + ": " + reason;
-}
-
 void PartitionTask::prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer) {
   std::vector<kafka::TopicPartition> inputs;
   for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
   const auto first = application_.settings.first_start == "end" ? consumer.stable_ends(inputs, kAskLimit)
                                                                 : consumer.begins(inputs, kAskLimit);
-  if (!first) return log_waiting("first offsets of the inputs: " + first.error().message);
+  if (!first) return log_waiting(Waiting::kFirstOffsets, first.error().message);
   for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = first.value()[i].offset;
   restorer.drop(partition_);  // or it would read our own rows back, and old ones over new ones
   phase_ = Phase::kBirth;
+  failpoint(Failpoint::kTakeoverBirth);
 }
 
 void PartitionTask::resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer) {
   auto table = extended(application_, store_->targets());
-  if (!table) return refuse(table.error().message);
+  if (!table) return refuse(Parked::kTooManyTargets, table.error().message);
   const std::uint64_t records = restorer.progress(partition_).records;
   restorer.drop(partition_);
   from_.reset();
@@ -319,6 +328,7 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
       partition_.value(), rebuilt_ == Rebuild::kNone ? "reuse" : "rebuild", name_of(rebuilt_), lineage_.back().number,
       records, store_->summary().live_rows, store_->summary().watermarks,
       store_->position().value_or(Offset(0)).value(), clock_.steady().value() - started_at_.value());
+  failpoint(Failpoint::kTakeoverReady);
 }
 
 }  // namespace reseq::runtime

@@ -36,13 +36,6 @@ PartitionTask::~PartitionTask() {
   if (store_) shelf_.give_back(partition_, std::move(store_));
 }
 
-void PartitionTask::park(std::string reason) {
-  phase_ = Phase::kParked;
-  rewind();
-  parked_reason_ = std::move(reason);
-  spdlog::error("partition={} parked reason={}", partition_.value(), log::outside(parked_reason_));
-}
-
 void PartitionTask::run() {
   RESEQ_ASSERT(phase_ == Phase::kReady, "a partition runs that is not ready");
   phase_ = Phase::kRunning;

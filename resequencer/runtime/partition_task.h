@@ -25,6 +25,7 @@
 #include "runtime/input_queue.h"
 #include "runtime/recovery.h"
 #include "runtime/shelf.h"
+#include "runtime/standstill.h"
 #include "store/partition_store.h"
 
 namespace reseq::runtime {
@@ -60,7 +61,7 @@ class PartitionTask {
   void rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer);
   void restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer);
 
-  void park(std::string reason);
+  void park(Parked why, std::string detail);
   // Why this process must not have the partition: its configuration does not fit the state. The process has to end, so
   // that one with the right configuration gets it.
   [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
@@ -71,7 +72,6 @@ class PartitionTask {
   void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
-
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
   [[nodiscard]] bool checkpoint_due() const;
   // kFatal: the copy cannot be used any more. Others: try again later.
@@ -122,17 +122,22 @@ class PartitionTask {
   void wait_before_next_step();
   [[nodiscard]] bool choose_way(const changelog::LogEnds& log);
   [[nodiscard]] Rebuild distrust() const;
-  [[nodiscard]] std::optional<std::string> refusal() const;
-  void refuse(const std::string& reason);
+  void refuse(Parked why, const std::string& reason);
   [[nodiscard]] std::optional<std::string> target_missing() const;
-  void log_waiting(std::string_view what);
+  [[nodiscard]] std::string difference() const;
+  void log_way(const changelog::Progress& progress) const;
+  void log_waiting(Waiting what, std::string_view detail);
+  void log_parked();
+  void remind();
 
   const Application& application_;
   const Clock& clock_;
   Shelf& shelf_;
   Partition partition_;
   Phase phase_ = Phase::kOpen;
+  Parked parked_ = Parked::kCount;
   std::string parked_reason_;
+  Milliseconds parked_at_;
   std::optional<std::string> refused_;
 
   std::unique_ptr<store::PartitionStore> store_;

@@ -77,7 +77,7 @@ bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& li
 }
 
 bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log) {
-  return store.standing() && log.begin == log.high_watermark && store.standing()->position > log.high_watermark;
+  return store.standing() && log.begin == log.high_watermark;
 }
 
 std::optional<std::string> refusal(const Identity& identity, const Application& application) {

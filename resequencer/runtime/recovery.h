@@ -64,7 +64,8 @@ enum class Rebuild : std::uint8_t {
 // meta row. An entry is the lower bound of the first offset of its generation, and the upper bound of the one before.
 [[nodiscard]] bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& lineage);
 
-// A changelog that is empty where a copy knows records: it was deleted. The copy may be all that is left of the state.
+// A changelog that is empty where a copy knows records: it was deleted, or emptied, which compaction never does. The
+// copy may be all that is left of the state.
 [[nodiscard]] bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log);
 
 // Why a process with this configuration must not touch that state, with the fix; nothing when it may.

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sysexits.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "kafka/error_questions.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/bad_records.h"
@@ -21,6 +25,7 @@
 #include "runtime/clock.h"
 #include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
+#include "runtime/watchdog.h"
 #include "runtime/worker.h"
 #include "store/instance_folder.h"
 
@@ -56,6 +61,12 @@ void raise_file_limit() {
   files.rlim_cur = files.rlim_max;
   if (::setrlimit(RLIMIT_NOFILE, &files) != 0)
     spdlog::warn("start=file_limit the number of open files cannot be raised");
+}
+
+// Nothing here needs its rights; documents and messages of brokers are outside bytes.
+void warn_of_root() {
+  if (::geteuid() == 0)
+    spdlog::warn("start=root this process has all rights of the machine: run it as a user of its own");
 }
 
 void pause(Milliseconds time) {
@@ -141,6 +152,7 @@ class WorkerThread {
     return ended_;
   }
   [[nodiscard]] bool ended() const { return has_ended_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
  private:
   void run() {
@@ -149,6 +161,7 @@ class WorkerThread {
     std::int64_t stats_at = clock_.steady().value();
     std::uint64_t logged_inputs = 0;
     while (!stop_ && ended_) {
+      ++steps_;
       ended_ = worker.step();
       const Totals& totals = worker.totals();
       if (const auto alarm = bad_records.look(clock_.steady(), totals.inputs, totals.bad)) log_alarm(number_, *alarm);
@@ -157,6 +170,7 @@ class WorkerThread {
       if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records.per_s());
       logged_inputs = totals.inputs;
     }
+    ++steps_;
     worker.close(kCloseLimit);
     log_totals(number_, worker.totals(), bad_records.per_s());
     has_ended_ = true;
@@ -169,44 +183,85 @@ class WorkerThread {
   std::unique_ptr<kafka::Cluster> cluster_;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> has_ended_ = false;
-  Result<> ended_ = Done{};  // written by the thread, read after it was joined
+  std::atomic<std::uint64_t> steps_ = 0;  // begun
+  Result<> ended_ = Done{};               // written by the thread, read after it was joined
   std::thread thread_;
 };
 
-// Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
-Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf) {
-  std::vector<std::unique_ptr<WorkerThread>> workers;
-  Result<> ended = Done{};
-  for (std::int64_t i = 0; i < application.settings.workers && ended; ++i) {
-    auto worker = std::make_unique<WorkerThread>(application, clock, shelf, i);
-    ended = worker->start();
-    if (ended) workers.push_back(std::move(worker));
+// All workers, and an eye on each.
+class Workers {
+ public:
+  explicit Workers(Milliseconds stuck_after)
+      : looks_max_(static_cast<std::uint64_t>(stuck_after.value() / kLookEvery.value())) {}
+
+  Result<> start(const Application& application, const Clock& clock, Shelf& shelf) {
+    for (std::int64_t i = 0; i < application.settings.workers; ++i) {
+      auto worker = std::make_unique<WorkerThread>(application, clock, shelf, i);
+      if (auto started = worker->start(); !started) return started;
+      workers_.push_back({std::move(worker), Watchdog(looks_max_)});
+    }
+    return Done{};
   }
-  std::int64_t synced_at = clock.steady().value();
-  const auto any_ended = [&] {
-    return std::any_of(workers.begin(), workers.end(), [](const auto& worker) { return worker->ended(); });
-  };
-  while (!stop_requested && ended && !any_ended()) {
+  [[nodiscard]] bool any_ended() const {
+    return std::any_of(workers_.begin(), workers_.end(), [](const auto& one) { return one.worker->ended(); });
+  }
+  // A while later. A thread that is stuck cannot be ended; the process can, at any moment.
+  void look() {
     pause(kLookEvery);
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (workers_[i].worker->ended() || !workers_[i].watchdog.look(workers_[i].worker->steps())) continue;
+      spdlog::critical("stop=stuck worker={} one step does not end: a call of librdkafka or the disk never came back",
+                       i);
+      spdlog::default_logger()->flush();
+      std::_Exit(EX_SOFTWARE);
+    }
+  }
+  // The first error. Ends when all have ended.
+  Result<> stop() {
+    for (const auto& one : workers_) one.worker->stop();
+    Result<> ended = Done{};
+    for (const auto& one : workers_) {
+      while (!one.worker->ended()) look();
+      if (auto result = one.worker->join(); !result && ended) ended = result;
+    }
+    return ended;
+  }
+
+ private:
+  struct Watched {
+    std::unique_ptr<WorkerThread> worker;
+    Watchdog watchdog;
+  };
+  std::uint64_t looks_max_;
+  std::vector<Watched> workers_;
+};
+
+// Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
+Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf, Milliseconds stuck_after) {
+  Workers workers(stuck_after);
+  const auto started = workers.start(application, clock, shelf);
+  std::int64_t synced_at = clock.steady().value();
+  while (!stop_requested && started && !workers.any_ended()) {
+    workers.look();
     if (clock.steady().value() - synced_at < application.settings.sync_interval_ms) continue;
     shelf.sync_all();
     synced_at = clock.steady().value();
   }
-  for (const auto& worker : workers) worker->stop();
-  for (const auto& worker : workers)
-    if (auto one = worker->join(); !one && ended) ended = one;
-  return ended;
+  const auto ended = workers.stop();
+  return started ? ended : started;
 }
 
 }  // namespace
 
-Result<> run(config::Settings settings) {
+Result<> run(config::Settings settings, const Internals& internals) {
   stop_requested = false;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   raise_file_limit();
+  warn_of_root();
   const SystemClock clock;
   Application application(std::move(settings));
+  application.guards = internals.guards;
   {
     auto probe = kafka::open_cluster(cluster_settings_of(application, std::nullopt));
     if (!probe) return probe.error();
@@ -219,8 +274,9 @@ Result<> run(config::Settings settings) {
   spdlog::info("start=ready application={} instance={} workers={} partitions={} targets={}",
                log::outside(s.application_id), log::outside(s.instance_id), s.workers, application.partitions,
                s.targets.size());
-  Shelf shelf(instance_path(s), store::boot_id(), store::DiskSettings());
-  auto ended = run_workers(application, clock, shelf);
+  Shelf shelf(instance_path(s), internals.boot_id.value_or(store::boot_id()), internals.disk);
+  auto ended = run_workers(application, clock, shelf, internals.stuck_after);
+  if (!ended && kafka::is_forbidden(ended.error())) ended = with_fix(ended.error(), s);
   const bool clean = shelf.close_clean();
   if (ended) spdlog::info("stop={}", clean ? "clean" : "unclean");
   return ended;

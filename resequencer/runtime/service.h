@@ -4,10 +4,11 @@
 
 #include "base/result.h"
 #include "config/settings.h"
+#include "runtime/internals.h"
 
 namespace reseq::runtime {
 
 // Runs until SIGTERM or SIGINT. An error names what a person must do.
-Result<> run(config::Settings settings);
+Result<> run(config::Settings settings, const Internals& internals = {});
 
 }  // namespace reseq::runtime

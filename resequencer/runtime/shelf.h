@@ -5,6 +5,7 @@
 // Thread rule: any thread; one mutex, never held over a call to Kafka (docs/decisions/0051-workers-and-threads.md).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,5 +53,9 @@ class Shelf {
   std::set<Partition> taken_;
   std::map<Partition, std::shared_ptr<store::SyncHandle>> sync_;
 };
+
+// Rows of the copy in this folder, for those who only want to know: nothing is created. A copy that somebody has, or
+// that could not be used, counts as none.
+[[nodiscard]] std::uint64_t rows_of_copy(const std::string& folder);
 
 }  // namespace reseq::runtime

@@ -57,7 +57,9 @@ class Judge {
       if (kafka::is_unknown_topic(error)) {
         missing += (missing.empty() ? "" : ", ") + name;
       } else if (kafka::is_forbidden(error)) {
-        add(Severity::kError, error.message + ": grant this user Describe and DescribeConfigs on topic " + name);
+        found_.push_back({Severity::kError,
+                          error.message + ": `resequencer check` names the right that is missing on topic " + name,
+                          true});
       } else {
         add(Severity::kError, error.message);
       }

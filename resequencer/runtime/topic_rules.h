@@ -18,7 +18,8 @@ enum class Severity : unsigned char {
 
 struct Finding {
   Severity severity = Severity::kError;
-  std::string text;  // one line: what is wrong, and the fix
+  std::string text;            // one line: what is wrong, and the fix
+  bool about_a_right = false;  // judge_rights() says more
 };
 
 // Everything that is wrong, missing topics first.

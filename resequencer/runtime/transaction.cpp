@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 
 namespace reseq::runtime {
@@ -19,6 +20,14 @@ bool unchanged(const PartitionTask& task, const InputPosition& position) {
   if (!task.store().meta()) return false;
   const auto& last = task.store().meta()->positions;
   return std::find(last.begin(), last.end(), position) != last.end();
+}
+
+Failpoint in_front_of(Step step) {
+  static constexpr std::array<Failpoint, 9> kPoints = {
+      Failpoint::kTransactionDecide,  Failpoint::kTransactionEncode, Failpoint::kTransactionBegin,
+      Failpoint::kTransactionProduce, Failpoint::kTransactionFlush,  Failpoint::kTransactionSendOffsets,
+      Failpoint::kTransactionCommit,  Failpoint::kTransactionApply,  Failpoint::kTransactionAbort};
+  return kPoints[static_cast<std::size_t>(step)];
 }
 
 }  // namespace
@@ -48,6 +57,7 @@ Transaction::Transaction(const Application& application, kafka::Producer& produc
 }
 
 void Transaction::step() {
+  if (next_ != Step::kEnd) failpoint(in_front_of(next_));
   switch (next_) {
     case Step::kDecide:
       return decide();
@@ -134,6 +144,7 @@ void Transaction::produce() {
       record.edits = {out.record.edits.data(), out.record.edits.size()};
       if (!queue(record)) return;
     }
+    failpoint(Failpoint::kTransactionProducing);
     for (const store::Change& row : batch->rows()) {
       kafka::OutgoingRecord record;
       record.topic = application_.topics.of(Role::kChangelog);
@@ -191,6 +202,7 @@ void Transaction::apply() {
     const auto meta = producer_.delivered({application_.topics.of(Role::kChangelog), batch->task().partition()});
     RESEQ_ASSERT(meta.has_value(), "a committed meta row without a delivery report");
     batch->apply(*meta);
+    failpoint(Failpoint::kTransactionApplied);
   }
   end(Ending::kCommitted);
 }

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/failpoint.h"
 #include "base/log.h"
+#include "kafka/error_questions.h"
 
 namespace reseq::runtime {
 
@@ -16,6 +18,8 @@ constexpr Milliseconds kAfterErrorMax{10'000};
 // Aborts in a row after which partitions get transactions of their own, to find the one that causes them.
 constexpr unsigned kAbortsUntilAlone = 3;
 constexpr unsigned kAbortsAloneUntilParked = 5;
+constexpr Milliseconds kConsumerCloseLimit{1'000};
+constexpr Milliseconds kAfterConsumerLost{1'000};
 // Fenced twice within this time = two processes with one instance.id, not a leftover of ourselves (RELIABILITY A5).
 constexpr Milliseconds kFencedTwiceWithin{60'000};
 
@@ -50,21 +54,27 @@ Result<> Worker::open_clients() {
     opening_ = std::move(made).value();
   }
   if (opening_) {
+    failpoint(Failpoint::kTakeoverInit);
     const auto initialised = opening_->init(kInitSlice);
     if (!initialised) {
       const Error& error = initialised.error();
       if (error.what_to_do == ErrorClass::kFenced) return note_fenced();
-      if (error.what_to_do == ErrorClass::kInvalid) return error;
+      if (error.what_to_do == ErrorClass::kInvalid || kafka::is_forbidden(error)) return error;
       spdlog::warn("producer=init error={}", log::outside(error.message));
       opening_->poll(kAfterError);  // an answer that comes at once must not make a busy loop
       if (error.what_to_do == ErrorClass::kFatal) opening_.reset();
       return Done{};
     }
     producer_ = std::move(opening_);
+    failpoint(Failpoint::kTakeoverInitialised);
   }
   if (!reader_)
     if (auto opened = open_reader(); !opened) return opened;
   if (!consumer_) {
+    if (consumer_lost_at_ && clock_.steady().value() - consumer_lost_at_->value() < kAfterConsumerLost.value()) {
+      producer_->poll(kAfterError);
+      return Done{};
+    }
     auto made = cluster_.consumer(application_.topics.of(Role::kRequests));
     if (!made) return made.error();
     consumer_ = std::move(made).value();
@@ -92,8 +102,8 @@ bool Worker::checkpoint_one() {
     if (written) {
       ++totals_.checkpoints;
     } else {
-      spdlog::error("partition={} checkpoint=failed error={}", task->partition().value(),
-                    log::outside(written.error().message));
+      spdlog::error("partition={} checkpoint=failed folder={} error={}", task->partition().value(),
+                    log::outside(task->store().folder()), log::outside(written.error().message));
     }
     return true;
   }
@@ -127,10 +137,11 @@ Result<> Worker::idle() {
   rebuild_faulty();
   hold_full();
   auto gathered = gather();
-  if (!gathered) return gathered.error().what_to_do == ErrorClass::kFenced ? same_name() : gathered.error();
+  if (!gathered) return replace_consumer(gathered.error());
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
   throttle_commands();
+  log_progress();
   start_transaction();
   return Done{};
 }
@@ -182,7 +193,7 @@ Result<> Worker::settle_transaction() {
       ++aborts_in_a_row_;
       spdlog::warn("transaction=aborted in_a_row={} error={}", aborts_in_a_row_, log::outside(done->error().message));
       if (batches.size() == 1 && ++batches.front()->task().aborts_alone >= kAbortsAloneUntilParked)
-        batches.front()->task().park("its transactions keep aborting: " + done->error().message);
+        batches.front()->task().park(Parked::kKeepsAborting, done->error().message);
       // Longer and longer, so that a passing trouble of the brokers does not park a partition.
       retry_at_ = Milliseconds(clock_.steady().value() +
                                std::min(kAfterError.value() << std::min(aborts_in_a_row_, 6U), kAfterErrorMax.value()));
@@ -222,6 +233,7 @@ void Worker::rewind_all() {
 // A new producer with the same transactional id ends what the old one left open, and fences it (RELIABILITY A1, A3).
 void Worker::recycle(bool take_over_again) {
   ++totals_.recycled;
+  failpoint(Failpoint::kRecycle);
   producer_.reset();
   if (!take_over_again) return;
   for (const auto& task : tasks_) task->restart(*restorer_);
@@ -229,6 +241,22 @@ void Worker::recycle(bool take_over_again) {
   held_.clear();
   if (const auto assigned = consumer_->assign({}); !assigned)
     spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
+}
+
+// After a fatal error a consumer never recovers: a new one joins instead. A member that was fenced need not have a
+// rival: brokers that were gone for a session time-out, or an answer to a join that was lost, look the same
+// (RELIABILITY A17). The second time within a minute there is one.
+Result<> Worker::replace_consumer(const Error& error) {
+  const Milliseconds now = clock_.steady();
+  const bool again = consumer_lost_at_ && now.value() - consumer_lost_at_->value() < kFencedTwiceWithin.value();
+  const bool fenced = error.what_to_do == ErrorClass::kFenced;
+  if (again || !(fenced || error.what_to_do == ErrorClass::kFatal)) return fenced ? same_name() : error;
+  spdlog::warn("consumer=replaced partitions={} error={}", tasks_.size(), log::outside(error.message));
+  consumer_lost_at_ = now;
+  forget_assignment();
+  consumer_->close(kConsumerCloseLimit);
+  consumer_.reset();
+  return Done{};
 }
 
 // Of two processes with one name the one that came last goes on.

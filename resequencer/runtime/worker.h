@@ -20,6 +20,7 @@
 #include "runtime/application.h"
 #include "runtime/bad_records.h"
 #include "runtime/clock.h"
+#include "runtime/pace.h"
 #include "runtime/partition_task.h"
 #include "runtime/shelf.h"
 #include "runtime/transaction.h"
@@ -71,12 +72,17 @@ class Worker {
   std::uint64_t accept(kafka::Record record);
   void assigned(kafka::Assigned assignment);
   void revoked(const kafka::Revoked& revocation);
+  void forget_assignment();
+  Result<> replace_consumer(const Error& error);
   Result<> move_takeovers();
   void assign_ready();
   Result<> read_from_positions();
   void ask_ends();
   std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which);
   void throttle_commands();
+  void log_progress();
+  void log_restores();
+  void log_backlog();
   void hold_full();
   void look_at_clock();
   void start_transaction();
@@ -116,8 +122,13 @@ class Worker {
   std::size_t next_alone_ = 0;
   Milliseconds retry_at_;
   std::optional<Milliseconds> fenced_at_;
+  std::optional<Milliseconds> consumer_lost_at_;
   std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is frozen
   bool clock_frozen_ = false;
+  CatchUp catch_up_;
+  Pace restore_pace_;
+  std::vector<Partition> restoring_;  // at the last look, by partition
+  Milliseconds progress_logged_at_;
   Milliseconds reader_retry_at_;  // the changelog cannot be read before
   Totals totals_;
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/failpoint.h"
 #include "base/log.h"
 #include "runtime/worker.h"
 
@@ -39,7 +40,8 @@ Result<bool> Worker::gather() {
       bytes += accept(std::move(*record));
     } else if (const auto* failed = std::get_if<kafka::PartitionFailure>(&event)) {
       if (PartitionTask* owner = task(failed->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
-        owner->park(failed->error.message);
+        owner->park(Parked::kInputUnreadable,
+                    application_.topics.name(failed->where.topic) + ": " + failed->error.message);
     } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
       if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
         owner->queue().reached(application_.topics.role_of_input(end->where.topic), end->offset);
@@ -80,14 +82,21 @@ void Worker::assigned(kafka::Assigned assignment) {
   std::sort(tasks_.begin(), tasks_.end(), [](const auto& a, const auto& b) { return a->partition() < b->partition(); });
   for (const auto& task : tasks_)
     if (task->partition().value() >= application_.partitions)
-      task->park(
-          "the topic has grown since this process started; keys moved to other partitions: see docs/recovery.md");
+      task->park(Parked::kTopicGrew, application_.topics.name(application_.topics.of(Role::kRequests)) + " had " +
+                                         std::to_string(application_.partitions) +
+                                         " partitions when this process started");
   spdlog::info("group=assigned partitions={}", tasks_.size());
+  failpoint(Failpoint::kGroupAssigned);
 }
 
 void Worker::revoked(const kafka::Revoked& revocation) {
-  for (const auto& task : tasks_) restorer_->drop(task->partition());
   spdlog::info("group=revoked partitions={} lost={}", tasks_.size(), revocation.lost);
+  forget_assignment();
+  failpoint(Failpoint::kGroupRevoked);
+}
+
+void Worker::forget_assignment() {
+  for (const auto& task : tasks_) restorer_->drop(task->partition());
   tasks_.clear();
   throttled_.clear();
   held_.clear();
@@ -133,6 +142,7 @@ void Worker::assign_ready() {
     grew = true;
   }
   if (!grew) return;
+  failpoint(Failpoint::kTakeoverAssign);
   if (const auto assigned = read_from_positions(); !assigned) {
     spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
     recycle(true);
@@ -191,6 +201,8 @@ void Worker::hold_full() {
     const bool full = task->memory_full();
     if (full == held(task->partition())) continue;
     changed = true;
+    spdlog::warn("partition={} reading={} rows_in_memory={} bytes_in_memory={}", task->partition().value(),
+                 full ? "held" : "resumed", task->store().dirty_rows(), task->store().dirty_bytes());
     if (full) {
       held_.push_back(task->partition());
       task->rewind();

@@ -118,4 +118,8 @@ StateFolder::Copy PartitionStore::found() const {
   return disk_ ? disk_->folder().found() : StateFolder::Copy::kNone;
 }
 
+std::string PartitionStore::folder() const {
+  return disk_ ? disk_->folder().path() : std::string();
+}
+
 }  // namespace reseq::store

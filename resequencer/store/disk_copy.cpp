@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/failpoint.h"
 #include "codec/rows.h"
 
 namespace reseq::store {
@@ -118,14 +119,18 @@ void DiskCopy::forget_timers() {
 Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& record) {
   if (folder_->poisoned())
     return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned: it must be rebuilt"};
+  failpoint(Failpoint::kCheckpointBegin);
   if (auto begun = folder_->begin_writing(); !begun) return begun;
   const std::string encoded = encode_checkpoint(record);
   auto done = environment_->write([&](Environment::Write& write) -> Result<> {
     for (const std::string_view key : memory.keys().all()) {
       if (auto row = write_row(write, key, *memory.find(key)); !row) return row;
     }
-    return write.put(Table::kCheckpoint, kRecordKey, encoded);
+    auto recorded = write.put(Table::kCheckpoint, kRecordKey, encoded);
+    failpoint(Failpoint::kCheckpointWritten);
+    return recorded;
   });
+  failpoint(Failpoint::kCheckpointCommitted);
   if (done) {
     written_ = record;
     forget_timers();
@@ -139,7 +144,9 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
 Result<> DiskCopy::close_clean() {
   if (environment_ == nullptr) return Error{ErrorClass::kFatal, 0, "state: the copy is closed"};
   auto synced = sync_->sync();
+  failpoint(Failpoint::kStopSynced);
   close();
+  failpoint(Failpoint::kStopClosed);
   if (!synced) return synced;
   return folder_->mark_clean();
 }

@@ -77,6 +77,7 @@ Result<> Environment::start(const std::string& path, const Options& options) {
   if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | MDB_NOSYNC, 0600); code != 0)
     return failed("LMDB cannot open the copy", code);
   RESEQ_ASSERT(::mdb_env_get_maxkeysize(env_) >= static_cast<int>(kLmdbKeyBytesMax), "an LMDB with shorter keys");
+  // Once is enough: from here on nobody but this process opens the copy, whose folder it holds.
   int dead = 0;
   if (const int code = ::mdb_reader_check(env_, &dead); code != 0) return failed("readers of dead processes", code);
   return check_length();

@@ -54,7 +54,7 @@ Result<> look_at_parent(std::string path) {
   struct statvfs disk {};
   if (::statvfs(path.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < kTrialBytes)
     return refused(path, "cannot be written", ENOSPC);
-  return Done{};
+  return check_parents(path + "/new");
 }
 
 Result<> write_trial(const PrivateDirectory& directory) {

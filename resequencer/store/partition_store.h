@@ -113,6 +113,8 @@ class PartitionStore final : public engine::StateView {
   // the store answers is not to be trusted then, and the copy is to be rebuilt.
   [[nodiscard]] const std::optional<Error>& fault() const;
   [[nodiscard]] StateFolder::Copy found() const;
+  // Where the copy is; empty in memory only.
+  [[nodiscard]] std::string folder() const;
 
  private:
   Result<> load();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -101,6 +102,20 @@ Error refused(const std::string& path, const std::string& what, int error) {
           "state: " + path + " " + what + ": " + reason(error) + fix_of(error)};
 }
 
+Result<> check_parents(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(path, error);
+  if (error) return refused(path, "cannot be looked at", error.value());
+  for (std::filesystem::path parent = whole.parent_path();; parent = parent.parent_path()) {
+    struct stat status {};
+    if (::stat(parent.c_str(), &status) != 0) return refused(parent.string(), "cannot be looked at", errno);
+    if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
+      return invalid("state: everybody can write " + parent.string() + ", and so replace " + whole.string() +
+                     ": chmod o-w it");
+    if (parent == parent.root_path()) return Done{};
+  }
+}
+
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& path, Missing missing) {
   if (path.empty()) return invalid("state: the path of the folder is empty");
   if (missing == Missing::kCreate)
@@ -112,6 +127,7 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& path, Missing
     return refused(path, "cannot be opened", errno);
   }
   if (auto checked = check_directory(path, directory.get()); !checked) return checked.error();
+  if (auto checked = check_parents(path); !checked) return checked.error();
   return PrivateDirectory(path, std::move(directory));
 }
 

@@ -32,8 +32,8 @@ class PrivateDirectory {
   enum class Missing : unsigned char { kCreate, kRefuse };
 
   // Creates the directory and its parents (0700), or refuses one that is not there (kInvalid). kRetriable: the disk
-  // refuses. kInvalid: it may not be written, is a symbolic link, belongs to another user, can be written by others, or
-  // lies on a file system that LMDB cannot live on. Each message names the fix.
+  // refuses. kInvalid: it may not be written, is a symbolic link, belongs to another user, can be written by others
+  // or replaced by them (check_parents), or lies on a file system that LMDB cannot live on. Each message names the fix.
   static Result<PrivateDirectory> open(const std::string& path, Missing missing);
 
   // Whoever holds the lock file owns the directory; the kernel gives it back when the process ends. kRetriable:
@@ -59,6 +59,10 @@ class PrivateDirectory {
   std::string path_;
   Descriptor directory_;
 };
+
+// kInvalid: somebody else could put another directory in the place of `path`, because everybody may write one of its
+// parents; in one with the sticky bit, as /tmp, they may not. REQUIRES: the parents exist.
+[[nodiscard]] Result<> check_parents(const std::string& path);
 
 // kInvalid or kRetriable, with the fix: `path` could not be used because of `error` (errno).
 [[nodiscard]] Error refused(const std::string& path, const std::string& what, int error);

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/failpoint.h"
+
 namespace reseq::store {
 namespace {
 
@@ -76,7 +78,9 @@ Result<> StateFolder::begin_writing() {
   if (writing_) return Done{};
   // The note first: without it a copy that lost its clean mark would count as written under another boot.
   if (auto written = directory_.write(kBoot, boot_note()); !written) return written;
+  failpoint(Failpoint::kCheckpointNoted);
   if (auto removed = directory_.remove(kClean); !removed) return removed;
+  failpoint(Failpoint::kCheckpointUnmarked);
   if (auto synced = directory_.sync(); !synced) return synced;
   writing_ = true;
   return Done{};
@@ -85,6 +89,7 @@ Result<> StateFolder::begin_writing() {
 Result<> StateFolder::mark_clean() {
   if (poisoned_) return Error{ErrorClass::kFatal, 0, "state: " + path() + " is poisoned and cannot be clean"};
   if (auto written = directory_.write(kClean, clean_note()); !written) return written;
+  failpoint(Failpoint::kStopMarked);
   if (auto synced = directory_.sync(); !synced) return synced;
   writing_ = false;
   return Done{};
@@ -103,10 +108,13 @@ Result<> StateFolder::poison() {
 
 Result<> StateFolder::wipe() {
   // The copy before its marks, so that a wipe cut short never leaves a copy that looks better than it is.
+  failpoint(Failpoint::kWipeBegin);
   if (auto removed = directory_.remove(kCopyFile); !removed) return removed;
   if (auto synced = directory_.sync(); !synced) return synced;
+  failpoint(Failpoint::kWipeCopyRemoved);
   for (const char* name : {kReadersFile, kClean, kBoot, kPoisoned})
     if (auto removed = directory_.remove(name); !removed) return removed;
+  failpoint(Failpoint::kWipeMarksRemoved);
   if (auto synced = directory_.sync(); !synced) return synced;
   found_ = Copy::kNone;
   writing_ = false;

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/failpoint.h"
 #include "store/state_folder.h"
 
 namespace reseq::store {
@@ -12,7 +13,11 @@ Result<> SyncHandle::sync() {
   const std::lock_guard lock(mutex_);
   if (folder_ == nullptr) return Done{};
   if (folder_->poisoned()) return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned"};
-  if (::fdatasync(descriptor_) == 0) return Done{};
+  failpoint(Failpoint::kSyncBegin);
+  if (::fdatasync(descriptor_) == 0) {
+    failpoint(Failpoint::kSyncDone);
+    return Done{};
+  }
   const int error = errno;
   const auto poisoned = folder_->poison();
   return Error{ErrorClass::kFatal, error,

@@ -55,7 +55,7 @@ TEST_F(Subcommands, CheckIsContentWithWhatInitMakes) {
   const auto json = nlohmann::json::parse(as_json.text, nullptr, false);
   ASSERT_TRUE(json.is_object()) << as_json.text;
   EXPECT_EQ(json.at("ok"), true);
-  EXPECT_EQ(json.at("findings").size(), 5U);
+  EXPECT_EQ(json.at("findings").size(), 6U);
   shop.keys = "topic.work = \"" + shop.topic("missing") + "\"\n";
   const Ran bad = shop.run({"check", "-o", "json"});
   EXPECT_EQ(bad.code, EX_CONFIG);

@@ -1,15 +1,14 @@
 #include "tests/support/broker.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
-#include <thread>
 #include <unistd.h>
+
+#include "tests/support/pause.h"
 
 namespace reseq::test {
 
@@ -18,22 +17,6 @@ namespace {
 constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
 constexpr int kStartLimitMs = 300'000;  // the first start fetches Kafka
 constexpr int kStopLimitMs = 30'000;
-
-bool stopped(const std::filesystem::path& thread) {
-  std::string stat;
-  std::getline(std::ifstream(thread / "stat"), stat);
-  const std::size_t name_end = stat.rfind(')');  // a thread may have any name
-  return name_end != std::string::npos && stat.compare(name_end, 3, ") T") == 0;
-}
-
-// A stop signal reaches the threads of a busy process one after the other, and until then they go on answering.
-void wait_until_stopped(int pid) {
-  const auto all_stopped = [threads = "/proc/" + std::to_string(pid) + "/task"] {
-    const auto entries = std::filesystem::directory_iterator(threads);
-    return std::all_of(begin(entries), end(entries), [](const auto& entry) { return stopped(entry.path()); });
-  };
-  while (!all_stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
 
 }  // namespace
 
@@ -60,9 +43,7 @@ Broker::~Broker() {
 }
 
 bool Broker::pause() {
-  if (pid_ == 0 || ::kill(pid_, SIGSTOP) != 0) return false;
-  wait_until_stopped(pid_);
-  return true;
+  return pid_ != 0 && pause_process(pid_);
 }
 
 bool Broker::resume() {

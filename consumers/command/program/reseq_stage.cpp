@@ -7,6 +7,7 @@
 #include <sysexits.h>
 #include <vector>
 
+#include "base/log.h"
 #include "consumers/command/command_stage.h"
 #include "consumers/stage/kafka_stage.h"
 
@@ -98,7 +99,7 @@ std::string or_default(const std::string& given, const std::string& otherwise) {
 }
 
 void say(const std::string& line) {
-  std::fprintf(stderr, "reseq-stage: %s\n", line.c_str());
+  std::fprintf(stderr, "reseq-stage: %s\n", log::one_line(line).c_str());
 }
 
 int fail(int exit_code, const Error& error) {

@@ -1,6 +1,10 @@
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <string>
+#include <xxhash.h>
 
 #include "base/arena.h"
+#include "base/id_hash.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/strong.h"
@@ -13,6 +17,34 @@ TEST(Log, EscapesTextFromOutsideAndCutsIt) {
   EXPECT_EQ(log::outside("a\nb\x1b[31m\"\\\xff"), "\"a\\x0ab\\x1b[31m\\\"\\\\\\xff\"");
   const std::string cut = log::outside(std::string(300, 'x'));
   EXPECT_EQ(cut, "\"" + std::string(256, 'x') + "\"(300 bytes)");
+}
+
+TEST(Log, KeepsAWholeLineAndEscapesIt) {
+  EXPECT_EQ(log::one_line("no \"quotes\"\r\n\x1b[31m \xe2\x80\xae\x7f"),
+            "no \"quotes\"\\x0d\\x0a\\x1b[31m \\xe2\\x80\\xae\\x7f");
+  EXPECT_EQ(log::one_line(std::string(1000, 'x')), std::string(1000, 'x'));
+}
+
+// The secrets of a process stay: in a process of its own.
+TEST(LogDeathTest, HidesSecretsWhereverTheyStand) {
+  const auto hides = [] {
+    log::hide_secret("hunter2");
+    log::hide_secret("hunter2-and-more");
+    log::hide_secret("abc");
+    const bool hidden =
+        log::outside("user=x password=hunter2 again hunter2") == "\"user=x password=******** again ********\"" &&
+        log::one_line("hunter2-and-more") == "********" && log::outside("abc") == "\"abc\"" &&
+        log::outside(std::string(252, 'x') + "hunter2") == "\"" + std::string(252, 'x') + "****\"(260 bytes)";
+    std::exit(hidden ? 0 : 1);
+  };
+  EXPECT_EXIT(hides(), testing::ExitedWithCode(0), "");
+}
+
+TEST(IdHash, IsKeyedByTheProcess) {
+  EXPECT_EQ(IdHash()("doc-1"), IdHash()(std::string("doc-1")));
+  EXPECT_NE(IdHash()("doc-1"), IdHash()("doc-2"));
+  EXPECT_NE(IdHash()("doc-1"), XXH3_64bits("doc-1", 5));
+  EXPECT_NE(IdHash()("doc-1"), std::hash<std::string_view>()("doc-1"));
 }
 
 TEST(Result, HoldsAValueOrAnError) {

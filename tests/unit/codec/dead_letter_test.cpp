@@ -55,6 +55,18 @@ TEST_F(DeadLetterRecord, ExpectsNothingWhenNothingIsKnown) {
   EXPECT_FALSE(edits(letter(SampleRecord::request(), Order())).contains("reseq-expected-seq"));
 }
 
+TEST_F(DeadLetterRecord, SaysNothingThatOnlyTheInputSays) {
+  const SampleRecord sample = SampleRecord::request()
+                                  .with("reseq-expected-seq", "99")
+                                  .with("reseq-payload-omitted", "5")
+                                  .with("reseq-headers-omitted", "5")
+                                  .with("reseq-key-omitted", "5");
+  for (const char* name : {"reseq-expected-seq", "reseq-payload-omitted", "reseq-headers-omitted", "reseq-key-omitted"})
+    EXPECT_EQ(edits(letter(sample)).at(name), "<removed>");
+  const Order expected{Epoch(), *parse_sequence(SequenceKind::kLsn, "0/7"), Revision()};
+  EXPECT_EQ(edits(letter(sample, expected)).at("reseq-expected-seq"), "0/7");
+}
+
 TEST_F(DeadLetterRecord, OfARedirectLooksTheSame) {
   const SampleRecord sample = SampleRecord::command("sequence").key(std::nullopt).payload(std::nullopt);
   view_ = sample.view();

@@ -199,6 +199,20 @@ TEST(Settings, ArePrintedWithoutSecrets) {
   EXPECT_FALSE(is_secret("ssl.ca.location"));
 }
 
+TEST(Settings, ShowOfKafkasPropertiesOnlyThoseThatAreKnownToBeHarmless) {
+  for (const char* name : {"sasl.pasword", "SASL.PASSWORD", "a.new.property"}) {
+    const auto parsed = parse(kLeast + "[kafka]\n\"" + name + "\" = \"hunter2\"\n", "s");
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_THAT(print(parsed.value()), testing::Not(HasSubstr("hunter2"))) << name;
+  }
+  for (const char* name : {"sasl.username", "ssl.ca.location", "security.protocol", "broker.address.family"}) {
+    const auto parsed = parse(kLeast + "[kafka]\n\"" + name + "\" = \"shown\"\n", "s");
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_THAT(print(parsed.value()), HasSubstr("\"" + std::string(name) + "\" = \"shown\"")) << name;
+    EXPECT_FALSE(is_secret(name)) << name;
+  }
+}
+
 TEST(Settings, HaveAReferenceThatIsThatOfTheDocumentation) {
   std::ifstream file(RESEQ_SOURCE_DIR "/docs/configuration.md");
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -17,6 +17,10 @@ TEST(Triage, AFatalFenceIsToldApart) {
   EXPECT_EQ(triage({.code = RD_KAFKA_RESP_ERR_PRODUCER_FENCED, .fatal = true}), ErrorClass::kFenced);
 }
 
+TEST(Triage, ASettingThatTheBrokerRefusesIsNotHelpedByANewClient) {
+  EXPECT_EQ(triage({.code = RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT, .fatal = true}), ErrorClass::kInvalid);
+}
+
 TEST(Triage, AbortComesBeforeRetry) {
   EXPECT_EQ(triage({.code = kNotCoordinator, .requires_abort = true, .retriable = true}), ErrorClass::kAbort);
 }
@@ -47,7 +51,8 @@ TEST(Triage, OfBareCodesKnowsTransientWrongAndUnknownOnes) {
   EXPECT_EQ(triage(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET), ErrorClass::kInvalid);
   EXPECT_EQ(triage(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED), ErrorClass::kInvalid);
   EXPECT_EQ(triage(RD_KAFKA_RESP_ERR__FATAL), ErrorClass::kFatal);
-  EXPECT_EQ(triage(RD_KAFKA_RESP_ERR_UNKNOWN), ErrorClass::kFatal);
+  EXPECT_EQ(triage(RD_KAFKA_RESP_ERR_UNKNOWN), ErrorClass::kRetriable);
+  EXPECT_EQ(triage(RD_KAFKA_RESP_ERR_INVALID_COMMIT_OFFSET_SIZE), ErrorClass::kFatal);
 }
 
 TEST(Triage, NamesWhatWasAttemptedAndWhy) {

@@ -46,6 +46,14 @@ TEST(VersionGate, RefusesTheReconnectLoop) {
   EXPECT_TRUE(is_refused(2, 10, 0));
 }
 
+TEST(VersionGate, KnowsWhoseScramKafka4Refuses) {
+  EXPECT_TRUE(login_trouble({2, 0, 2}, "SCRAM-SHA-256"));
+  EXPECT_TRUE(login_trouble({2, 6, 0}, "SCRAM-SHA-512"));
+  EXPECT_FALSE(login_trouble({2, 6, 1}, "SCRAM-SHA-512"));
+  EXPECT_FALSE(login_trouble({2, 0, 2}, "PLAIN"));
+  EXPECT_FALSE(login_trouble({2, 0, 2}, ""));
+}
+
 TEST(VersionGate, SaysWhyInOneLine) {
   const auto reason = refusal({2, 1, 1}, true);
   ASSERT_TRUE(reason);

@@ -138,6 +138,8 @@ TEST(Recovery, KnowsAChangelogThatWasDeletedFromOneThatWasCutOff) {
   const Judged judged;
   const auto copy = state(judged.identity, kNow);
   EXPECT_TRUE(changelog_lost(*copy, {Offset(0), Offset(0)}));
+  EXPECT_TRUE(changelog_lost(*copy, {Offset(12), Offset(12)})) << "emptied up to its end";
+  EXPECT_TRUE(changelog_lost(*copy, {Offset(13), Offset(13)})) << "with the marker behind the last record";
   EXPECT_FALSE(changelog_lost(*copy, {Offset(0), Offset(3)}));
   EXPECT_FALSE(changelog_lost(store::PartitionStore(), {Offset(0), Offset(0)}));
 }

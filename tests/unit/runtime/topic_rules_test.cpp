@@ -136,7 +136,7 @@ TEST(TopicRules, NameAllMissingTopicsInOneLine) {
   topics.errors["shop.work"] = {ErrorClass::kInvalid, kForbidden, "topic shop.work: no"};
   const std::vector<Finding> found = topics.judged();
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found[0].text, HasSubstr("grant this user Describe and DescribeConfigs on topic shop.work"));
+  EXPECT_THAT(found[0].text, HasSubstr("`resequencer check` names the right that is missing on topic shop.work"));
   EXPECT_THAT(found[1].text, HasSubstr("these topics do not exist: shop.requests, shop.events: `resequencer init`"));
 }
 

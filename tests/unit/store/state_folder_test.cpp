@@ -168,6 +168,17 @@ TEST(StateFolder, RefusesAFolderThatOthersCanWrite) {
   EXPECT_THAT(refused.message, HasSubstr("chmod"));
 }
 
+TEST(StateFolder, RefusesAFolderThatOthersCanReplace) {
+  const Place place;
+  must_open(place).reset();
+  ASSERT_EQ(::chmod(place.path().c_str(), 0777), 0);
+  const Error refused = refusal(place.folder());
+  EXPECT_EQ(refused.what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(refused.message, HasSubstr("everybody can write"));
+  ASSERT_EQ(::chmod(place.path().c_str(), 01777), 0) << "as /tmp";
+  EXPECT_NE(must_open(place), nullptr);
+}
+
 TEST(StateFolder, RefusesAFolderOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   const Place place;

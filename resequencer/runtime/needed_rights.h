@@ -1,0 +1,22 @@
+// Needed rights: the ACLs that an application has to have while it runs (docs/security.md has the same list), and what
+// is said about one that is missing.
+// Thread rule: pure functions.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kafka/rights.h"
+#include "runtime/application.h"
+#include "runtime/topic_rules.h"
+
+namespace reseq::runtime {
+
+// Topics that do not exist are left out: judge_topics() names them.
+[[nodiscard]] std::vector<kafka::Right> needed_rights(const Application& application, const TopicAnswers& answers);
+
+// One for each right that is missing, with the command that grants it, or that could not be found out.
+[[nodiscard]] std::vector<Finding> judge_rights(const config::Settings& settings,
+                                                std::span<const kafka::RightAnswer> answers);
+
+}  // namespace reseq::runtime
