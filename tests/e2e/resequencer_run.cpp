@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -36,8 +37,7 @@ ResequencerRun::ResequencerRun(std::string bootstrap_servers, std::string applic
                                std::vector<std::string> targets, const std::string& more_toml)
     : application_id_(std::move(application_id)), targets_(std::move(targets)), more_toml_(more_toml) {
   connection_.bootstrap_servers = std::move(bootstrap_servers);
-  Process init({program("resequencer"), "init", "--config", config_file(0)}, directory_.path() + "/init.log");
-  if (init.wait(60'000) != 0) throw std::runtime_error("init failed: " + init.tail());
+  create_topics();
   admin_ = good(kafka::Admin::open(connection_));
   kafka::ClusterSettings settings;
   settings.connection = connection_;
@@ -48,10 +48,18 @@ ResequencerRun::ResequencerRun(std::string bootstrap_servers, std::string applic
   watcher_ = good(watcher_cluster_->log_reader());
 }
 
+// One at a time: many topics at once take a small broker longer than the program waits.
+void ResequencerRun::create_topics() {
+  static std::mutex one;
+  const std::lock_guard lock(one);
+  Process init({program("resequencer"), "init", "--config", config_file(0)}, directory_.path() + "/init.log");
+  if (init.wait(60'000) != 0) throw std::runtime_error("init failed: " + init.tail());
+}
+
 std::unique_ptr<Process> ResequencerRun::start(int instance, const std::vector<std::string>& environment) {
   std::vector<std::string> argv = {"env"};
   argv.insert(argv.end(), environment.begin(), environment.end());
-  argv.insert(argv.end(), {program("resequencer"), "run", "--config", config_file(instance)});
+  argv.insert(argv.end(), {program(program_), "run", "--config", config_file(instance)});
   return std::make_unique<Process>(argv, log_file(instance));
 }
 

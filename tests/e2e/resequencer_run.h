@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kafka/admin.h"
@@ -21,6 +22,8 @@ class ResequencerRun {
   ResequencerRun(std::string bootstrap_servers, std::string application_id, std::vector<std::string> targets,
                  const std::string& more_toml = "");
 
+  // The program that is started from now on: a variant of the resequencer.
+  void run_program(std::string name) { program_ = std::move(name); }
   // A process with instance.id = instance. `environment` (NAME=value) is added to that of the test.
   [[nodiscard]] std::unique_ptr<Process> start(int instance, const std::vector<std::string>& environment = {});
 
@@ -38,6 +41,7 @@ class ResequencerRun {
   [[nodiscard]] std::string state_folder(int instance) const;
 
  private:
+  void create_topics();
   [[nodiscard]] std::string config_file(int instance);
 
   TempDir directory_;
@@ -45,6 +49,7 @@ class ResequencerRun {
   std::string application_id_;
   std::vector<std::string> targets_;
   std::string more_toml_;
+  std::string program_ = "resequencer";
   std::unique_ptr<kafka::Admin> admin_;
   std::unique_ptr<kafka::Cluster> watcher_cluster_;
   std::unique_ptr<kafka::LogReader> watcher_;

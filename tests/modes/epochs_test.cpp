@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/modes/shop.h"
+#include "tests/shop/shop.h"
 
 namespace reseq::test {
 namespace {

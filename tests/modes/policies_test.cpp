@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sysexits.h>
 
-#include "tests/modes/shop.h"
+#include "tests/shop/shop.h"
 #include "tests/support/broker.h"
 
 namespace reseq::test {

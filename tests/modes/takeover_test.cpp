@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "tests/modes/shop.h"
+#include "tests/shop/shop.h"
 
 namespace reseq::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/e2e/patience.h"
-#include "tests/modes/shop.h"
+#include "tests/shop/shop.h"
 
 namespace reseq::test {
 namespace {

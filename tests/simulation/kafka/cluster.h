@@ -23,6 +23,7 @@ struct ClientSettings {
   std::vector<std::string> topics;  // TopicIndex is the place in this list
   std::string group_instance_id = {};
   std::string transactional_id;
+  bool recycle_on_doubt = true;
   Milliseconds session_timeout{10'000};
   Milliseconds transaction_timeout{10'000};
   Milliseconds max_poll_interval{300'000};

@@ -153,6 +153,12 @@ Result<std::vector<kafka::TopicPartitionOffset>> SimulatedConsumer::stable_ends(
   return fetcher_.bounds(which, Bound::kLastStable, limit);
 }
 
+std::optional<Offset> SimulatedConsumer::known_end(kafka::TopicPartition where) const {
+  const auto place = fetcher_.topics().place(where);
+  const Log* log = place ? broker_.find_log(*place) : nullptr;
+  return log ? std::optional(log->high_watermark()) : std::nullopt;
+}
+
 std::shared_ptr<const kafka::GroupMetadata> SimulatedConsumer::group_now() {
   return std::make_shared<const SimulatedGroupMetadata>(membership_);
 }

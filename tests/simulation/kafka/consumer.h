@@ -34,6 +34,7 @@ class SimulatedConsumer final : public kafka::Consumer, private Heartbeats {
                                                           Milliseconds limit) override;
   Result<std::vector<kafka::TopicPartitionOffset>> stable_ends(std::span<const kafka::TopicPartition> which,
                                                                Milliseconds limit) override;
+  [[nodiscard]] std::optional<Offset> known_end(kafka::TopicPartition where) const override;
   std::shared_ptr<const kafka::GroupMetadata> group_now() override;
   void close(Milliseconds limit) override;
 

@@ -28,7 +28,7 @@ class SimulatedProducer final : public kafka::Producer {
   Result<> commit(Milliseconds limit) override;
   Result<> abort(Milliseconds limit) override;
   [[nodiscard]] std::optional<Offset> delivered(kafka::TopicPartition where) const override;
-  [[nodiscard]] bool in_doubt() const override { return in_doubt_; }
+  [[nodiscard]] bool in_doubt() const override { return settings_.recycle_on_doubt && in_doubt_; }
 
  private:
   struct Queued {

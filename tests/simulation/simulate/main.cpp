@@ -11,11 +11,12 @@
 #include <sysexits.h>
 
 #include "tests/simulation/world/seeds.h"
+#include "tests/support/guards.h"
 
 namespace {
 
-using reseq::simulation::kGuards;
 using reseq::simulation::Run;
+using reseq::test::kGuards;
 
 int usage() {
   std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--guard-off NAME] [--verbose]\nguards:";

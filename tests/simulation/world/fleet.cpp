@@ -57,6 +57,7 @@ void Fleet::start(std::size_t i) {
     clients.topics = instance.application->topics.names();
     clients.transactional_id = "app." + settings.instance_id + "." + std::to_string(w);
     if (scenario_.static_members) clients.group_instance_id = clients.transactional_id;
+    clients.recycle_on_doubt = guards_.recycle_on_doubt;
     clients.session_timeout = Milliseconds(settings.session_timeout_ms);
     clients.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
     auto cluster = std::make_unique<SimulatedCluster>(broker_, instance.process, std::move(clients));

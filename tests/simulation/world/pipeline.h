@@ -6,21 +6,13 @@
 
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tests/simulation/world/producers.h"
 
 namespace reseq::simulation {
 
-// One target of one order, whatever its revision.
-struct Piece {
-  std::string id;
-  std::string target;
-  std::uint32_t epoch = 0;
-  std::uint64_t sequence = 0;
-  friend auto operator<=>(const Piece&, const Piece&) = default;
-};
+using judge::Piece;
 
 class Pipeline {
  public:

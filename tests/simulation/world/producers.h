@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/judge/specification.h"
 #include "tests/simulation/kafka/broker.h"
 #include "tests/simulation/world/counters.h"
 #include "tests/simulation/world/scenario.h"
@@ -22,15 +23,7 @@ inline constexpr std::uint64_t kOutputBytesMax = 2'000;
 inline constexpr std::uint64_t kWorkBytesMax = 8'000;
 inline constexpr std::uint64_t kDeadLetterBytesMax = 3'000;
 
-// What a good request asked for.
-struct Asked {
-  std::string id;
-  std::optional<std::uint32_t> epoch;  // none: the partition's default
-  std::uint64_t sequence = 0;
-  bool removal = false;
-  std::optional<std::vector<std::string>> targets;  // none: the default
-  std::optional<std::string> payload;
-};
+using judge::Asked;
 
 class Producers {
  public:
@@ -41,6 +34,7 @@ class Producers {
 
   // What a record of `requests` asked for by its header kNumber; null: nothing, it is bad or a RESET.
   [[nodiscard]] const Asked* asked(const StoredRecord& record) const;
+  [[nodiscard]] const Asked& asked_under(std::uint64_t number) const { return asked_[number]; }
 
  private:
   struct Document {

@@ -3,11 +3,9 @@
 // Thread rule: one thread, which must be the only one of its process.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "model/guards.h"
 #include "tests/simulation/world/counters.h"
@@ -39,21 +37,5 @@ struct Findings {
 
 // Processors that may be used.
 [[nodiscard]] std::size_t jobs();
-
-struct Guard {
-  std::string_view name;
-  bool Guards::*is_on;
-};
-inline constexpr std::array kGuards = {
-    Guard{"offsets_in_every_transaction", &Guards::offsets_in_every_transaction},
-    Guard{"high_watermark", &Guards::high_watermark},
-    Guard{"requests_first", &Guards::requests_first},
-    Guard{"timers_behind_input", &Guards::timers_behind_input},
-    Guard{"served_bits_in_watermarks", &Guards::served_bits_in_watermarks},
-    Guard{"barrier", &Guards::barrier},
-    Guard{"group_metadata_of_assignment", &Guards::group_metadata_of_assignment},
-    Guard{"clock_restored", &Guards::clock_restored},
-    Guard{"tombstone_horizon", &Guards::tombstone_horizon},
-};
 
 }  // namespace reseq::simulation

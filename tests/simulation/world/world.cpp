@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "runtime/topic_rules.h"
+#include "tests/judge/review.h"
+#include "tests/judge/story.h"
 #include "tests/simulation/world/checks.h"
-#include "tests/simulation/world/story.h"
 
 namespace reseq::simulation {
 
@@ -29,7 +30,8 @@ World::World(std::uint64_t seed, const Guards& guards, const std::string& root)
       fleet_((create_topics(), scenario_), guards, time_, broker_, root, counters_),
       producers_(scenario_, broker_, counters_),
       pipeline_(scenario_, broker_, producers_, counters_),
-      history_(broker_, topics_, scenario_.partitions) {
+      specification_(producers_, pipeline_),
+      recorder_(broker_, topics_, scenario_.partitions) {
   application_.guards = guards;
 }
 
@@ -135,7 +137,7 @@ void World::trouble_a_disk(std::uint64_t what) {
 }
 
 void World::compact() {
-  history_.read();
+  recorder_.read();
   broker_.compact(application_.topics.of(Role::kChangelog).value(), static_cast<std::int64_t>(draw_.below(10)));
   ++counters_["compactions"];
 }
@@ -186,33 +188,32 @@ bool World::quiet() {
 }
 
 std::string World::judge() {
-  history_.read();
+  recorder_.read();
   if (broker_.counters().begins_in_doubt != 0) return "a transaction was begun by a producer in doubt";
-  if (auto wrong = check_versions(application_, history_); !wrong.empty()) return wrong;
-  Produced produced(topics_);
-  std::string difference;
-  for (std::int32_t p = 0; p < scenario_.partitions; ++p)
-    if (auto wrong = judge_partition(Partition(p), produced, difference); !wrong.empty()) return wrong;
-  if (!difference.empty()) return difference;
-  return check_produced(application_, history_, produced);
+  judge::Verdict verdict;
+  judge::ReviewOptions options;
+  options.exact_timers = !scenario_.clocks_differ;
+  options.visit = [this](Partition partition, const judge::ReplayedBatch& batch) { look_at(partition, batch); };
+  const auto folds = judge::review(application_, recorder_.history(), specification_, options, verdict);
+  for (std::size_t p = 0; p < folds.size(); ++p)
+    check_owner(application_, broker_, folds[p], *fleet_.owner(Partition(static_cast<std::int32_t>(p))), verdict);
+  std::string wrong;
+  for (const std::string& line : verdict.lines()) wrong += (wrong.empty() ? "" : "\n") + line;
+  return wrong;
 }
 
-// `difference`: of the replay, told when nothing else is wrong.
-std::string World::judge_partition(Partition partition, Produced& produced, std::string& difference) {
-  Replay replay(application_, history_, partition);
-  replay.run(produced, counters_);
-  if (spdlog::should_log(spdlog::level::debug)) {
-    std::cerr << "partition " << partition.value() << '\n';
-    tell(replay, std::cerr);
+void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
+  if (spdlog::should_log(spdlog::level::debug)) judge::tell(partition, batch, std::cerr);
+  for (const judge::Decided& decided : batch.inputs) {
+    ++counters_["table row " + std::string(name_of(decided.decision.table_row))];
+    ++counters_["outcome " + std::string(name_of(decided.decision.outcome))];
+    ++counters_["reason " + std::string(name_of(decided.decision.reason))];
   }
-  if (!replay.broken().empty()) return replay.broken();
-  if (auto wrong = check_tiles(application_, history_, partition, replay); !wrong.empty()) return wrong;
-  if (auto wrong = ExpectedEnd(scenario_, producers_, pipeline_).judge(replay); !wrong.empty()) return wrong;
-  if (!scenario_.clocks_differ)
-    if (auto wrong = check_timers(application_, history_, partition, replay); !wrong.empty()) return wrong;
-  if (auto wrong = check_fold(application_, broker_, history_, *fleet_.owner(partition)); !wrong.empty()) return wrong;
-  if (difference.empty()) difference = replay.difference();
-  return {};
+}
+
+std::optional<Asked> WorldSpecification::asked(const judge::Record& request) const {
+  if (!judge::header_of(request, kNumber)) return std::nullopt;
+  return producers_.asked_under(judge::number_of(request, kNumber));
 }
 
 void World::count() {

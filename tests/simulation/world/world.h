@@ -5,15 +5,28 @@
 
 #include <string>
 
+#include "tests/judge/replay.h"
 #include "tests/simulation/world/counters.h"
-#include "tests/simulation/world/expected_end.h"
 #include "tests/simulation/world/fleet.h"
-#include "tests/simulation/world/history.h"
 #include "tests/simulation/world/pipeline.h"
 #include "tests/simulation/world/producers.h"
+#include "tests/simulation/world/recorder.h"
 #include "tests/simulation/world/scenario.h"
 
 namespace reseq::simulation {
+
+// What producers and pipeline know of their own records.
+class WorldSpecification final : public judge::Specification {
+ public:
+  WorldSpecification(const Producers& producers, const Pipeline& pipeline)
+      : producers_(producers), pipeline_(pipeline) {}
+  [[nodiscard]] std::optional<Asked> asked(const judge::Record& request) const override;
+  [[nodiscard]] bool excused(const Piece& piece) const override { return pipeline_.excused(piece); }
+
+ private:
+  const Producers& producers_;
+  const Pipeline& pipeline_;
+};
 
 class World {
  public:
@@ -24,6 +37,10 @@ class World {
   [[nodiscard]] std::string play();
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  // What was committed, and what was asked for. Complete after play().
+  [[nodiscard]] const runtime::Application& application() const { return application_; }
+  [[nodiscard]] const judge::History& history() const { return recorder_.history(); }
+  [[nodiscard]] const judge::Specification& specification() const { return specification_; }
   // The same for every play of the same seed.
   [[nodiscard]] std::uint64_t journal() { return broker_.journal().hash(); }
 
@@ -40,7 +57,7 @@ class World {
   void finish_transactions();
   bool quiet();
   [[nodiscard]] std::string judge();
-  [[nodiscard]] std::string judge_partition(Partition partition, Produced& produced, std::string& difference);
+  void look_at(Partition partition, const judge::ReplayedBatch& batch);
   void count();
 
   Draw draw_;
@@ -53,7 +70,8 @@ class World {
   Fleet fleet_;
   Producers producers_;
   Pipeline pipeline_;
-  History history_;
+  WorldSpecification specification_;
+  Recorder recorder_;
 };
 
 }  // namespace reseq::simulation

@@ -52,6 +52,8 @@ class Shop {
   Shop(const Shop&) = delete;
   Shop& operator=(const Shop&) = delete;
 
+  // As of ResequencerRun.
+  void run_program(const std::string& name) { run_.run_program(name); }
   // Processes by instance. `environment` as of ResequencerRun::start.
   void start(int instance = 1, const std::vector<std::string>& environment = {});
   void kill(int instance = 1);
@@ -59,6 +61,10 @@ class Shop {
   int stop(int instance = 1);
   // The exit code of a process that ends by itself.
   int wait_for_end(int instance = 1);
+  // Waits until a process has stopped itself (SIGSTOP). False: it did not.
+  [[nodiscard]] bool wait_for_stop(int instance = 1);
+  // Lets a stopped process go on.
+  void resume(int instance = 1);
   [[nodiscard]] std::string log(int instance = 1) const;
 
   // What is sent is acknowledged when settle(), or the next start, kill or stop of a process, returns.
@@ -78,6 +84,8 @@ class Shop {
   // Waits until every input is decided, and everything that came of it can be read. Throws when that takes too long or
   // a process has ended.
   void settle();
+
+  [[nodiscard]] const ResequencerRun& application() const { return run_; }
 
   // All records of <application>.<role>, one line each. What is open is waited for.
   [[nodiscard]] std::vector<std::string> work();

@@ -1,4 +1,4 @@
-#include "tests/modes/shop.h"
+#include "tests/shop/shop.h"
 
 #include <algorithm>
 #include <chrono>
@@ -136,6 +136,21 @@ int Shop::wait_for_end(int instance) {
   const auto process = std::move(processes_.at(instance));
   processes_.erase(instance);
   return process->wait(kEndLimitMs);
+}
+
+bool Shop::wait_for_stop(int instance) {
+  const std::string path = "/proc/" + std::to_string(processes_.at(instance)->pid()) + "/stat";
+  return wait_until(kSettleLimit, [&] {
+    std::string pid;
+    std::string name;
+    std::string state;
+    std::ifstream(path) >> pid >> name >> state;
+    return state == "T";
+  });
+}
+
+void Shop::resume(int instance) {
+  processes_.at(instance)->signal(SIGCONT);
 }
 
 std::string Shop::log(int instance) const {

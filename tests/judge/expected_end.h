@@ -1,0 +1,71 @@
+// ExpectedEnd: what the outputs of a partition must look like, told from what producers asked for and what the pipeline
+// answered, without the engine's tables: per document and target the last release is the highest order asked for,
+// unless the pipeline lost it, gave it up or made it too large; releases rise; none lies below a delete for all
+// targets; the state holds exactly the documents that somebody asked for and whose watermark has not expired.
+// A document begins a new life when its watermark has expired.
+// Thread rule: one thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/settings.h"
+#include "tests/judge/replay.h"
+#include "tests/judge/specification.h"
+#include "tests/judge/verdict.h"
+
+namespace reseq::judge {
+
+class ExpectedEnd {
+ public:
+  ExpectedEnd(const config::Settings& settings, const Specification& specification, Verdict& verdict);
+
+  // The batches of one partition, in their order.
+  void take(const ReplayedBatch& batch);
+  // No batch comes any more. `documents`: ids of the rows of the state.
+  void finish(const std::set<std::string>& documents);
+
+ private:
+  using Order = std::pair<std::uint32_t, std::uint64_t>;  // epoch, sequence
+  struct Target {
+    std::optional<Order> asked;
+    std::optional<Order> released;
+    std::uint64_t released_revision = 0;
+  };
+  struct Document {
+    std::map<std::string, Target> targets;  // those asked for
+    std::optional<Order> barrier;
+  };
+  struct Delivered {  // a release whose request was not seen yet
+    std::string id;
+    std::string target;
+    Order order;
+    std::size_t payload = 0;
+  };
+
+  void take_request(const Decided& decided);
+  void take_removal_for_all(const std::string& id, const Order& order);
+  void take_command(const Decided& decided);
+  void take_release(const Released& released);
+  [[nodiscard]] bool was_asked(const Delivered& delivered) const;
+  void end_life(const std::string& id);
+  void wrong(const std::string& what) { verdict_.add(Check::kEnd, what); }
+
+  const config::Settings& settings_;
+  bool tap_;
+  std::set<std::string> default_targets_;
+  const Specification& specification_;
+  Verdict& verdict_;
+  std::map<std::string, Document> documents_;
+  std::map<std::string, std::set<std::pair<Order, std::size_t>>> payloads_;  // hashes of those asked for, by id
+  std::vector<Delivered> early_;
+  std::map<std::string, std::set<std::pair<std::string, Order>>> answered_;  // by document in its present life: targets
+  std::set<Piece> forgotten_;  // answered in a life that has ended: not answered again
+  std::uint32_t default_epoch_ = 0;
+};
+
+}  // namespace reseq::judge

@@ -1,0 +1,66 @@
+#include "tests/judge/fold.h"
+
+#include <utility>
+#include <variant>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+
+namespace reseq::judge {
+
+namespace {
+
+std::string told(const store::Summary& summary) {
+  return std::to_string(summary.live_rows) + " live rows, " + std::to_string(summary.watermarks) +
+         " watermarks, digest " + std::to_string(summary.digest.high) + ":" + std::to_string(summary.digest.low);
+}
+
+bool is_document(std::string_view key) {
+  return !key.empty() && key.front() == static_cast<char>(codec::KeyType::kDocument);
+}
+
+}  // namespace
+
+std::string Fold::take(const Record& record) {
+  position_ = Offset(record.offset.value() + 1);
+  if (!record.key) return "a record without a key";
+  const std::string_view key = *record.key;
+  if (!hash_) {
+    const auto identity = codec::decode_identity(key, record.payload.value_or(""));
+    const auto* pinned = std::get_if<Identity>(&identity);
+    if (key != codec::identity_key() || pinned == nullptr) return "the first record is not the identity";
+    hash_.emplace(pinned->hash_key);
+  }
+  if (record.payload && !codec::is_intact(key, *record.payload)) return "a row that fails its checksum";
+  if (key == codec::meta_key()) return take_meta(record);
+  if (!record.payload && !is_document(key)) return "the end of a row that is never removed";
+  if (const auto old = rows_.find(key); old != rows_.end()) {
+    count(key, old->second, false);
+    rows_.erase(old);
+  }
+  if (!record.payload) return {};
+  count(key, *record.payload, true);
+  rows_.emplace(key, *record.payload);
+  return {};
+}
+
+std::string Fold::take_meta(const Record& record) {
+  auto decoded = codec::decode_meta(*record.key, record.payload.value_or(""));
+  auto* meta = std::get_if<Meta>(&decoded);
+  if (meta == nullptr) return "a meta row that cannot be read";
+  meta_ = std::move(*meta);
+  meta_bytes_ = *record.payload;
+  const store::Summary promised{meta_->digest, meta_->live_rows, meta_->watermarks};
+  if (promised == summary_) return {};
+  return "the meta row says " + told(promised) + ", the rows are " + told(summary_);
+}
+
+void Fold::count(std::string_view key, std::string_view value, bool in) {
+  const Digest one = hash_->of_record(key, value);
+  summary_.digest = in ? codec::add(summary_.digest, one) : codec::subtract(summary_.digest, one);
+  if (!is_document(key)) return;
+  std::uint64_t& rows = codec::is_watermark(value) ? summary_.watermarks : summary_.live_rows;
+  rows += in ? 1 : std::uint64_t(-1);
+}
+
+}  // namespace reseq::judge

@@ -1,0 +1,44 @@
+#include "tests/judge/judge.h"
+
+#include <optional>
+
+#include "kafka/librdkafka_cluster.h"
+#include "runtime/clients.h"
+#include "tests/judge/checks.h"
+#include "tests/judge/cluster_history.h"
+#include "tests/judge/copies.h"
+#include "tests/judge/review.h"
+
+namespace reseq::judge {
+
+namespace {
+
+constexpr Milliseconds kAskLimit{30'000};
+
+}  // namespace
+
+Result<Judgement> judge(const Case& which, const Specification& specification) {
+  runtime::Application application(which.settings);
+  auto cluster = kafka::open_cluster(runtime::cluster_settings_of(application, std::nullopt));
+  if (!cluster) return cluster.error();
+  const auto answers = application.ask(*cluster.value(), kAskLimit);
+  if (!answers) return answers.error();
+
+  Verdict verdict;
+  Judgement judgement;
+  History history;
+  if (auto read = read_history(application, which.patience, history, verdict); !read) return read.error();
+  judgement.records = history.records();
+  ReviewOptions options;
+  options.visit = [&](Partition, const ReplayedBatch&) { ++judgement.batches; };
+  const auto states = review(application, history, specification, options, verdict);
+  const auto committed = read_offsets(application);
+  if (!committed) return committed.error();
+  check_offsets(application, committed.value(), states, verdict);
+  if (auto looked = check_copies(application, history, which, judgement, verdict); !looked) return looked.error();
+  judgement.violations = verdict.count();
+  judgement.lines = verdict.lines();
+  return judgement;
+}
+
+}  // namespace reseq::judge

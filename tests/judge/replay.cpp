@@ -1,0 +1,299 @@
+#include "tests/judge/replay.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "changelog/batch_rows.h"
+#include "codec/keys.h"
+#include "codec/rows.h"
+
+namespace reseq::judge {
+
+namespace {
+
+std::uint64_t number_of(const Sequence& sequence) {
+  std::uint64_t number = 0;
+  for (const char byte : sequence.bytes()) number = number << 8U | static_cast<unsigned char>(byte);
+  return number;
+}
+
+// As a reader of the topic gets it.
+Record sent(const codec::OutputRecord& record, std::span<const Header> input_headers, UnixMs now) {
+  Record sent;
+  sent.timestamp = now;
+  sent.key = record.key;
+  sent.payload = record.payload;
+  if (record.takes_input_headers) sent.headers.assign(input_headers.begin(), input_headers.end());
+  for (const HeaderEdit& edit : record.edits) {
+    const auto removed = std::remove_if(sent.headers.begin(), sent.headers.end(),
+                                        [&](const Header& one) { return one.name == edit.name; });
+    sent.headers.erase(removed, sent.headers.end());
+    if (edit.value) sent.headers.push_back({edit.name, edit.value});
+  }
+  return sent;
+}
+
+}  // namespace
+
+// The state of the replay: rows by key, as the changelog orders them.
+struct Replay::Rows final : engine::StateView {
+  struct Known {
+    std::string id;
+    Row row;
+  };
+  [[nodiscard]] engine::Lookup find(DocumentId id) const override {
+    std::string key;
+    codec::append_document_key(id, *hash, key);
+    const auto known = by_key.find(key);
+    if (known == by_key.end()) return {};
+    return {known->second.row, known->second.id != id};
+  }
+  void apply(std::span<const RowChange> changes) {
+    for (const RowChange& change : changes) {
+      std::string key;
+      codec::append_document_key(change.id, *hash, key);
+      if (change.row) {
+        by_key.insert_or_assign(key, Known{std::string(change.id), *change.row});
+      } else {
+        by_key.erase(key);
+      }
+    }
+  }
+  const codec::KeyedHash* hash = nullptr;
+  std::map<std::string, Known, std::less<>> by_key;
+};
+
+struct Replay::LoggedBatch {
+  std::vector<store::Change> rows;  // without the meta row
+  Meta meta;
+  Offset first = kNoOffset;
+  Offset at;
+  bool birth = false;
+};
+
+Replay::Replay(const runtime::Application& application, const History& history, Partition partition, Produced& produced,
+               Verdict& verdict)
+    : application_(application),
+      history_(history),
+      partition_(partition),
+      produced_(produced),
+      verdict_(verdict),
+      rows_(std::make_unique<Rows>()) {}
+
+Replay::~Replay() = default;
+
+void Replay::broken(const std::string& what) {
+  verdict_.add(Check::kChangelog, "partition " + std::to_string(partition_.value()) + ": " + what);
+}
+
+void Replay::differs(Offset at, const std::string& what) {
+  verdict_.add(Check::kReplay, "partition " + std::to_string(partition_.value()) + ": the batch with the meta row at " +
+                                   std::to_string(at.value()) +
+                                   ", decided again, differs from what was committed: " + what);
+}
+
+void Replay::run(const Visit& visit) {
+  const History::Log& log = history_.log({application_.topics.of(Role::kChangelog).value(), partition_});
+  LoggedBatch open;
+  bool born = false;
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const Record record = log[i];
+    if (!record.key) return broken("a record without a key in the changelog: " + describe(record));
+    if (open.first == kNoOffset) open.first = record.offset;
+    if (*record.key != codec::meta_key()) {
+      open.birth = open.birth || *record.key == codec::identity_key();
+      open.rows.push_back({*record.key, record.payload});
+      continue;
+    }
+    if (!read_meta(record, open)) return;
+    if (open.birth == born) return broken(born ? "born twice" : "never born");
+    born = true;
+    ReplayedBatch replayed;
+    replayed.first = open.first;
+    replayed.at = open.at;
+    replayed.birth = open.birth;
+    replayed.meta = open.meta;
+    if (open.birth && !give_birth(open)) return;
+    if (!open.birth) decide(open, replayed);
+    visit(replayed);
+    open = {};
+  }
+  if (!open.rows.empty()) return broken("rows without a meta row behind them");
+  if (!born) broken("never born");
+}
+
+bool Replay::read_meta(const Record& record, LoggedBatch& batch) {
+  auto meta = codec::decode_meta(*record.key, record.payload.value_or(""));
+  if (const auto* error = std::get_if<codec::RowError>(&meta)) {
+    broken("the meta row at " + std::to_string(record.offset.value()) + " is " + std::string(name_of(*error)));
+    return false;
+  }
+  batch.meta = std::move(std::get<Meta>(meta));
+  batch.at = record.offset;
+  return true;
+}
+
+bool Replay::give_birth(const LoggedBatch& birth) {
+  bool has_targets = false;
+  for (const store::Change& row : birth.rows) {
+    const std::string_view value = row.value.value_or("");
+    const auto identity = codec::decode_identity(row.key, value);
+    if (const auto* pinned = std::get_if<Identity>(&identity); pinned != nullptr && row.key == codec::identity_key())
+      hash_ = std::make_unique<codec::KeyedHash>(pinned->hash_key);
+    auto table = codec::decode_targets(row.key, value);
+    if (auto* targets = std::get_if<TargetTable>(&table); targets != nullptr && row.key == codec::target_table_key()) {
+      targets_ = std::move(*targets);
+      has_targets = true;
+    }
+  }
+  if (!hash_ || !has_targets) {
+    broken("born without an identity or a target table");
+    return false;
+  }
+  rows_->hash = hash_.get();
+  setting_ = std::make_unique<runtime::PartitionSetting>(runtime::partition_setting(application_, targets_));
+  state_ = birth.meta.state;
+  return true;
+}
+
+void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
+  engine::Context context = setting_->context;
+  context.now = logged.meta.now;
+  engine::Batch batch(*rows_, state_, context);
+  std::vector<codec::InputRecord> inputs;
+  if (!decide_inputs(logged.meta, batch, inputs, replayed)) {
+    differs(logged.at, "an input was not decided");
+    return take_over(logged);
+  }
+  fire_timers(logged, batch, replayed);
+  sweep(logged.meta, batch);
+  batch.close(application_.events);
+  for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
+  for (const RowChange& change : batch.changes())
+    if (!change.row) replayed.expired.emplace_back(change.id);
+  for (const Emission& emission : batch.emissions()) produce(emission, inputs, replayed);
+  if (const std::string what = compare(logged, batch); !what.empty()) {
+    differs(logged.at, what);
+    return take_over(logged);
+  }
+  rows_->apply(batch.changes());
+  state_ = batch.state();
+}
+
+bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<codec::InputRecord>& inputs,
+                           ReplayedBatch& replayed) {
+  for (const InputRange& range : meta.ranges) {
+    const History::Log& log = history_.log({application_.topics.of(range.role).value(), partition_});
+    for (std::size_t i = log.at_or_behind(range.first); i < log.size() && log.offset(i) < range.end; ++i)
+      replayed.inputs.push_back({range.role, log[i], {}});
+  }
+  const codec::DecodeContext decoding{&setting_->known, application_.sequence_kind, application_.partitioner,
+                                      application_.partitions, setting_->context.intake == engine::Intake::kTap};
+  inputs.reserve(replayed.inputs.size());
+  for (const Decided& one : replayed.inputs) {
+    inputs.push_back({one.role,
+                      partition_,
+                      one.record.offset,
+                      one.record.timestamp,
+                      one.record.key,
+                      one.record.payload,
+                      {one.record.headers.data(), one.record.headers.size()}});
+    if (batch.decide(codec::decode(inputs.back(), decoding), one.record.offset, true) != engine::Verdict::kDecided)
+      return false;
+  }
+  return true;
+}
+
+// Which timers fired is not in the meta row: the rows say it.
+void Replay::fire_timers(const LoggedBatch& logged, engine::Batch& batch, ReplayedBatch& replayed) {
+  for (const store::Change& change : logged.rows) {
+    const auto known = rows_->by_key.find(change.key);
+    if (known == rows_->by_key.end() || !change.value || known->second.row.overdue) continue;
+    const auto row = codec::decode_row(change.key, *change.value);
+    const auto* document = std::get_if<codec::DocumentRow>(&row);
+    if (document == nullptr || !document->row.overdue) continue;
+    batch.fire_overdue(known->second.id);
+    replayed.fired.push_back({known->second.id, known->second.row.deadline});
+  }
+}
+
+void Replay::sweep(const Meta& meta, engine::Batch& batch) {
+  if (meta.swept_from.empty()) return;
+  for (auto one = rows_->by_key.lower_bound(meta.swept_from); one != rows_->by_key.end() && one->first < meta.swept_to;
+       ++one) {
+    const Row& row = one->second.row;
+    if (row.completed() && row.deadline != UnixMs() && row.deadline <= meta.now) batch.expire_watermark(one->second.id);
+  }
+}
+
+std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batch) const {
+  Arena arena;
+  std::vector<store::Change> rows;
+  changelog::append_rows(batch.changes(), *hash_, arena, rows);
+  const auto [again, committed] =
+      std::mismatch(rows.begin(), rows.end(), logged.rows.begin(), logged.rows.end(),
+                    [](const auto& a, const auto& b) { return a.key == b.key && a.value == b.value; });
+  const auto named = [](const store::Change& row) {
+    Record record;
+    record.key = row.key;
+    record.payload = row.value;
+    return describe(record);
+  };
+  if (again != rows.end() || committed != logged.rows.end())
+    return "row " + std::to_string(again - rows.begin()) + " is " +
+           (committed == logged.rows.end() ? "missing" : named(*committed)) + " instead of " +
+           (again == rows.end() ? "none" : named(*again));
+  if (batch.state() != logged.meta.state) return "clock, last version or default epoch";
+  return {};
+}
+
+void Replay::take_over(const LoggedBatch& logged) {
+  for (const store::Change& change : logged.rows) {
+    if (!change.value) {
+      rows_->by_key.erase(std::string(change.key));
+      continue;
+    }
+    auto decoded = codec::decode_row(change.key, *change.value);
+    if (auto* document = std::get_if<codec::DocumentRow>(&decoded))
+      rows_->by_key.insert_or_assign(std::string(change.key),
+                                     Rows::Known{std::move(document->id), std::move(document->row)});
+  }
+  state_ = logged.meta.state;
+}
+
+void Replay::produce(const Emission& emission, const std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed) {
+  const runtime::Topics& topics = application_.topics;
+  const bool timer = emission.input == kNoInput;
+  const codec::InputRecord* input = timer ? nullptr : &inputs[emission.input.value()];
+  const auto letters =
+      std::holds_alternative<Redirect>(emission.what) ? topics.missing() : topics.of(Role::kDeadLetter);
+  codec::EncodeContext encoding;
+  encoding.targets = &targets_;
+  encoding.sequence_kind = application_.sequence_kind;
+  encoding.dead_letter_headers = application_.dead_letter_headers;
+  encoding.input_topic = topics.name(topics.of(timer ? Role::kControl : input->role));
+  encoding.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
+  Arena arena;
+  const codec::OutputRecord record = codec::encode(emission, input, encoding, arena);
+  kafka::TopicIndex topic = letters;
+  if (record.role == Role::kOutput) {
+    topic = setting_->outputs[record.target->value()];
+  } else if (!std::holds_alternative<Redirect>(emission.what)) {
+    topic = topics.of(record.role);
+  }
+  const Source source = timer ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
+                              : Source{{topics.of(input->role).value(), partition_}, input->offset};
+  produced_.add(topic.value(), sent(record, timer ? std::span<const Header>() : input->headers, replayed.meta.now),
+                source);
+  const auto* release = std::get_if<Release>(&emission.what);
+  if (release == nullptr) return;
+  replayed.releases.push_back({.id = *input->key,
+                               .target = targets_.name(release->target),
+                               .epoch = release->order.epoch.value(),
+                               .sequence = number_of(release->order.sequence),
+                               .revision = release->order.revision.value(),
+                               .payload = input->payload});
+}
+
+}  // namespace reseq::judge

@@ -1,0 +1,98 @@
+// Replay: the changelog of one partition as batches, and each of them decided again from the inputs that its meta row
+// names, by a serial loop over a state of its own. What comes out must be what was committed, byte by byte: the state
+// is a function of the log.
+// Thread rule: one thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codec/hash.h"
+#include "codec/wire.h"
+#include "engine/batch.h"
+#include "runtime/application.h"
+#include "tests/judge/history.h"
+#include "tests/judge/produced.h"
+#include "tests/judge/verdict.h"
+
+namespace reseq::judge {
+
+// An input with what became of it.
+struct Decided {
+  Role role = Role::kRequests;
+  Record record;
+  Decision decision;
+};
+
+struct Released {
+  std::string_view id;
+  std::string_view target;
+  std::uint32_t epoch = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t revision = 0;
+  std::optional<std::string_view> payload;
+};
+
+struct Fired {
+  std::string id;
+  UnixMs deadline;
+};
+
+struct ReplayedBatch {
+  Offset first;  // of its rows in the changelog
+  Offset at;     // of its meta row
+  bool birth = false;
+  Meta meta;
+  std::vector<Decided> inputs;
+  std::vector<Released> releases;  // of the commands
+  std::vector<Fired> fired;
+  std::vector<std::string> expired;
+};
+
+class Replay {
+ public:
+  // REQUIRES: application was asked, its topics are those of the history in the same order.
+  Replay(const runtime::Application& application, const History& history, Partition partition, Produced& produced,
+         Verdict& verdict);
+  ~Replay();
+
+  // Shows each batch when it was decided again; what it holds is only valid until the next one. One that differs is
+  // told, and the next goes on from what was committed. Ends early where the changelog is no sequence of batches.
+  using Visit = std::function<void(const ReplayedBatch&)>;
+  void run(const Visit& visit);
+
+ private:
+  struct Rows;
+  struct LoggedBatch;
+
+  [[nodiscard]] bool read_meta(const Record& record, LoggedBatch& batch);
+  [[nodiscard]] bool give_birth(const LoggedBatch& birth);
+  void decide(const LoggedBatch& logged, ReplayedBatch& replayed);
+  [[nodiscard]] bool decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<codec::InputRecord>& inputs,
+                                   ReplayedBatch& replayed);
+  void fire_timers(const LoggedBatch& logged, engine::Batch& batch, ReplayedBatch& replayed);
+  void sweep(const Meta& meta, engine::Batch& batch);
+  // What differs, or empty.
+  [[nodiscard]] std::string compare(const LoggedBatch& logged, const engine::Batch& batch) const;
+  // The state as it was committed.
+  void take_over(const LoggedBatch& logged);
+  void produce(const Emission& emission, const std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed);
+  void broken(const std::string& what);
+  void differs(Offset at, const std::string& what);
+
+  const runtime::Application& application_;
+  const History& history_;
+  Partition partition_;
+  Produced& produced_;
+  Verdict& verdict_;
+  std::unique_ptr<Rows> rows_;
+  TargetTable targets_;
+  std::unique_ptr<runtime::PartitionSetting> setting_;
+  std::unique_ptr<codec::KeyedHash> hash_;
+  PartitionState state_;
+};
+
+}  // namespace reseq::judge
