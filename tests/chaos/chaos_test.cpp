@@ -1,0 +1,49 @@
+// The share of chaos that runs with every change: each failpoint three times, and mixed faults on one broker and on
+// three. Longer runs: script/chaos (docs/testing.md, "Chaos"). A seed does not repeat a run, because threads and
+// brokers go their own ways; it repeats what is done to them. RESEQ_CHAOS_SEED changes it: a number, or `random`.
+#include <cstdlib>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <random>
+#include <string>
+
+#include "tests/chaos/run/run.h"
+#include "tests/support/process.h"
+
+namespace reseq::chaos {
+namespace {
+
+using testing::IsEmpty;
+
+std::uint64_t seed(std::uint64_t otherwise) {
+  const char* text = std::getenv("RESEQ_CHAOS_SEED");
+  if (text == nullptr) return otherwise;
+  return std::string(text) == "random" ? std::random_device()() : std::stoull(text);
+}
+
+void run(RunOptions options) {
+  const test::TempDir directory;
+  options.folder = directory.path();
+  std::cout << "seed=" << options.seed << std::endl;
+  const RunReport report = run_chaos(options);
+  std::cout << report.details << last_line(options, report) << std::endl;
+  EXPECT_THAT(report.violations, IsEmpty());
+  EXPECT_GT(report.records, 0U);
+  EXPECT_GT(report.kills, 0U);
+}
+
+TEST(Chaos, EveryFailpointKillsThreeTimes) {
+  run({.seed = seed(1), .kills_per_failpoint = 3, .rate = 300});
+}
+
+TEST(Chaos, ThreeMinutesOfMixedFaultsOnOneBroker) {
+  run({.minutes = 3, .seed = seed(2), .brokers = 1});
+}
+
+TEST(Chaos, OneMinuteOfMixedFaultsOnThreeBrokers) {
+  run({.minutes = 1, .seed = seed(3), .brokers = 3, .rate = 300});
+}
+
+}  // namespace
+}  // namespace reseq::chaos

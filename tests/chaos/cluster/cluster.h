@@ -1,0 +1,95 @@
+// Cluster: one or three real Kafka brokers (KRaft, each also a controller) on loopback, started by script/kafka, each
+// behind a proxy: clients get to know only the proxy's address. Brokers and controllers talk directly to each other.
+// With three, every topic has three replicas and needs two of them (min.insync.replicas).
+// Invariants: a broker is signalled by its pid alone; its addresses and its folder stay the same over restarts; all
+// brokers end with this object, and with this process.
+// Thread rule: one thread at a time; the proxy may be used by any.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/chaos/cluster/broker_questions.h"
+#include "tests/chaos/proxy/proxy.h"
+#include "tests/support/process.h"
+
+namespace reseq::chaos {
+
+struct ClusterOptions {
+  int brokers = 1;     // 1 or 3
+  std::string folder;  // made if need be; data and logs of broker N are in folder/N
+  std::uint64_t seed = 1;
+  // Further server.properties, of all brokers; they win.
+  std::map<std::string, std::string> properties = {};
+};
+
+class Cluster {
+ public:
+  using Limit = std::chrono::milliseconds;
+
+  // Starts all brokers and waits until they answer. Throws when they do not.
+  explicit Cluster(ClusterOptions options);
+  ~Cluster();  // kill -9; the folders stay
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // For clients: through the proxy.
+  [[nodiscard]] std::string bootstrap_servers() const;
+  // Past the proxy, for the judge and for questions; other addresses are learnt from the brokers and lead through it.
+  [[nodiscard]] std::uint16_t direct_port(int broker) const { return at(broker).port; }
+  [[nodiscard]] Proxy& proxy() { return *proxy_; }
+  [[nodiscard]] int brokers() const { return static_cast<int>(nodes_.size()); }
+
+  // Brokers are numbered from 1, as their node.id.
+  void kill(int broker);  // SIGKILL; returns when the process is gone
+  void kill_all();        // all of them before the first is gone
+  void stop(int broker);  // SIGSTOP; returns when it has stopped answering
+  void cont(int broker);  // SIGCONT
+  // Starts a broker that was killed, without waiting for it: with two of three dead none can get ready.
+  void start(int broker);
+  [[nodiscard]] bool alive(int broker) const;    // its process is there, perhaps stopped
+  [[nodiscard]] bool stopped(int broker) const;  // by stop()
+
+  // True: every broker is alive, not stopped, and every partition of every topic has a leader and all its replicas in
+  // sync. Killing another broker before that makes partitions unavailable (never wrong).
+  [[nodiscard]] bool healthy();
+  // Continues and starts what is stopped or dead, and waits for healthy(). False: not within the limit.
+  [[nodiscard]] bool heal(Limit limit);
+
+  // Number of the broker; 0 = none, or nobody knows at the moment. Asked anew each time.
+  [[nodiscard]] int leader(const std::string& topic, std::int32_t partition);
+  [[nodiscard]] int group_coordinator(const std::string& group_id);
+  [[nodiscard]] int transaction_coordinator(const std::string& transactional_id);
+
+ private:
+  struct Node {
+    std::uint16_t port = 0;  // for clients, behind the proxy
+    std::uint16_t inner_port = 0;
+    std::uint16_t controller_port = 0;
+    std::string folder;
+    int lives = 0;  // started so often; the log of life N is broker.N.log when the next has begun
+    bool stopped = false;
+    std::unique_ptr<test::Process> starter = {};  // script/kafka start
+  };
+
+  [[nodiscard]] const Node& at(int broker) const { return nodes_.at(static_cast<std::size_t>(broker - 1)); }
+  [[nodiscard]] Node& at(int broker) { return nodes_.at(static_cast<std::size_t>(broker - 1)); }
+  void write_properties(int broker) const;
+  void signal_kill(int broker);
+  void await_death(int broker);
+  [[nodiscard]] int pid(int broker) const;  // 0 = not running
+  template <typename Ask>
+  int ask_any(Ask ask);
+
+  ClusterOptions options_;
+  std::string cluster_id_;
+  std::vector<Node> nodes_;
+  std::unique_ptr<Proxy> proxy_;
+  std::unique_ptr<test::Process> watch_;  // ends the brokers when this process dies before its time
+};
+
+}  // namespace reseq::chaos

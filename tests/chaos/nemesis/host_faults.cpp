@@ -1,0 +1,144 @@
+// Faults of the host of a process: its disk, its clock, and what lies in its state folder.
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "tests/chaos/nemesis/faults.h"
+#include "tests/chaos/nemesis/state_damage.h"
+
+namespace reseq::chaos {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// The process goes on without checkpoints, for as long as its memory lasts, and says so; one that starts now cannot
+// write its lock and is refused.
+Harm disk_full(Scene& scene) {
+  struct Trouble {
+    int error;
+    const char* name;
+  };
+  static constexpr std::array<Trouble, 3> kTroubles = {{{ENOSPC, "ENOSPC"}, {EDQUOT, "EDQUOT"}, {EIO, "EIO"}}};
+  const Trouble trouble = kTroubles[scene.draw.below(kTroubles.size())];
+  Member& member = any_resequencer(scene);
+  const std::uint64_t before = member.host->disk_refusals();
+  member.host->break_disk(trouble.error);
+  Chronicle& chronicle = scene.chronicle;
+  const std::string name = member.process->name();
+  const std::string what = name + " " + trouble.name;
+  return {.what = what,
+          .heal =
+              [&member, &chronicle, what, before] {
+                member.host->break_disk(0);
+                chronicle.note("disk refused=" + std::to_string(member.host->disk_refusals() - before) + " " + what);
+              },
+          .excused = {{name + ": ", " checkpoint=failed "},
+                      {name + ": ", " sync=failed "},
+                      {name + ": ", " state=unclean "},
+                      {"end name=" + name + " code=69"}}};
+}
+
+// The first size of the map is that of a few pages: it has to grow again and again.
+Harm map_full(Scene& scene) {
+  Supervised& process = *any_resequencer(scene).process;
+  const std::uint64_t bytes = std::uint64_t{64 * 1024} << scene.draw.below(4);
+  process.arm({}, {"RESEQ_MAP_BYTES=" + std::to_string(bytes)});
+  process.kill();
+  return {.what = process.name() + " map_bytes=" + std::to_string(bytes), .over = [] { return true; }};
+}
+
+// A process that starts takes the time of its host as confirmed, and the versions that it gives are never taken back:
+// a wrong time at a start is refused by no program. So a host that is ahead is put right before its process starts.
+Harm clock_step(Scene& scene) {
+  static constexpr std::array<seconds, 8> kSteps = {seconds(2),      seconds(45),         seconds(3'600),
+                                                    seconds(30'000), seconds(31'536'000), seconds(315'360'000),
+                                                    seconds(90'000), seconds(600)};
+  Member& member = any_resequencer(scene);
+  const bool back = scene.draw.chance(500);
+  const seconds step = kSteps[scene.draw.below(kSteps.size())] * (back ? -1 : 1);
+  member.host->shift_clock(step);
+  const std::string name = member.process->name();
+  return {.what = name + " by " + std::to_string(step.count()) + " s",
+          .heal = [&member] { member.host->shift_clock(seconds(0)); },
+          .excused = {{name + ": ", " clock=stepped forward"}}};
+}
+
+// A host whose clock is behind by hours takes over from others that are killed meanwhile.
+Harm slow_host(Scene& scene) {
+  Member& slow = any_resequencer(scene);
+  slow.host->shift_clock(seconds(-static_cast<std::int64_t>(1 + scene.draw.below(90))));
+  for (Member* member : scene.crew.all(Job::kResequencer))
+    if (member != &slow) {
+      member->process->hold();
+      member->process->kill();
+    }
+  const auto all = scene.crew.all(Job::kResequencer);
+  return {.what = slow.process->name() + " by " + std::to_string(slow.host->clock_shift().count()) + " s",
+          .heal = [&slow, all] {
+            slow.host->shift_clock(seconds(0));
+            for (Member* member : all)
+              if (member != &slow) member->process->release();
+          }};
+}
+
+// Whatever lies in the folder: it is caught up if that is right, or rebuilt. Bits that flip in a row are found when the
+// row is read; what nobody reads again is wrong for ever, so the judge counts such copies and does not judge them.
+Harm damage_state(Scene& scene) {
+  Member& member = any_resequencer(scene);
+  Supervised& process = *member.process;
+  process.hold();
+  if (scene.draw.chance(500)) {
+    process.kill();
+  } else {
+    process.stop(seconds(20));
+  }
+  std::string what = process.name();
+  for (const std::string& copy : copies_of(member.folder)) {
+    if (!scene.draw.chance(600)) continue;
+    const std::string kept = scene.site.settings().folder + "/kept" + copy.substr(copy.rfind('/'));
+    const Damage done = damage(copy, kept, scene.draw);
+    if (done.silent) scene.damaged_copies.insert(copy);
+    if (scene.draw.chance(400)) keep(copy, kept);
+    what += "; " + copy.substr(copy.rfind('/') + 1) + ": " + done.what;
+  }
+  process.release();
+  return {.what = what, .over = [] { return true; }};
+}
+
+// The machine was started again: what the kernel had not written is lost, as far as anybody knows.
+Harm reboot(Scene& scene) {
+  Supervised& process = *any_resequencer(scene).process;
+  process.arm({}, {"RESEQ_BOOT_ID=" + std::to_string(scene.draw.next())});
+  process.kill();
+  return {.what = process.name(), .over = [] { return true; }};
+}
+
+FaultKind kind(std::string_view name, std::string_view meaning, int shortest_ms, int longest_ms,
+               Harm (*begin)(Scene&)) {
+  return {.name = name,
+          .meaning = meaning,
+          .shortest = milliseconds(shortest_ms),
+          .longest = milliseconds(longest_ms),
+          .begin = begin};
+}
+
+}  // namespace
+
+std::vector<FaultKind> host_faults() {
+  return {
+      kind("disk_full", "the disk of a process refuses every write with ENOSPC, EDQUOT or EIO", 2'000, 12'000,
+           disk_full),
+      kind("map_full", "a process starts with an LMDB map of a few pages, which has to grow", 0, 0, map_full),
+      kind("clock_step", "the clock of a process steps by seconds, hours or years, and back", 2'000, 12'000,
+           clock_step),
+      kind("slow_host", "a host whose clock is behind takes over all partitions", 10'000, 16'000, slow_host),
+      kind("damage_state", "copies of a stopped or killed process are damaged, cut, exchanged or removed", 0, 0,
+           damage_state),
+      kind("reboot", "a process is killed, and its host has been started anew", 0, 0, reboot),
+  };
+}
+
+}  // namespace reseq::chaos

@@ -1,0 +1,166 @@
+// Faults of processes: they die, at random moments and at named points, freeze, have a double, get company, or are all
+// away.
+#include <memory>
+#include <string>
+
+#include "tests/chaos/nemesis/faults.h"
+
+namespace reseq::chaos {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kDoubleMustEndWithin{30};
+constexpr int kConfigurationExit = 78;  // EX_CONFIG
+constexpr int kUnavailableExit = 69;    // EX_UNAVAILABLE
+
+Harm kill(Scene& scene) {
+  const bool of_pipeline = scene.draw.chance(250);
+  const auto all = scene.crew.all(of_pipeline ? Job::kPipeline : Job::kResequencer);
+  if (all.empty()) return {.what = "nothing: nobody is there"};
+  Supervised& process = *all[scene.draw.below(all.size())]->process;
+  process.kill();
+  return {.what = process.name(), .over = [] { return true; }};
+}
+
+Harm stop(Scene& scene) {
+  Supervised& process = *any_resequencer(scene).process;
+  process.terminate();
+  return {.what = process.name(), .over = [] { return true; }};
+}
+
+Harm pause(Scene& scene) {
+  Supervised& process = *any_resequencer(scene).process;
+  process.pause();
+  return {.what = process.name(), .heal = [&process] { process.resume(); }};
+}
+
+Harm failpoint(Scene& scene) {
+  Member& guest = *scene.crew.all(Job::kGuest).front();
+  auto point = scene.failpoints.next();
+  if (!point) return {.what = "nothing: no point is wanted", .over = [] { return true; }};
+  Member& member = any_resequencer(scene);
+  const HuntMeans means{guest, scene.cluster.proxy(), scene.site.transactional_ids(member.process->name()),
+                        scene.site.settings().partitions};
+  auto hunt = std::make_shared<Hunt>(scene.failpoints, *std::move(point), member, means, scene.draw);
+  return {.what = hunt->what(),
+          .heal = [hunt] { hunt->give_up(); },
+          .step = [hunt] { hunt->step(); },
+          .over = [hunt] { return hunt->over(); }};
+}
+
+Harm outage(Scene& scene) {
+  const auto all = scene.crew.all(Job::kResequencer);
+  const bool in_order = scene.draw.chance(300);
+  for (Member* member : all) {
+    member->process->hold();
+    if (in_order) {
+      member->process->terminate();
+    } else {
+      member->process->kill();
+    }
+  }
+  return {.what = in_order ? "stopped" : "killed", .heal = [all] {
+            for (Member* member : all) member->process->release();
+          }};
+}
+
+Harm rebalance_storm(Scene& scene) {
+  const auto guests = scene.crew.all(Job::kGuest);
+  auto next = std::make_shared<Clock::time_point>(Clock::now());
+  auto turn = std::make_shared<std::size_t>(0);
+  auto in = std::make_shared<std::vector<bool>>(guests.size(), false);
+  const auto leave = [guests, in](std::size_t i) {
+    if (!(*in)[i]) return;
+    (*in)[i] = false;
+    guests[i]->process->hold();
+    guests[i]->process->terminate();
+  };
+  return {.what = std::to_string(guests.size()) + " guests come and go",
+          .heal =
+              [guests, leave] {
+                for (std::size_t i = 0; i < guests.size(); ++i) leave(i);
+              },
+          .step =
+              [guests, leave, next, turn, in] {
+                if (Clock::now() < *next) return;
+                *next = Clock::now() + milliseconds(1'500);
+                const std::size_t i = (*turn)++ % guests.size();
+                if ((*in)[i]) return leave(i);
+                (*in)[i] = true;
+                guests[i]->process->release();
+              }};
+}
+
+// A second process of the same name. With a state folder of its own it has the same transactional id and the same place
+// in the group: of the two the one that came last goes on, the other one ends with EX_CONFIG. With the same folder the
+// one that comes second ends with EX_UNAVAILABLE and disturbs nobody; that is the original when something killed it
+// meanwhile. And that is all: nobody starts the one that has ended again before an operator has looked.
+Harm duplicate(Scene& scene) {
+  Member& original = any_resequencer(scene);
+  const std::string name = original.process->name();
+  const bool same_folder = scene.draw.chance(250);
+  const int told = same_folder ? kUnavailableExit : kConfigurationExit;
+  struct Watch {
+    std::unique_ptr<Supervised> process;
+    int ended_as_told = 0;
+    Clock::time_point begun = Clock::now();
+  };
+  auto watch = std::make_shared<Watch>();
+  Chronicle& chronicle = scene.chronicle;
+  watch->process = std::make_unique<Supervised>(
+      scene.site.resequencer(name, name + "-double", same_folder ? "state" : "state-of-double"),
+      [watch_ptr = watch.get(), &chronicle, told](const End& end) {
+        chronicle.note("end name=" + end.name + " code=" + std::to_string(end.code));
+        if (end.code == told) ++watch_ptr->ended_as_told;
+      });
+  watch->process->step();
+  watch->process->hold();
+  original.process->hold();
+  const int before = original.ends_with[told];
+  const auto ended = [watch, &original, before, told] {
+    return watch->ended_as_told + original.ends_with[told] - before > 0;
+  };
+  // Killed by another fault, it cannot end by itself any more.
+  const auto both_run = [watch, &original] { return watch->process->running() && original.process->running(); };
+  return {.what = name + (same_folder ? " with the same folder" : " with another folder"),
+          .heal =
+              [watch, &original, &chronicle, ended, both_run, name] {
+                if (!ended() && both_run() && Clock::now() - watch->begun > kDoubleMustEndWithin)
+                  chronicle.violation("of two processes with the name " + name + " none has ended");
+                watch->process->kill();
+                original.process->release();
+              },
+          .step = [watch] { watch->process->step(); },
+          .over = [ended] { return ended(); },
+          .excused = {{"end name=" + name + " code=" + std::to_string(told)}}};
+}
+
+FaultKind kind(std::string_view name, std::string_view meaning, int shortest_ms, int longest_ms, unsigned weight,
+               Harm (*begin)(Scene&)) {
+  return {.name = name,
+          .meaning = meaning,
+          .shortest = milliseconds(shortest_ms),
+          .longest = milliseconds(longest_ms),
+          .weight = weight,
+          .begin = begin};
+}
+
+}  // namespace
+
+std::vector<FaultKind> process_faults() {
+  return {
+      kind("kill", "kill -9 of a resequencer or a process of the pipeline", 0, 0, 6, kill),
+      kind("stop", "SIGTERM of a resequencer, which is started again", 0, 0, 1, stop),
+      kind("failpoint", "a resequencer dies at the next of the named failpoints", 26'000, 26'000, 3, failpoint),
+      kind("pause", "SIGSTOP of a resequencer for longer than session and transaction time-out, then SIGCONT", 5'500,
+           14'000, 2, pause),
+      kind("duplicate", "a second process with the same instance.id: one of the two ends with exit code 78", 32'000,
+           32'000, 1, duplicate),
+      kind("rebalance_storm", "two more resequencers join and leave the group", 8'000, 16'000, 1, rebalance_storm),
+      kind("outage", "no resequencer runs for a while, and timers become due", 3'000, 18'000, 1, outage),
+  };
+}
+
+}  // namespace reseq::chaos

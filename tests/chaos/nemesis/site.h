@@ -1,0 +1,59 @@
+// Site: where a run lives: its folder, the application's name and brokers, and how each process of it is started.
+//   DIR/log      what the processes print
+//   DIR/config   one configuration for each process
+//   DIR/state    copies of the state, as the configuration says
+//   DIR/host     pages that preloaded processes map
+// Thread rule: one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/chaos/nemesis/host.h"
+#include "tests/chaos/nemesis/supervised.h"
+
+namespace reseq::chaos {
+
+struct SiteSettings {
+  std::string folder;  // absolute, empty
+  std::string application_id;
+  std::string bootstrap_servers;
+  int brokers = 1;
+  int partitions = 4;
+  std::string targets_toml;  // tables, at the end of each configuration
+  std::string program = "resequencer-faulty";
+};
+
+// Times as short as brokers and clients allow, so that losing a process costs seconds.
+inline constexpr std::chrono::milliseconds kSessionTimeout{6'000};
+// Longer than a session: who is paused for longer than the one and shorter than the other must abort.
+inline constexpr std::chrono::milliseconds kTransactionTimeout{10'000};
+// A forward step of a clock up to this is believed; the others may be as far behind.
+inline constexpr std::chrono::seconds kClockJumpMax{60};
+inline constexpr std::chrono::seconds kClockDriftMax{120};
+inline constexpr std::chrono::seconds kRegistrationTimeout{15};
+
+class Site {
+ public:
+  explicit Site(SiteSettings settings);
+
+  [[nodiscard]] const SiteSettings& settings() const { return settings_; }
+  // Of an instance; `state` is a folder below the site's: another one for a second process of the same name.
+  [[nodiscard]] std::string config_file(const std::string& instance, const std::string& state = "state") const;
+  [[nodiscard]] std::string instance_folder(const std::string& instance, const std::string& state = "state") const;
+  [[nodiscard]] std::string log_file(const std::string& name) const;
+
+  // `name` = instance, unless there are two of them.
+  [[nodiscard]] ProgramToRun resequencer(const std::string& instance, const std::string& name,
+                                         const std::string& state = "state") const;
+  // A host of its own, whose disk breaks below the instance's folder.
+  [[nodiscard]] std::unique_ptr<Host> host(const std::string& instance) const;
+  [[nodiscard]] std::string transactional_ids(const std::string& instance) const;  // pattern
+  [[nodiscard]] std::string client_id(const std::string& instance) const;
+
+ private:
+  SiteSettings settings_;
+};
+
+}  // namespace reseq::chaos

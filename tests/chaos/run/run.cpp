@@ -1,0 +1,359 @@
+#include "tests/chaos/run/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "config/settings.h"
+#include "kafka/admin.h"
+#include "tests/chaos/nemesis/nemesis.h"
+#include "tests/chaos/run/hunters.h"
+#include "tests/chaos/run/progress_watch.h"
+#include "tests/chaos/workload/drain.h"
+#include "tests/chaos/workload/plan.h"
+#include "tests/chaos/workload/planned_specification.h"
+#include "tests/chaos/workload/producers.h"
+#include "tests/judge/judge.h"
+
+namespace reseq::chaos {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr int kResequencers = 3;
+constexpr int kGuests = 2;
+constexpr int kPipelines = 2;
+constexpr int kPartitions = 4;
+constexpr milliseconds kBeat{10};
+constexpr Milliseconds kAdminLimit{60'000};
+constexpr seconds kHealLimit{90};
+constexpr Milliseconds kAcknowledgeLimit{120'000};
+constexpr seconds kDrainLimit{180};
+constexpr seconds kStopLimit{30};
+constexpr int kInitLimitMs = 120'000;
+// After everything is healed each partition goes on within the longer of session time-out and transaction time-out with
+// the broker's sweep (1 s), and 30 s, and a restore, which is one of the whole changelog at worst.
+constexpr seconds kRestore{30};
+constexpr seconds kStallMax =
+    std::chrono::ceil<seconds>(std::max(kSessionTimeout, kTransactionTimeout + seconds(1))) + seconds(30) + kRestore;
+// Faults come and go: none lasts longer than 32 s, so that no partition can be held for so long.
+constexpr seconds kStallUnderFaultsMax{180};
+
+template <typename T>
+T good(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return std::move(result).value();
+}
+
+// What the library says of brokers that are away is no news here.
+kafka::Connection connection_to(const std::string& bootstrap_servers) {
+  return {.bootstrap_servers = bootstrap_servers, .log = [](int, std::string_view, std::string_view) {}};
+}
+
+std::vector<FaultKind> choose_kinds(const RunOptions& options) {
+  const auto& all = fault_kinds();
+  std::vector<FaultKind> chosen;
+  for (const std::string& name : options.faults) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const FaultKind& kind) { return kind.name == name; });
+    if (found == all.end()) throw std::runtime_error("no fault is named " + name + ": see --list-faults");
+    if (found->brokers_min > options.brokers)
+      throw std::runtime_error(name + " needs --brokers " + std::to_string(found->brokers_min));
+    chosen.push_back(*found);
+  }
+  if (!chosen.empty()) return chosen;
+  for (const FaultKind& kind : all)
+    if (kind.brokers_min <= options.brokers) chosen.push_back(kind);
+  return chosen;
+}
+
+class Run {
+ public:
+  explicit Run(const RunOptions& options)
+      : options_(options),
+        kinds_(choose_kinds(options)),
+        chronicle_((std::filesystem::create_directories(options.folder), options.folder + "/faults.log")),
+        cluster_({.brokers = options.brokers, .folder = options.folder + "/kafka", .seed = options.seed}),
+        site_({.folder = options.folder,
+               .application_id = "chaos",
+               .bootstrap_servers = cluster_.bootstrap_servers(),
+               .brokers = options.brokers,
+               .partitions = kPartitions,
+               .targets_toml = targets_toml(),
+               .program = options.program}),
+        failpoints_(ask_failpoints(test::program("resequencer-faulty"), options.folder), options.seed),
+        draw_(options.seed),
+        crew_(chronicle_) {}
+
+  RunReport play();
+
+ private:
+  void create_topics();
+  void hire();
+  void disturb();
+  void heal();
+  void drain();
+  void wait_until_drained(Drain& questions);
+  void stop_all();
+  void judge();
+  void live(milliseconds time);
+  void watch_progress(seconds most);
+  [[nodiscard]] std::string details() const;
+
+  RunOptions options_;
+  std::vector<FaultKind> kinds_;
+  Chronicle chronicle_;
+  Cluster cluster_;
+  Site site_;
+  Failpoints failpoints_;
+  simulation::Draw draw_;
+  Crew crew_;
+  std::set<std::string> damaged_copies_;
+  std::unique_ptr<Plan> plan_;
+  std::unique_ptr<Producers> producers_;
+  std::unique_ptr<ProgressWatch> progress_;
+  seconds longest_stall_{0};
+  RunReport report_;
+  std::map<std::string_view, std::uint64_t> by_kind_;
+};
+
+// The judge decides the whole past again, so the changelog must keep it.
+void Run::create_topics() {
+  const auto admin = good(kafka::Admin::open(connection_to(site_.settings().bootstrap_servers)));
+  const bool replicated = options_.brokers > 1;
+  kafka::TopicSpec changelog{.name = "chaos.changelog",
+                             .partitions = kPartitions,
+                             .replication = options_.brokers,
+                             .configs = {{"cleanup.policy", "compact"},
+                                         {"delete.retention.ms", "604800000"},
+                                         {"min.compaction.lag.ms", "31536000000"},
+                                         {"min.insync.replicas", replicated ? "2" : "1"},
+                                         {"unclean.leader.election.enable", "false"}}};
+  good(admin->create_topics({&changelog, 1}, kAdminLimit));
+  test::Process init({test::program("resequencer"), "init", "--config", site_.config_file("r1")},
+                     site_.log_file("init"));
+  if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
+}
+
+void Run::hire() {
+  const auto resequencer = [&](Job job, const std::string& name) {
+    Member& member = crew_.add(job, site_.resequencer(name, name), site_.host(name), site_.instance_folder(name));
+    // A start takes the time as confirmed: a host that is far ahead is put right before (host_faults.cpp).
+    member.process->set_before_start([host = member.host.get()] {
+      if (host->clock_shift() > kClockJumpMax) host->shift_clock(seconds(0));
+    });
+    return &member;
+  };
+  for (int i = 1; i <= kResequencers; ++i) resequencer(Job::kResequencer, "r" + std::to_string(i));
+  for (int i = 1; i <= kGuests; ++i) resequencer(Job::kGuest, "g" + std::to_string(i))->process->hold();
+  for (int i = 1; i <= kPipelines; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    crew_.add(
+        Job::kPipeline,
+        {.name = name,
+         .argv = {test::program("reseq-chaos-pipeline"), "--bootstrap-servers", site_.settings().bootstrap_servers,
+                  "--application", "chaos", "--seed", std::to_string(options_.seed)},
+         .environment = {},
+         .log_file = site_.log_file(name)},
+        nullptr, "");
+  }
+}
+
+void Run::live(milliseconds time) {
+  const auto until = Clock::now() + time;
+  do {
+    crew_.step();
+    std::this_thread::sleep_for(kBeat);
+  } while (Clock::now() < until);
+}
+
+// One violation for each stall.
+void Run::watch_progress(seconds most) {
+  const Stall stall = progress_->now();
+  longest_stall_ = std::max(longest_stall_, stall.lasts);
+  if (stall.lasts <= most) return;
+  std::string what = "partition " + std::to_string(stall.partition) + " has not been read on for " +
+                     std::to_string(stall.lasts.count()) + " s";
+  for (const std::string& line : crew_.parked()) what += "\n  " + line;
+  chronicle_.violation(what);
+  progress_->forgive();
+}
+
+void Run::disturb() {
+  const auto length = milliseconds(static_cast<std::int64_t>(options_.minutes * 60'000));
+  const auto until = Clock::now() + length;
+  Scene scene{chronicle_, crew_, cluster_, site_, failpoints_, draw_, damaged_copies_};
+  if (options_.kills_per_failpoint > 0) {
+    Hunters hunters(scene, options_.kills_per_failpoint);
+    while (!hunters.done()) {
+      hunters.step();
+      live(kBeat);
+      watch_progress(kStallUnderFaultsMax);
+    }
+    hunters.end();
+    report_.faults = failpoints_.deaths();
+    report_.minutes = std::chrono::duration<double, std::ratio<60>>(Clock::now() + length - until).count();
+    if (failpoints_.fewest() < options_.kills_per_failpoint)
+      chronicle_.violation("a failpoint was not reached often enough:\n" + failpoints_.table());
+    return;
+  }
+  Nemesis nemesis(scene, kinds_, draw_schedule(options_.seed, length, kinds_));
+  live(seconds(3));
+  while (Clock::now() < until + seconds(3)) {
+    nemesis.step();
+    live(kBeat);
+    watch_progress(kStallUnderFaultsMax);
+  }
+  nemesis.heal_all();
+  report_.faults = nemesis.faults();
+  report_.minutes = options_.minutes;
+  by_kind_ = nemesis.by_kind();
+}
+
+void Run::heal() {
+  cluster_.proxy().clear();
+  auto healed = std::async(std::launch::async, [this] { return cluster_.heal(kHealLimit); });
+  while (healed.wait_for(seconds(0)) != std::future_status::ready) live(kBeat);
+  if (!healed.get()) chronicle_.violation("the brokers did not become healthy");
+  for (Member* member : crew_.all(Job::kResequencer)) member->process->resume();
+  chronicle_.note("healed");
+  progress_->forgive();
+}
+
+void Run::wait_until_drained(Drain& questions) {
+  const auto until = Clock::now() + kDrainLimit;
+  std::string waits = "an answer";
+  while (!waits.empty() && Clock::now() < until) {
+    live(milliseconds(500));
+    watch_progress(kStallMax);
+    const auto asked = questions.waits_for();
+    waits = asked ? asked.value() : asked.error().message;
+  }
+  if (waits.empty()) return chronicle_.note("drained");
+  std::string what = "it does not come to rest: " + waits;
+  for (const std::string& line : crew_.parked()) what += "\n  " + line;
+  chronicle_.violation(what);
+}
+
+void Run::drain() {
+  auto stopped = std::async(std::launch::async, [this] { return producers_->stop(kAcknowledgeLimit); });
+  while (stopped.wait_for(seconds(0)) != std::future_status::ready) live(kBeat);
+  if (const auto acknowledged = stopped.get(); !acknowledged)
+    chronicle_.violation("producers: " + acknowledged.error().message);
+  chronicle_.note("producers stopped requests=" + std::to_string(producers_->total()));
+  const auto questions =
+      good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
+  wait_until_drained(*questions);
+  if (!chronicle_.violations().empty()) return;
+  // What a process of the pipeline had in flight may be written until it has ended.
+  for (Member* member : crew_.all(Job::kPipeline)) {
+    member->process->hold();
+    member->process->stop(kStopLimit);
+  }
+  wait_until_drained(*questions);
+}
+
+void Run::stop_all() {
+  for (const std::string& line : crew_.parked()) chronicle_.violation("parked in the end: " + line);
+  for (const auto& member : crew_.members()) {
+    member->process->hold();
+    member->process->terminate();
+  }
+  const auto runs = [&] {
+    return std::any_of(crew_.members().begin(), crew_.members().end(),
+                       [](const auto& member) { return member->process->running(); });
+  };
+  const auto until = Clock::now() + kStopLimit;
+  while (runs() && Clock::now() < until) live(kBeat);
+  for (const auto& member : crew_.members()) {
+    if (!member->process->running()) continue;
+    chronicle_.violation(member->process->name() + " did not end after SIGTERM");
+    member->process->kill();
+  }
+}
+
+void Run::judge() {
+  judge::Case which;
+  which.settings = good(config::load(site_.config_file("r1")));
+  for (const auto& member : crew_.members())
+    if (!member->folder.empty() && std::filesystem::exists(member->folder))
+      which.instance_folders.push_back(member->folder);
+  which.damaged_copies = damaged_copies_;
+  for (const auto& member : crew_.members())
+    for (const int partition : member->exchanged)
+      which.damaged_copies.insert(member->folder + "/" + std::to_string(partition));
+  which.scratch_folder = options_.folder + "/scratch";
+  const PlannedSpecification specification(plan_->settings());
+  const auto judged = judge::judge(which, specification);
+  if (!judged) return chronicle_.violation("the judge cannot read: " + judged.error().message);
+  const judge::Judgement& found = judged.value();
+  report_.records = found.records;
+  chronicle_.note("judged records=" + std::to_string(found.records) + " batches=" + std::to_string(found.batches) +
+                  " copies=" + std::to_string(found.copies) + " distrusted=" + std::to_string(found.distrusted) +
+                  " damaged=" + std::to_string(found.excused) + " violations=" + std::to_string(found.violations));
+  for (const std::string& line : found.lines) chronicle_.violation(line);
+}
+
+std::string Run::details() const {
+  const CrewCounts& counts = crew_.counts();
+  std::string text;
+  for (const auto& [name, count] : by_kind_) text += "fault " + std::string(name) + "=" + std::to_string(count) + "\n";
+  for (const auto& [name, count] : counts.recoveries) text += "recovery " + name + "=" + std::to_string(count) + "\n";
+  for (const auto& [name, count] : counts.transactions)
+    text += "transactions " + name + "=" + std::to_string(count) + "\n";
+  text += "largest memory_mib=" + std::to_string(counts.largest.memory_bytes >> 20U) +
+          " descriptors=" + std::to_string(counts.largest.descriptors) +
+          " disk_mib=" + std::to_string(counts.largest.disk_bytes >> 20U) + "\n";
+  text += "longest_stall_s=" + std::to_string(longest_stall_.count()) + "\n";
+  return text + failpoints_.table();
+}
+
+RunReport Run::play() {
+  create_topics();
+  hire();
+  plan_ = std::make_unique<Plan>(PlanSettings{.seed = options_.seed, .partitions = kPartitions});
+  producers_ = std::make_unique<Producers>(
+      *plan_, ProducersSettings{.connection = connection_to(site_.settings().bootstrap_servers),
+                                .application_id = site_.settings().application_id,
+                                .requests_per_second = options_.rate});
+  progress_ = std::make_unique<ProgressWatch>(connection_to(site_.settings().bootstrap_servers),
+                                              site_.settings().application_id, kPartitions);
+  disturb();
+  heal();
+  drain();
+  progress_.reset();
+  stop_all();
+  judge();
+  report_.kills = crew_.counts().kills;
+  report_.rebalances = crew_.counts().rebalances;
+  report_.violations = chronicle_.violations();
+  report_.details = details();
+  return report_;
+}
+
+}  // namespace
+
+RunReport run_chaos(const RunOptions& options) {
+  return Run(options).play();
+}
+
+std::string last_line(const RunOptions& options, const RunReport& report) {
+  std::string minutes = std::to_string(std::round(report.minutes * 10) / 10);
+  minutes.erase(minutes.find_last_not_of('0') + 1);
+  if (minutes.ends_with('.')) minutes.pop_back();
+  return "chaos: seed=" + std::to_string(options.seed) + " minutes=" + minutes +
+         " faults=" + std::to_string(report.faults) + " kills=" + std::to_string(report.kills) +
+         " rebalances=" + std::to_string(report.rebalances) + " records=" + std::to_string(report.records) +
+         " violations=" + std::to_string(report.violations.size());
+}
+
+}  // namespace reseq::chaos

@@ -1,0 +1,40 @@
+// Run: one chaos run from the start of the brokers to the verdict: start, disturb, heal, drain, judge.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reseq::chaos {
+
+struct RunOptions {
+  double minutes = 1;
+  std::uint64_t seed = 1;
+  std::vector<std::string> faults = {};  // names; empty = all that this setting allows
+  // Not 0: instead of a schedule of faults every failpoint in turn, until each has killed so often.
+  std::uint64_t kills_per_failpoint = 0;
+  int brokers = 1;
+  std::uint64_t rate = 500;  // requests per second
+  std::string folder = {};   // absolute, made if need be
+  std::string program = "resequencer-faulty";
+};
+
+struct RunReport {
+  double minutes = 0;  // of faults
+  std::uint64_t faults = 0;
+  std::uint64_t kills = 0;
+  std::uint64_t rebalances = 0;
+  std::uint64_t records = 0;
+  std::vector<std::string> violations = {};
+  std::string details = {};  // lines: tables of faults, failpoints, recoveries, footprint
+};
+
+// Throws std::runtime_error when the run cannot take place: no broker, no program, no folder, a fault that is unknown
+// or impossible with so many brokers.
+[[nodiscard]] RunReport run_chaos(const RunOptions& options);
+
+// The last line of a run.
+[[nodiscard]] std::string last_line(const RunOptions& options, const RunReport& report);
+
+}  // namespace reseq::chaos

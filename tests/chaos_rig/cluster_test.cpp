@@ -1,0 +1,126 @@
+// Brokers that die, hang and come back.
+#include <gtest/gtest.h>
+#include <map>
+
+#include "tests/chaos_rig/scene.h"
+#include "tests/e2e/patience.h"
+#include "tests/support/process.h"
+
+namespace reseq::chaos {
+namespace {
+
+using Payloads = std::vector<std::string>;
+
+constexpr std::chrono::minutes kHealing{2};
+
+TEST(OneBroker, ThatIsStoppedAnswersAgainWhenItGoesOn) {
+  Scene scene(one_broker());
+  const auto producer = scene.plain_producer("plain");
+  put(*producer, scene.topic(), "before");
+  scene.cluster().stop(1);
+  EXPECT_TRUE(scene.cluster().stopped(1));
+  EXPECT_FALSE(scene.cluster().healthy());
+  must(producer->send(scene.topic(), {}, "after", {}));
+  EXPECT_FALSE(producer->flush(Milliseconds(300)));
+  scene.cluster().cont(1);
+  must(producer->flush(kLong));
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
+}
+
+TEST(OneBroker, ThatIsKilledComesBackAtItsAddressWithItsRecords) {
+  Scene scene(one_broker());
+  const auto producer = scene.plain_producer("plain");
+  put(*producer, scene.topic(), "before");
+  const std::string address = scene.cluster().bootstrap_servers();
+  scene.cluster().kill(1);
+  EXPECT_FALSE(scene.cluster().alive(1));
+  EXPECT_EQ(scene.cluster().leader(scene.topic(), 0), 0);
+  ASSERT_TRUE(scene.cluster().heal(kHealing));
+  EXPECT_EQ(scene.cluster().bootstrap_servers(), address);
+  put(*producer, scene.topic(), "after");
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
+}
+
+class ThreeBrokers : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    cluster_ = new Cluster({.brokers = 3,
+                            .folder = folder() + "/cluster",
+                            .properties = {{"broker.session.timeout.ms", "3000"}}});  // each death costs as much
+  }
+  static void TearDownTestSuite() { delete cluster_; }
+  static std::string folder() {
+    static const test::TempDir folder;
+    return folder.path();
+  }
+  void SetUp() override { ASSERT_TRUE(cluster_->heal(kHealing)); }
+
+  static Cluster* cluster_;
+};
+
+Cluster* ThreeBrokers::cluster_ = nullptr;
+
+TEST_F(ThreeBrokers, TheNextLeaderHasEverythingThatWasAcknowledged) {
+  Scene scene(*cluster_, 3);
+  const auto producer = scene.plain_producer("plain");
+  put(*producer, scene.topic(), "before");
+  const int leader = cluster_->leader(scene.topic(), 0);
+  ASSERT_NE(leader, 0);
+  cluster_->kill(leader);
+  put(*producer, scene.topic(), "after");
+  const int next = cluster_->leader(scene.topic(), 0);
+  EXPECT_NE(next, 0);
+  EXPECT_NE(next, leader);
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
+}
+
+TEST_F(ThreeBrokers, TransactionsGoOnAtTheNextCoordinator) {
+  Scene scene(*cluster_, 3);
+  auto settings = scene.settings();
+  settings.transaction_timeout = kLong;  // until the others have noticed, on a slow machine
+  const auto producer = scene.producer(settings);
+  const auto commit_of = [&](const std::string& payload) {
+    must(producer->begin());
+    put(*producer, payload);
+    return [&] { must(settled([&] { return producer->commit(kLong); })); };
+  };
+  std::map<int, RuleId> commits;  // counted by broker
+  for (int broker = 1; broker <= 3; ++broker)
+    commits[broker] = scene.proxy().add(
+        {.match = {.broker = broker, .apis = {Api::kEndTxn}}, .action = Delay{.by = std::chrono::milliseconds(0)}});
+  const int coordinator = cluster_->transaction_coordinator(scene.name());
+  ASSERT_NE(coordinator, 0);
+  commit_of("first")();
+  for (const auto& [broker, rule] : commits)
+    EXPECT_EQ(scene.proxy().counts(rule).acted > 0, broker == coordinator) << broker;
+
+  const auto commit_second = commit_of("second");
+  cluster_->kill(coordinator);
+  commit_second();
+  const int next = cluster_->transaction_coordinator(scene.name());
+  ASSERT_NE(next, 0);
+  EXPECT_NE(next, coordinator);
+  EXPECT_GT(scene.proxy().counts(commits[next]).acted, 0U);
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"first", "second"}));
+}
+
+TEST_F(ThreeBrokers, OneAloneAcknowledgesNothingAndAllTogetherLoseNothing) {
+  Scene scene(*cluster_, 3);
+  const auto producer = scene.plain_producer("plain");
+  put(*producer, scene.topic(), "before");
+  const int leader = cluster_->leader(scene.topic(), 0);
+  for (int broker = 1; broker <= 3; ++broker) {
+    if (broker != leader) cluster_->kill(broker);
+  }
+  must(producer->send(scene.topic(), {}, "after", {}));
+  EXPECT_FALSE(producer->flush(Milliseconds(1'000)));
+  cluster_->kill_all();
+  EXPECT_EQ(cluster_->group_coordinator(scene.name()), 0);
+  ASSERT_TRUE(cluster_->heal(kHealing));
+  must(producer->flush(kLong));
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
+  EXPECT_TRUE(test::wait_until(kPatience, [&] { return cluster_->group_coordinator(scene.name()) != 0; }));
+}
+
+}  // namespace
+}  // namespace reseq::chaos

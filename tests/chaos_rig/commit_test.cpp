@@ -1,0 +1,91 @@
+// What can happen to the commit of a transaction on its way: its reply is lost, or it comes too late. The last is the
+// fault that recycle-on-doubt is there for (RELIABILITY A3).
+#include <gtest/gtest.h>
+
+#include "tests/chaos_rig/scene.h"
+#include "tests/e2e/patience.h"
+
+namespace reseq::chaos {
+namespace {
+
+using Payloads = std::vector<std::string>;
+
+constexpr std::int16_t kDone = 0;
+constexpr std::int16_t kInvalidProducerEpoch = 47;
+constexpr std::int16_t kProducerFenced = 90;
+
+class Commit : public testing::Test {
+ protected:
+  // First transaction: one record. Its EndTxn is held and repeated by the client, to whom the commit looks good.
+  void commit_late(kafka::Producer& producer) {
+    must(producer.begin());
+    put(producer, "first");
+    must(settled([&] { return producer.commit(kLong); }));
+  }
+  bool finished(RuleId rule) {
+    return test::wait_until(kPatience, [&] { return scene.proxy().counts(rule).answered > 0; });
+  }
+
+  Scene scene{one_broker()};
+};
+
+TEST_F(Commit, WhoseReplyIsLostIsRepeatedAndLeavesDoubt) {
+  const auto producer = scene.producer(scene.settings());
+  const RuleId rule = scene.proxy().add(lose_commit_reply(scene.name()));
+  must(producer->begin());
+  put(*producer, "once");
+  EXPECT_FALSE(producer->in_doubt());
+  must(settled([&] { return producer->commit(kLong); }));
+  EXPECT_EQ(scene.proxy().counts(rule).acted, 1U);
+  EXPECT_TRUE(producer->in_doubt());
+  EXPECT_EQ(scene.committed_payloads(), Payloads{"once"});
+}
+
+TEST_F(Commit, ThatIsHeldIsDoneWhenItsClientIsLongGone) {
+  auto producer = scene.producer(scene.settings());
+  auto rule = hold_commit(scene.name());
+  std::get<Hold>(rule.action) = {};  // the client waits for the answer
+  const RuleId held = scene.proxy().add(rule);
+  must(producer->begin());
+  put(*producer, "late");
+  EXPECT_FALSE(producer->commit(Milliseconds(100)));
+  producer.reset();
+  scene.proxy().release(held);
+  ASSERT_TRUE(finished(held));
+  EXPECT_EQ(scene.proxy().counts(held).last_error, kDone);
+  EXPECT_EQ(scene.committed_payloads(), Payloads{"late"});
+}
+
+TEST_F(Commit, ThatComesLateCommitsHalfOfTheNextTransactionOfAProducerThatWasNotRecycled) {
+  auto settings = scene.settings();
+  settings.recycle_on_doubt = false;
+  const auto producer = scene.producer(settings);
+  const RuleId rule = scene.proxy().add(hold_commit(scene.name(), {.api = Api::kProduce, .count = 1}));
+  commit_late(*producer);
+  EXPECT_EQ(scene.proxy().counts(rule).delivered, 0U);
+  must(producer->begin());
+  put(*producer, "half");  // acknowledged: the late commit is done
+  ASSERT_TRUE(finished(rule));
+  EXPECT_EQ(scene.proxy().counts(rule).last_error, kDone);
+  (void)producer->abort(kLong);  // whatever it answers
+  EXPECT_EQ(scene.committed_payloads(), (Payloads{"first", "half"}));
+}
+
+TEST_F(Commit, ThatComesLateIsVoidAfterTheProducerWasRecycled) {
+  auto producer = scene.producer(scene.settings());
+  const RuleId rule = scene.proxy().add(hold_commit(scene.name(), {.api = Api::kProduce, .count = 1}));
+  commit_late(*producer);
+  ASSERT_TRUE(producer->in_doubt());
+  producer.reset();
+  producer = scene.producer(scene.settings());
+  must(producer->begin());
+  put(*producer, "half");
+  ASSERT_TRUE(finished(rule));
+  const std::int16_t error = scene.proxy().counts(rule).last_error;
+  EXPECT_TRUE(error == kInvalidProducerEpoch || error == kProducerFenced) << error;
+  must(settled([&] { return producer->abort(kLong); }));
+  EXPECT_EQ(scene.committed_payloads(), Payloads{"first"});
+}
+
+}  // namespace
+}  // namespace reseq::chaos

@@ -1,0 +1,140 @@
+#include "tests/chaos/workload/treatment.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "tests/chaos/workload/plan.h"
+
+namespace reseq::chaos {
+namespace {
+
+constexpr std::uint64_t kSeed = 11;
+constexpr std::uint64_t kMany = 10'000;
+const std::vector<std::string> kDefault = {"search", "catalogue"};
+
+std::string id_of(std::uint64_t n) {
+  return "doc-" + std::to_string(n % 500);
+}
+
+std::vector<PlannedAnswer> answers_to(std::uint64_t n, std::uint64_t revision = 0) {
+  const std::string id = id_of(n);
+  return answers(kSeed, {.id = id, .epoch = 1, .sequence = n, .revision = revision}, kDefault);
+}
+
+std::string text_of(const stage::StageResult& result) {
+  std::string text = std::to_string(static_cast<int>(result.answer)) + " " + result.target;
+  for (const stage::OwnedHeader& header : result.headers) text += " " + header.name + "=" + header.value.value_or("-");
+  return text + (result.observed ? " observed" : "");
+}
+
+std::multiset<std::string> texts_of(const std::vector<PlannedAnswer>& answers) {
+  std::multiset<std::string> texts;
+  for (const PlannedAnswer& answer : answers) texts.insert(text_of(answer.result));
+  return texts;
+}
+
+bool is_good_result(const stage::StageResult& result, const std::string& target) {
+  return result.answer == stage::Answer::kSequence && result.target == target && result.headers.empty() &&
+         !result.observed;
+}
+
+bool has_good_result(const std::vector<PlannedAnswer>& answers, const std::string& target) {
+  return std::ranges::any_of(answers,
+                             [&](const PlannedAnswer& answer) { return is_good_result(answer.result, target); });
+}
+
+TEST(Treatment, AnswersARecordThatIsReadAgainInTheSameWay) {
+  for (std::uint64_t n = 0; n < 1'000; ++n) {
+    const auto once = answers_to(n);
+    const auto twice = answers_to(n);
+    EXPECT_EQ(texts_of(once), texts_of(twice));
+    EXPECT_TRUE(std::ranges::equal(once, twice, {}, &PlannedAnswer::after, &PlannedAnswer::after));
+  }
+}
+
+TEST(Treatment, AnswersEveryTargetThatIsNotExcused) {
+  std::uint64_t excused_pieces = 0;
+  for (std::uint64_t n = 0; n < kMany; ++n)
+    for (const std::string& target : kDefault)
+      for (const std::uint64_t revision : {0U, 1U}) {
+        if (excused(kSeed, {id_of(n), target, 1, n})) {
+          ++excused_pieces;
+          continue;
+        }
+        EXPECT_TRUE(has_good_result(answers_to(n, revision), target)) << n << " " << target;
+      }
+  const double share = static_cast<double>(excused_pieces) / (4.0 * kMany);
+  EXPECT_GT(share, 0.01);
+  EXPECT_LT(share, 0.05);
+}
+
+TEST(Treatment, ExcusesWhateverItGivesUp) {
+  std::uint64_t given_up = 0;
+  for (std::uint64_t n = 0; n < kMany; ++n)
+    for (const PlannedAnswer& answer : answers_to(n)) {
+      if (answer.result.answer != stage::Answer::kUnregister) continue;
+      ++given_up;
+      const bool all = answer.result.target.empty() || answer.result.target == "*";
+      for (const config::Target& target : targets())
+        EXPECT_TRUE(excused(kSeed, {id_of(n), target.name, 1, n}) || !(all || answer.result.target == target.name))
+            << n << " " << target.name;
+    }
+  EXPECT_GT(given_up, 150U);
+}
+
+TEST(Treatment, LosesSomeResultsForGood) {
+  std::uint64_t lost = 0;
+  for (std::uint64_t n = 0; n < kMany; ++n)
+    for (const std::string& target : kDefault)
+      if (!has_good_result(answers_to(n), target)) {
+        EXPECT_FALSE(has_good_result(answers_to(n, 1), target));
+        EXPECT_TRUE(excused(kSeed, {id_of(n), target, 1, n}));
+        ++lost;
+      }
+  EXPECT_GT(lost, 80U);
+}
+
+TEST(Treatment, AddsATargetBeforeItSendsTheResultForIt) {
+  std::uint64_t added = 0;
+  for (std::uint64_t n = 0; n < kMany; ++n) {
+    const auto answers = answers_to(n);
+    const auto registers = std::ranges::find_if(
+        answers, [](const PlannedAnswer& one) { return one.result.answer == stage::Answer::kRegister; });
+    if (registers == answers.end()) continue;
+    ++added;
+    const auto behind = std::find_if(registers, answers.end(), [&](const PlannedAnswer& one) {
+      return is_good_result(one.result, registers->result.target);
+    });
+    EXPECT_NE(behind, answers.end());
+  }
+  EXPECT_GT(added, 100U);
+}
+
+TEST(Treatment, SendsOutOfOrderLateAndTwice) {
+  std::uint64_t twice = 0, late = 0, overtakes = 0, all = 0;
+  for (std::uint64_t n = 0; n < kMany; ++n) {
+    const auto answers = answers_to(n);
+    EXPECT_TRUE(std::ranges::is_sorted(answers, {}, &PlannedAnswer::after));
+    std::map<std::string, std::uint64_t> results;
+    for (const PlannedAnswer& answer : answers) {
+      ++all;
+      EXPECT_LE(answer.after, kLongestAnswer);
+      if (answer.after > Milliseconds(400)) ++late;
+      if (is_good_result(answer.result, answer.result.target)) ++results[answer.result.target];
+    }
+    for (const auto& [target, count] : results)
+      if (count > 1) ++twice;
+    const auto next = answers_to(n + 500);  // of the same document
+    if (!answers.empty() && !next.empty() && next.front().after < answers.back().after) ++overtakes;
+  }
+  EXPECT_GT(twice, kMany / 20);
+  EXPECT_GT(late, all / 40);
+  EXPECT_LT(late, all / 10);
+  EXPECT_GT(overtakes, kMany / 4);
+}
+
+}  // namespace
+}  // namespace reseq::chaos
