@@ -1,0 +1,32 @@
+// What an operator, or somebody who should not, does to a cluster with the tools that come with Kafka.
+// Thread rule: plain functions. A tool that fails throws what it printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reseq::test {
+
+struct DeletedRecords {
+  std::string topic;
+  int partition = 0;
+  std::int64_t before = -1;  // this offset; -1: all of them
+};
+
+class KafkaTools {
+ public:
+  explicit KafkaTools(std::string bootstrap_servers) : bootstrap_servers_(std::move(bootstrap_servers)) {}
+
+  void delete_records(const std::vector<DeletedRecords>& records) const;
+  // `setting` as name=value.
+  void configure_topic(const std::string& topic, const std::string& setting) const;
+  void add_partitions(const std::string& topic, int partitions) const;
+  // The offsets of a group without members; members that were killed are waited for.
+  void delete_group(const std::string& group) const;
+
+ private:
+  std::string bootstrap_servers_;
+};
+
+}  // namespace reseq::test

@@ -1,0 +1,63 @@
+// Logging in with a password, over TLS.
+#include <fstream>
+#include <sysexits.h>
+
+#include "tests/security/guarded_application.h"
+
+namespace reseq::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Login : public GuardedApplication {
+ protected:
+  void log_in_with(const std::string& mechanism, const std::string& password) {
+    come_in_by("login");
+    shop.tables =
+        "[[target]]\nname = \"search\"\n[kafka]\n\"security.protocol\" = \"sasl_ssl\"\n\"ssl.ca.location\" = \"" +
+        broker.certificates().authority() + "\"\n\"sasl.mechanism\" = \"" + mechanism +
+        "\"\n\"sasl.username\" = \"reseq\"\n\"sasl.password\" = \"" + password + "\"\n";
+  }
+};
+
+TEST_F(Login, IsRefusedWithAWrongPassword) {
+  log_in_with("PLAIN", "battery-staple");
+  expect_refused("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");
+  const Ran checked = shop.run({"check"});
+  EXPECT_THAT(checked.last_line, AllOf(HasSubstr("the brokers refuse this user"), Not(HasSubstr("battery-staple"))));
+}
+
+TEST_F(Login, IsRefusedWithAMechanismThatTheBrokersDoNotHave) {
+  log_in_with("SCRAM-SHA-512", "correct-horse");
+  shop.environment = {std::string("LD_PRELOAD=") + NEWER_LIBRDKAFKA};
+  expect_refused("broker's supported mechanisms: PLAIN,SCRAM-SHA-256");
+}
+
+// Kafka 4 refuses what librdkafka sends before 2.6.1: the user is right, which a client of Kafka's own shows.
+TEST_F(Login, ExplainsThatThisLibrdkafkaCannotDoScram) {
+  broker.kafka_program("kafka.admin.ConfigCommand",
+                       {"--bootstrap-server", broker.address("plain"), "--alter", "--entity-type", "users",
+                        "--entity-name", "reseq", "--add-config", "SCRAM-SHA-256=[password=correct-horse]"});
+  std::ofstream(shop.path("client.properties"))
+      << "security.protocol=SASL_SSL\nsasl.mechanism=SCRAM-SHA-256\nssl.truststore.type=PEM\nssl.truststore.location="
+      << broker.certificates().authority()
+      << "\nsasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required username=\"reseq\" "
+         "password=\"correct-horse\";\n";
+  // It was let in, and has no right to see a topic.
+  EXPECT_THAT(broker.kafka_program(
+                  "org.apache.kafka.tools.GetOffsetShell",
+                  {"--bootstrap-server", broker.address("login"), "--command-config", shop.path("client.properties")}),
+              HasSubstr("Could not match any topic-partitions"));
+
+  log_in_with("SCRAM-SHA-256", "correct-horse");
+  expect_refused("librdkafka 2.0.2 cannot log in with SCRAM-SHA-256 at Kafka 4 or newer: install librdkafka 2.6.1");
+  // With a version that can, it is the password.
+  log_in_with("SCRAM-SHA-256", "battery-staple");
+  shop.environment = {std::string("LD_PRELOAD=") + NEWER_LIBRDKAFKA};
+  expect_refused("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");
+}
+
+}  // namespace
+}  // namespace reseq::test

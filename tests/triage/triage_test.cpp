@@ -1,0 +1,130 @@
+// Every error code at every request: the worker ends in what cells.txt says, does not hang, and goes on when the errors
+// stop.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <spdlog/spdlog.h>
+#include <thread>
+
+#include "tests/triage/play.h"
+
+namespace reseq::triage {
+namespace {
+
+// They wait most of the time, for time-outs and for groups to come together.
+constexpr unsigned kAtOnce = 40;
+// No cell waits longer for anything than a minute, some wait a few times.
+constexpr std::chrono::minutes kHung{5};
+
+std::string path(const char* file) {
+  return std::string(RESEQ_SOURCE_DIR) + "/tests/triage/" + file;
+}
+
+// RESEQ_CELLS: only cells whose name contains it.
+std::vector<Cell> cells_to_play() {
+  const char* wanted = std::getenv("RESEQ_CELLS");
+  std::vector<Cell> cells = read_cells(path("cells.txt"));
+  if (wanted != nullptr)
+    std::erase_if(cells, [&](const Cell& cell) { return cell.name().find(wanted) == std::string::npos; });
+  // The longest first.
+  std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.times > b.times; });
+  return cells;
+}
+
+// Plays cells, many at a time. A call that never comes back would tell nothing: what was played is printed then.
+class Ensemble {
+ public:
+  explicit Ensemble(std::vector<Cell> cells) : cells_(std::move(cells)) {}
+
+  void play_all() {
+    std::vector<std::thread> players;
+    for (unsigned i = 0; i < kAtOnce; ++i) players.emplace_back([this] { play_some(); });
+    {
+      std::unique_lock lock(mutex_);
+      while (finished_ < cells_.size()) {
+        const std::size_t before = finished_;
+        if (done_.wait_for(lock, kHung, [&] { return finished_ > before; })) continue;
+        for (const std::string& name : playing_) std::cerr << "hangs: " << name << std::endl;
+        std::_Exit(1);
+      }
+    }
+    for (std::thread& player : players) player.join();
+  }
+
+ private:
+  void play_some() {
+    std::unique_ptr<Subject> subject;
+    for (std::size_t mine = next_++; mine < cells_.size(); mine = next_++) {
+      const Cell& cell = cells_[mine];
+      {
+        const std::lock_guard lock(mutex_);
+        playing_.insert(cell.name());
+      }
+      Outcome outcome;
+      try {
+        outcome = play(cell, subject);
+      } catch (const std::exception& error) {
+        outcome = {false, error.what()};
+        subject.reset();
+      }
+      const std::lock_guard lock(mutex_);
+      EXPECT_TRUE(outcome.as_told) << "cells.txt:" << cell.line << ": " << cell.name() << ": " << outcome.seen;
+      playing_.erase(cell.name());
+      ++finished_;
+      done_.notify_one();
+    }
+  }
+
+  std::vector<Cell> cells_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  std::size_t finished_ = 0;
+  std::set<std::string> playing_;
+};
+
+TEST(Triage, EveryErrorCodeAtEveryRequestEndsAsTheTableSays) {
+  if (std::getenv("RESEQ_CELLS") == nullptr) spdlog::set_level(spdlog::level::off);
+  std::vector<Cell> cells = cells_to_play();
+  ASSERT_FALSE(cells.empty());
+  std::cout << cells.size() << " cells\n";
+  Ensemble(std::move(cells)).play_all();
+}
+
+// Whoever plays a code must play it once and three times; metadata is answered with one until that is ended.
+TEST(Triage, EveryCodeIsTriedAtEveryRequestOrTheReasonWhyNotIsGiven) {
+  using Pair = std::pair<std::string, std::string>;
+  std::map<Pair, std::set<Times>> tried;
+  std::set<std::string> always;
+  for (const Cell& cell : read_cells(path("cells.txt"))) {
+    EXPECT_TRUE(tried[Pair(cell.api, cell.code_name)].insert(cell.times).second) << cell.line << ": " << cell.name();
+    if (cell.times == Times::kAlways) always.insert(cell.api);
+  }
+  std::map<Pair, int> reasons;
+  for (const Unreachable& group : read_unreachable(path("unreachable.txt")))
+    for (const std::string& api : group.apis)
+      for (const std::string& code : group.codes) ++reasons[Pair(api, code)];
+  EXPECT_GE(codes().size(), 100U);
+  for (const std::string& api : apis()) {
+    for (const std::string& code : codes()) {
+      const Pair pair(api, code);
+      const bool is_tried = tried.contains(pair);
+      EXPECT_EQ(reasons[pair], is_tried ? 0 : 1) << api << " " << code;
+      if (!is_tried) continue;
+      const std::set<Times>& times = tried[pair];
+      EXPECT_TRUE(api.starts_with("Metadata") || (times.contains(Times::kOnce) && times.contains(Times::kThree)))
+          << api << " " << code;
+    }
+    EXPECT_TRUE(always.contains(api) || api == "LeaveGroup") << api;
+  }
+}
+
+}  // namespace
+}  // namespace reseq::triage
