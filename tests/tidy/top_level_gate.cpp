@@ -7,7 +7,7 @@
 namespace reseq::tidy {
 namespace {
 
-constexpr std::array<std::string_view, 22> kTopLevel = {".ci",
+constexpr std::array<std::string_view, 23> kTopLevel = {".ci",
                                                         ".clang-format",
                                                         ".clang-tidy",
                                                         ".dockerignore",
@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 22> kTopLevel = {".ci",
                                                         "Dockerfile",
                                                         "LICENSE",
                                                         "README.md",
+                                                        "SECURITY.md",
                                                         "cmake",
                                                         "consumers",
                                                         "demo",

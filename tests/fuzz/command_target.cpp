@@ -1,0 +1,116 @@
+// Any record becomes a command that says what the record says, or a reason; the same record always the same.
+#include "base/assert.h"
+#include "codec/header_names.h"
+#include "codec/sequence_text.h"
+#include "fuzzed_record.h"
+#include "targets.h"
+
+namespace reseq::fuzz {
+namespace {
+
+using codec::FoundHeaders;
+using codec::HeaderKind;
+
+struct Reading {
+  const codec::InputRecord& record;
+  const codec::DecodeContext& context;
+  FoundHeaders found;
+
+  [[nodiscard]] std::string_view value(HeaderKind kind) const {
+    const Header* header = found.find(kind);
+    RESEQ_ASSERT(header != nullptr && header->value, "a command made from a header that is not there");
+    return *header->value;
+  }
+};
+
+void check_document(const Reading& reading, DocumentId id, const Sequence& sequence) {
+  RESEQ_ASSERT(id == reading.record.key && !id.empty() && id.size() <= kMaxIdBytes, "an id that is not the key");
+  RESEQ_ASSERT(!reading.found.has(HeaderKind::kReserved), "a reserved header was ignored");
+  if (reading.found.has(HeaderKind::kId)) RESEQ_ASSERT(reading.value(HeaderKind::kId) == id, "two ids");
+  if (reading.context.partitioner != Partitioner::kUnchecked)
+    RESEQ_ASSERT(
+        codec::partition_of(id, reading.context.partitioner, reading.context.partitions) == reading.record.partition,
+        "a misrouted record became a command");
+  const SequenceKind kind = reading.context.sequence_kind;
+  RESEQ_ASSERT(codec::parse_sequence(kind, reading.value(HeaderKind::kSeq)) == sequence, "another sequence");
+  RESEQ_ASSERT(codec::parse_sequence(kind, codec::format_sequence(kind, sequence)) == sequence,
+               "a sequence whose text is another sequence");
+}
+
+void check_targets(const Reading& reading, const TargetSet& targets) {
+  RESEQ_ASSERT(reading.context.targets->all().covers(targets), "a target that the table does not have");
+}
+
+void check(const Reading& reading, const Registration& what) {
+  check_document(reading, what.id, what.sequence);
+  if (what.targets) {
+    RESEQ_ASSERT(!what.targets->empty(), "an empty list of targets");
+    check_targets(reading, *what.targets);
+  }
+}
+
+void check(const Reading& reading, const Request& request) {
+  RESEQ_ASSERT(reading.record.role == Role::kRequests, "a request from another topic");
+  check(reading, request.what);
+  RESEQ_ASSERT(request.what.revision == Revision(), "a producer raised a revision");
+  const bool says_nothing = !reading.found.has(HeaderKind::kOp);
+  if (!reading.context.tap && !reading.record.payload)
+    RESEQ_ASSERT(request.what.op == Op::kDelete, "an upsert without a payload");
+  if (says_nothing && reading.record.payload) RESEQ_ASSERT(request.what.op == Op::kUpsert, "a delete of itself");
+  RESEQ_ASSERT(request.work_bytes > reading.record.key->size(), "a bound below the record");
+}
+
+void check(const Reading& reading, const Register& command) {
+  RESEQ_ASSERT(reading.record.role == Role::kCommands, "a command from another topic");
+  check(reading, command.what);
+}
+
+void check(const Reading& reading, const Unregister& command) {
+  RESEQ_ASSERT(reading.record.role == Role::kCommands, "a command from another topic");
+  check_document(reading, command.id, command.sequence);
+  check_targets(reading, command.targets);
+  RESEQ_ASSERT(command.everything == command.targets.empty(), "targets and everything");
+}
+
+void check(const Reading& reading, const SequenceResult& result) {
+  RESEQ_ASSERT(reading.record.role == Role::kCommands, "a command from another topic");
+  check_document(reading, result.id, result.sequence);
+  check_targets(reading, TargetSet::of(result.target));
+  if (!reading.record.payload) RESEQ_ASSERT(result.op == Op::kDelete, "an upsert without a payload");
+  RESEQ_ASSERT(result.output_bytes > reading.record.key->size(), "a bound below the record");
+}
+
+void check(const Reading& reading, const Reset&) {
+  RESEQ_ASSERT(reading.record.role == Role::kRequests, "a RESET from another topic");
+  RESEQ_ASSERT(reading.value(HeaderKind::kControl) == "reset", "a RESET that nobody asked for");
+}
+
+void check(const Reading& reading, const Refused& refused) {
+  RESEQ_ASSERT(refused.reason > Reason::kNone && refused.reason < Reason::kCount, "refused for no reason");
+  RESEQ_ASSERT(refused.id.size() <= kMaxIdBytes, "an id above its limit");
+  const Header* id = reading.found.find(HeaderKind::kId);
+  RESEQ_ASSERT(refused.id.empty() || refused.id == reading.record.key || (id != nullptr && id->value == refused.id),
+               "an id from nowhere");
+  if (reading.record.role == Role::kControl)
+    RESEQ_ASSERT(refused.reason == Reason::kUnknownControl, "this version knows no operation");
+  if (refused.sequence_without_id_or_seq)
+    RESEQ_ASSERT(reading.record.role == Role::kCommands, "on_missing is for results alone");
+}
+
+}  // namespace
+
+void fuzz_command(std::string_view input) {
+  Pieces pieces(input);
+  const FuzzedRecord fuzzed = read_record(pieces);
+  const codec::InputRecord record = fuzzed.record.view();
+  const Command command = codec::decode(record, fuzzed.context);
+  const Reading reading{record, fuzzed.context, FoundHeaders(record.headers)};
+  std::visit([&](const auto& one) { check(reading, one); }, command);
+
+  const Command again = codec::decode(record, fuzzed.context);
+  RESEQ_ASSERT(again.index() == command.index(), "one record, two commands");
+  if (const auto* refused = std::get_if<Refused>(&command))
+    RESEQ_ASSERT(std::get<Refused>(again).reason == refused->reason, "one record, two reasons");
+}
+
+}  // namespace reseq::fuzz

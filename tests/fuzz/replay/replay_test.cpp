@@ -1,0 +1,61 @@
+// The corpus of the fuzzers, played through their targets by every build: an input that once broke something never does
+// again. The seeds among it are written by seeds_of(); RESEQ_WRITE_SEEDS=1 writes them anew.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+#include "seeds.h"
+#include "tests/fuzz/targets.h"
+
+namespace reseq::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path corpus_of(const Target& target) {
+  return fs::path(RESEQ_SOURCE_DIR) / "tests/fuzz/corpus" / target.name;
+}
+
+std::string content_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+TEST(Replay, TheCorpusHoldsTheSeeds) {
+  const bool write = std::getenv("RESEQ_WRITE_SEEDS") != nullptr;
+  for (const Target& target : kTargets) {
+    const std::vector<Seed> seeds = seeds_of(target.name);
+    EXPECT_GE(seeds.size(), 3U) << target.name;
+    for (const Seed& seed : seeds) {
+      const fs::path file = corpus_of(target) / ("seed-" + seed.name);
+      if (write) {
+        fs::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << seed.input;
+      }
+      EXPECT_TRUE(fs::exists(file)) << file << ": run this test with RESEQ_WRITE_SEEDS=1";
+    }
+  }
+}
+
+TEST(Replay, EveryInputOfTheCorpusKeepsTheProperties) {
+  for (const Target& target : kTargets) {
+    for (const auto& entry : fs::directory_iterator(corpus_of(target))) {
+      SCOPED_TRACE(entry.path().string());
+      target.run(content_of(entry.path()));
+    }
+  }
+}
+
+TEST(Replay, EveryTargetTakesNothingAndBytesOfOneKind) {
+  for (const Target& target : kTargets) {
+    SCOPED_TRACE(target.name);
+    target.run("");
+    for (int byte = 0; byte < 256; ++byte)
+      for (const std::size_t size : {1U, 9U, 300U}) target.run(std::string(size, static_cast<char>(byte)));
+  }
+}
+
+}  // namespace
+}  // namespace reseq::fuzz

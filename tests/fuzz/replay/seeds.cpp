@@ -1,0 +1,199 @@
+#include "seeds.h"
+
+#include <map>
+
+#include "codec/keys.h"
+#include "codec/row_frame.h"
+#include "codec/rows.h"
+#include "codec/sequence_text.h"
+#include "config/print.h"
+#include "config/settings.h"
+#include "store/checkpoint_record.h"
+#include "tests/fuzz/fuzzed_record.h"
+
+namespace reseq::fuzz {
+namespace {
+
+using Seeds = std::vector<Seed>;
+
+Seeds records() {
+  const auto command = [](SequenceKind kind, std::string_view name, std::string_view seq) {
+    return write_record(
+        Role::kCommands, kind,
+        {{"reseq-command", name}, {"reseq-seq", seq}, {"reseq-epoch", "0"}, {"reseq-target", "search"}});
+  };
+  return {
+      {"request", write_record(Role::kRequests, SequenceKind::kU64, {{"reseq-seq", "7"}, {"traceparent", "00-1"}})},
+      {"request-targets",
+       write_record(Role::kRequests, SequenceKind::kLsn,
+                    {{"reseq-seq", "16/B374D848"}, {"reseq-targets", "search,catalogue"}, {"reseq-op", "delete"}})},
+      {"reprocess", write_record(Role::kRequests, SequenceKind::kTimestamp,
+                                 {{"reseq-seq", "2024-02-29T12:00:00.5Z"}, {"reseq-reprocess", "true"}})},
+      {"reset", write_record(Role::kRequests, SequenceKind::kU64,
+                             {{"reseq-control", "reset"},
+                              {"reseq-control-id", "r1"},
+                              {"reseq-control-partition", "0"},
+                              {"reseq-epoch", "2"}})},
+      {"sequence", command(SequenceKind::kU64, "sequence", "17")},
+      {"unregister", command(SequenceKind::kText, "unregister", "2024-a")},
+      {"register", command(SequenceKind::kTimestamp, "register", "-1709164800000000000")},
+      {"control", write_record(Role::kControl, SequenceKind::kU64, {{"reseq-control", "floor"}})},
+      {"forged", write_record(Role::kRequests, SequenceKind::kU64,
+                              {{"reseq-seq", "7"},
+                               {"reseq-seq", "x"},
+                               {"reseq-version", "99"},
+                               {"reseq-reason", "stale"},
+                               {"reseq-key-omitted", "5"}})},
+      {"observed", write_record(Role::kCommands, SequenceKind::kU64,
+                                {{"reseq-command", "sequence"},
+                                 {"reseq-seq", "7"},
+                                 {"reseq-target", "catalogue"},
+                                 {"reseq-observed-version", "117653908421017601"},
+                                 {"reseq-revision", "1"},
+                                 {"reseq-id", "doc-1"}})},
+  };
+}
+
+Seeds with_first(std::string_view bytes, const Seeds& seeds) {
+  Seeds out;
+  for (const Seed& seed : seeds) out.push_back({seed.name, std::string(bytes) + seed.input});
+  return out;
+}
+
+Row full_row() {
+  Row row;
+  row.barrier = Order{Epoch(1), Sequence("5"), Revision()};
+  row.groups.push_back({{Epoch(2), Sequence("2024-b"), Revision(3)}, true, TargetSet(1), TargetSet(2), TargetSet(4)});
+  row.groups.push_back({{Epoch(1), Sequence("2024-a"), Revision()}, false, TargetSet(), TargetSet(9), TargetSet()});
+  row.since.push_back({TargetSet(1), UnixMs(1'709'164'800'000)});
+  row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16 | 5);
+  row.deadline = UnixMs(1'709'164'860'000);
+  row.requested = Requested{row.groups[1].order, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17)};
+  row.extensions = std::string("\x02\x01?", 3);
+  return row;
+}
+
+// An encoded row without its checksum, which the target puts back.
+template <typename Encode>
+std::string unsealed(char choice, Encode encode) {
+  std::string value;
+  encode(value);
+  return choice + value.substr(0, value.size() - codec::kChecksumBytes);
+}
+
+Seeds rows() {
+  std::string key;
+  codec::append_document_key("doc-1", codec::KeyedHash(HashKey()), key);
+  Row minimal;
+  minimal.groups.push_back({{Epoch(), *codec::parse_sequence(SequenceKind::kU64, "7"), Revision()},
+                            false,
+                            TargetSet(),
+                            TargetSet(1),
+                            TargetSet()});
+  Row eight = minimal;
+  eight.groups[0].order = {Epoch(1), Sequence("20240229"),
+                           Revision(1)};  // near the sequences whose zeros are not written
+  Meta meta;
+  meta.state = {Version(1'709'164'800'000), Version(7), {Version(1), {{TargetNumber(3), Version(2)}}}, Epoch(3)};
+  meta.positions = {{Role::kRequests, Offset(128)}, {Role::kCommands, Offset(64)}};
+  meta.ranges = {{Role::kRequests, Offset(100), Offset(127)}};
+  meta.lineage = {{1, Offset(0)}, {2, Offset(200)}};
+  meta.sweep_cursor = "D";
+  Identity identity;
+  identity.application_id = "shop";
+  identity.cluster_id = "kraft-1";
+  identity.partitions = 12;
+  return {
+      {"minimal", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", minimal, out); })},
+      {"eight-bytes", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", eight, out); })},
+      {"full", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", full_row(), out); })},
+      {"meta", unsealed('\1', [&](std::string& out) { codec::encode_meta(codec::meta_key(), meta, out); })},
+      {"identity",
+       unsealed('\2', [&](std::string& out) { codec::encode_identity(codec::identity_key(), identity, out); })},
+      {"targets",
+       unsealed('\3',
+                [](std::string& out) {
+                  codec::encode_targets(codec::target_table_key(), TargetTable({"search", "catalogue"}), out);
+                })},
+  };
+}
+
+Seeds keys() {
+  std::string key;
+  codec::append_document_key(std::string("a\0b", 3), codec::KeyedHash(HashKey()), key);
+  return {{"two-ids", Pieces::of("doc-1") + Pieces::of(std::string("doc-\0", 5))},
+          {"long-ids", std::string("\xE4x\xFAy", 4)},
+          {"a-key", key},
+          {"meta", std::string(codec::meta_key())}};
+}
+
+Seeds sequences() {
+  const auto seed = [](char kind, std::string_view a, std::string_view b) {
+    return std::string(1, kind) + std::string("\x80\0\0\0\0\0\0\7", 8) + Pieces::of(a) + Pieces::of(b);
+  };
+  return {{"u64", seed(0, "18446744073709551615", "007")},
+          {"timestamp", seed(1, "2262-04-11T23:47:16.854775807Z", "1677-09-21T00:12:43.145224192-00:00")},
+          {"lsn", seed(2, "FFFFFFFF/0", "16/b374d848")},
+          {"text", seed(3, "search,catalogue", "b")}};
+}
+
+Seeds state_notes() {
+  std::string record = store::encode_checkpoint({{Offset(4711), {1, 2}, 3}, {{4, 5}, 6, 7}});
+  record.resize(record.size() - codec::kChecksumBytes);
+  return {{"checkpoint", '\0' + record},
+          {"clean", "\2" + Pieces::of("pages") + Pieces::of("1 %\n") + Pieces::of("1 %\n")},
+          {"same-boot", "\2" + Pieces::of("pages") + Pieces::of("1 none\n") + Pieces::of("1 %\n")},
+          {"no-copy", "\2" + Pieces::of("") + Pieces::of("1 %\n")},
+          {"owner", "\3" + Pieces::of("1 %\n")},
+          {"other-owner", "\3" + Pieces::of("1 application other cluster kraft-1\n")}};
+}
+
+Seeds configs() {
+  config::Settings full;
+  full.application_id = "shop";
+  full.bootstrap_servers = "localhost:9092";
+  full.targets = {{.name = "search", .topic = "", .monotonic = true, .optional = false},
+                  {.name = "catalogue", .topic = "found"}};
+  full.routes = {
+      {.id_prefix = "products/", .id_glob = "*.md", .header = "h", .header_value = "v", .targets = {"search"}}};
+  full.kafka = {{"sasl.password", "planted"}, {"security.protocol", "SASL_SSL"}};
+  return {{"full", config::print(full)},
+          {"short", "application.id = \"a\"\nbootstrap.servers = 'b'\n[[target]]\nname = \"t\"\n"},
+          {"dotted", "[application]\nid = \"a\"\n[kafka.sasl]\npassword = \"p\"\n"},
+          {"wrong", "aplication.id = \"a\\u001b\"\n"}};
+}
+
+Seeds logs() {
+  return {{"escape", "\x1B[31mred\r\nlevel=error forged=1"},
+          {"quotes", "a \"quoted\" back\\slash"},
+          {"bidi", "\xE2\x80\xAE txt.exe \xC2\x9B \xFF"},
+          {"long", std::string(300, 'x')}};
+}
+
+Seeds lines() {
+  Seeds out = with_first(std::string(1, '\0'), records());
+  out.push_back({"pieces", "\5one\ntwo\n\nthree"});
+  out.push_back(
+      {"change", "\2{\"id\":\"a\",\"seq\":7,\"payload\":{\"x\":[1.50]},\"targets\":[\"search\"],\"epoch\":2}"});
+  out.push_back({"delete", "\2{\"id_base64\":\"YQ==\",\"seq\":\"16/B3\",\"op\":\"delete\",\"payload\":null}"});
+  out.push_back({"answer",
+                 "\2{\"ticket\":\"7-1\",\"payload_base64\":\"YQ==\",\"done\":false,\"headers\":{\"h\":null},"
+                 "\"headers_base64\":{\"b\":\"YQ==\"},\"command\":\"sequence\"}"});
+  return out;
+}
+
+}  // namespace
+
+std::vector<Seed> seeds_of(std::string_view target) {
+  static const std::map<std::string_view, Seeds> kSeeds = {
+      {"command", records()},    {"output", with_first("\xFE", records())},
+      {"row", rows()},           {"key", keys()},
+      {"sequence", sequences()}, {"state_note", state_notes()},
+      {"config", configs()},     {"log", logs()},
+      {"line", lines()},
+  };
+  const auto found = kSeeds.find(target);
+  return found == kSeeds.end() ? Seeds() : found->second;
+}
+
+}  // namespace reseq::fuzz
