@@ -33,7 +33,7 @@ std::string padded(std::string text, std::size_t width) {
 }  // namespace
 
 void Findings::add(Verdict verdict, std::string subject, std::string text) {
-  lines_.push_back({verdict, std::move(subject), std::move(text)});
+  lines_.push_back({verdict, std::move(subject), log::one_line(text)});
 }
 
 bool Findings::any_error() const {
@@ -48,12 +48,11 @@ std::string Findings::text(Format format) const {
     for (const Line& line : lines)
       found.push_back({{"verdict", name_of(line.verdict)}, {"subject", line.subject}, {"text", line.text}});
     const nlohmann::ordered_json all = {{"ok", !any_error()}, {"findings", std::move(found)}};
-    return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
   }
   std::string text;
   for (const Line& line : lines)
-    text += padded(name_of(line.verdict), kVerdictWidth) + padded(line.subject, kSubjectWidth) +
-            log::one_line(line.text) + "\n";
+    text += padded(name_of(line.verdict), kVerdictWidth) + padded(line.subject, kSubjectWidth) + line.text + "\n";
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "config/transport.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cctype>
 #include <string>
 #include <string_view>
@@ -38,12 +39,17 @@ std::string_view host_of(std::string_view address) {
   return address.substr(0, address.rfind(':'));
 }
 
+bool is_loopback(std::string_view host) {
+  in_addr address{};
+  return ::inet_pton(AF_INET, std::string(host).c_str(), &address) == 1 && ntohl(address.s_addr) >> 24U == 127;
+}
+
 bool stays_on_this_host(const std::string& bootstrap_servers) {
   std::string_view rest = bootstrap_servers;
   while (!rest.empty()) {
     const std::size_t comma = rest.find(',');
     const std::string_view host = host_of(rest.substr(0, comma));
-    if (host != "localhost" && host != "::1" && !host.starts_with("127.")) return false;
+    if (host != "localhost" && host != "::1" && !is_loopback(host)) return false;
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return true;
@@ -52,6 +58,13 @@ bool stays_on_this_host(const std::string& bootstrap_servers) {
 constexpr const char* kUnlessMeant = ", or set insecure_transport = true if that is meant";
 
 }  // namespace
+
+std::string mechanism_of(const Settings& settings) {
+  std::string mechanism;
+  for (const auto& [name, value] : settings.kafka)
+    if (name == "sasl.mechanism" || name == "sasl.mechanisms") mechanism = value;
+  return mechanism;
+}
 
 Result<> check_transport(const Settings& settings) {
   if (settings.insecure_transport) return Done{};
@@ -65,7 +78,7 @@ Result<> check_transport(const Settings& settings) {
         std::string("[kafka] ssl.endpoint.identification.algorithm = none lets anybody with a certificate of the same "
                     "authority stand in for the brokers: leave it out") +
         kUnlessMeant);
-  const std::string mechanism = property(settings, "sasl.mechanism", property(settings, "sasl.mechanisms", "").c_str());
+  const std::string mechanism = lower(mechanism_of(settings));
   if (property(settings, "security.protocol", "plaintext") == "sasl_plaintext" &&
       (mechanism == "plain" || mechanism == "oauthbearer") && !stays_on_this_host(settings.bootstrap_servers))
     return invalid("[kafka] security.protocol = sasl_plaintext with sasl.mechanism = " +

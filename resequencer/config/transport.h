@@ -3,6 +3,8 @@
 // Thread rule: pure function.
 #pragma once
 
+#include <string>
+
 #include "base/result.h"
 #include "config/settings.h"
 
@@ -10,5 +12,8 @@ namespace reseq::config {
 
 // kInvalid names the property and the fix.
 [[nodiscard]] Result<> check_transport(const Settings& settings);
+
+// The SASL mechanism in [kafka], under either name; of two the last counts. Empty: none is set.
+[[nodiscard]] std::string mechanism_of(const Settings& settings);
 
 }  // namespace reseq::config

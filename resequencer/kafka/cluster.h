@@ -90,7 +90,8 @@ struct EndOfLog {
   TopicPartition where;
   Offset offset;
 };
-// One partition cannot be read on: its next offset is not in the log any more, or it may not be read. The others go on.
+// One partition cannot be read on: its next offset is not in the log any more, or it may not be read (kInvalid); or a
+// batch is damaged (kRetriable): it has to be assigned again from where it was read to. The others go on.
 struct PartitionFailure {
   TopicPartition where;
   Error error;

@@ -22,8 +22,16 @@ std::string place(const rd_kafka_message_t& message) {
   return names_partition(message) ? topic + " partition " + std::to_string(message.partition) : topic;
 }
 
+// A batch whose checksum is wrong, or whose format no version has. Librdkafka does not read it again, it goes on behind
+// it as well as it can.
+bool is_damage(const rd_kafka_message_t& message) {
+  return names_partition(message) &&
+         (message.err == RD_KAFKA_RESP_ERR__BAD_MSG || message.err == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED);
+}
+
 Error explained(const rd_kafka_message_t& message) {
   Error error = error_of(message.err, place(message));
+  if (is_damage(message)) error.what_to_do = ErrorClass::kRetriable;
   if (message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
     error.message +=
         "; the next offset to read is not in the log any more: retention has deleted records that were " +
@@ -41,8 +49,9 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) return MessageKind::kRecord;
   if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) return MessageKind::kEndOfLog;
   if (auto good = usable(consumer, "consumer"); !good) return good.error();
-  switch (const Error error = explained(*message); error.what_to_do) {
-    case ErrorClass::kFatal:
+  const Error error = explained(*message);
+  if (is_damage(*message)) return error;
+  switch (error.what_to_do) {
     case ErrorClass::kFenced:
       return error;
     case ErrorClass::kInvalid:
@@ -51,6 +60,7 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
           message->err != RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
         return error;
       [[fallthrough]];
+    case ErrorClass::kFatal:  // of a request: the client is usable and makes another one
     case ErrorClass::kAbort:  // the group tells the rest by a rebalance
     case ErrorClass::kRetriable:
     case ErrorClass::kTimeout:
@@ -61,7 +71,8 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
 }
 
 bool of_one_partition(const rd_kafka_message_t* message, const Error& error) {
-  return message != nullptr && names_partition(*message) && error.what_to_do == ErrorClass::kInvalid;
+  return message != nullptr && names_partition(*message) &&
+         (is_damage(*message) || error.what_to_do == ErrorClass::kInvalid);
 }
 
 void close_consumer(rd_kafka_t& consumer, Milliseconds limit, void (*revoke)(rd_kafka_t*, void*), void* opaque) {

@@ -11,7 +11,8 @@ namespace reseq::kafka {
 
 enum class MessageKind : unsigned char { kNothing, kRecord, kEndOfLog };
 
-// kInvalid: an offset is not in the log, or no permission. kFenced, kFatal: the client is unusable.
+// kInvalid: an offset is not in the log, or no permission. kRetriable: a damaged batch; what comes behind it must not
+// be taken before it was read again. kFenced, kFatal: the client is unusable.
 [[nodiscard]] Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* message,
                                           const LogCallback& log);
 

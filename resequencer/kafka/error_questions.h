@@ -7,6 +7,9 @@
 namespace reseq::kafka {
 
 [[nodiscard]] bool is_unknown_topic(const Error& error);
+// Whatever it does to a transaction, nothing that the transaction holds is its cause: brokers that move, are slow or
+// gone, a membership that changed.
+[[nodiscard]] bool passes_by_itself(const Error& error);
 // The brokers know us, but an ACL is missing.
 [[nodiscard]] bool is_forbidden(const Error& error);
 // No TLS connection came about. What ask_cluster_id() tells names the fix.

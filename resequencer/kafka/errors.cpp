@@ -69,7 +69,7 @@ bool is_passing(rd_kafka_resp_err_t code) {
     case RD_KAFKA_RESP_ERR__PARTIAL:
     case RD_KAFKA_RESP_ERR__RETRY:
     case RD_KAFKA_RESP_ERR__UNKNOWN_BROKER:
-    case RD_KAFKA_RESP_ERR__BAD_MSG:  // a damaged batch is fetched again
+    case RD_KAFKA_RESP_ERR__BAD_MSG:  // an answer that cannot be read
     case RD_KAFKA_RESP_ERR_UNKNOWN:   // the broker failed at this request, and has no word for it
     case RD_KAFKA_RESP_ERR_INVALID_MSG:
     case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
@@ -171,6 +171,11 @@ Error error_of(rd_kafka_resp_err_t code, std::string_view what) {
 
 bool is_unknown_topic(const Error& error) {
   return error.code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error.code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+}
+
+bool passes_by_itself(const Error& error) {
+  const auto code = static_cast<rd_kafka_resp_err_t>(error.code);
+  return is_passing(code) || is_timeout(code) || is_membership_change(code);
 }
 
 bool is_forbidden(const Error& error) {

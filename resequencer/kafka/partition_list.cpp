@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/assert.h"
 #include "kafka/errors.h"
@@ -99,17 +100,29 @@ Result<> ask_once(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, L
   return Done{};
 }
 
+// Whom to ask comes from what librdkafka remembers of the topics, and an answer that it asked the wrong broker does not
+// make it look again: a client that reads nothing of the partition would go on asking that one for minutes.
+void look_for_leaders(rd_kafka_t& consumer, int limit_ms) {
+  const rd_kafka_metadata_t* topics = nullptr;
+  if (rd_kafka_metadata(&consumer, 0, nullptr, &topics, limit_ms) == RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_metadata_destroy(topics);
+}
+
 }  // namespace
 
 Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, LogSide side, Milliseconds limit) {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms(limit));
-  for (;;) {
+  const auto left_ms = [until] {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-    auto asked = ask_once(consumer, list, side, std::max(1, static_cast<int>(left.count())));
+    return std::max(1, static_cast<int>(left.count()));
+  };
+  for (bool looked = false;;) {
+    auto asked = ask_once(consumer, list, side, left_ms());
     // A leader that has just changed, or of a topic that was just made, is found within milliseconds.
     if (asked || asked.error().what_to_do != ErrorClass::kRetriable) return asked;
     if (Clock::now() + kBetweenQuestions >= until) return asked;
+    if (!std::exchange(looked, true)) look_for_leaders(consumer, left_ms());
     std::this_thread::sleep_for(kBetweenQuestions);
   }
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "config/transport.h"
 #include "kafka/error_questions.h"
 #include "kafka/version_gate.h"
 
@@ -19,13 +20,6 @@ void log_of_librdkafka(int level, std::string_view facility, std::string_view te
 
 std::string worker_id(const config::Settings& settings, std::int64_t worker) {
   return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
-}
-
-std::string mechanism_of(const config::Settings& settings) {
-  std::string mechanism;
-  for (const auto& [name, value] : settings.kafka)
-    if (name == "sasl.mechanism" || name == "sasl.mechanisms") mechanism = value;
-  return mechanism;
 }
 
 }  // namespace
@@ -69,7 +63,7 @@ Error with_fix(const Error& error, const config::Settings& settings) {
   } else if (kafka::is_tls_trouble(error)) {
     told.message = "no TLS connection to the brokers: " + error.message;
   } else if (kafka::is_refused_login(error)) {
-    const auto trouble = kafka::login_trouble(kafka::loaded_version(), mechanism_of(settings));
+    const auto trouble = kafka::login_trouble(kafka::loaded_version(), config::mechanism_of(settings));
     told.message =
         "the brokers refuse this user: " + error.message + ": " +
         trouble.value_or("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");

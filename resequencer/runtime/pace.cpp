@@ -28,6 +28,7 @@ std::optional<CatchUp::Report> CatchUp::look(Milliseconds now, const std::vector
                                [](const Seen& a, const Seen& b) { return a.partition == b.partition; });
   if (!same || seen.empty()) {
     pace_.begin(now, report.left);
+    behind_since_.reset();
     return std::nullopt;
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {

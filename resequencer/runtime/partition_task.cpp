@@ -13,6 +13,8 @@ namespace {
 // A checkpoint that keeps failing lets memory grow up to this many times its limit; then the partition waits.
 constexpr std::uint64_t kMemoryStretch = 4;
 constexpr Milliseconds kAfterFailedCheckpoint{10'000};
+// What is damaged on its way is whole the next time; on the disk of a broker it never is.
+constexpr unsigned kDamageMax = 10;
 
 }  // namespace
 
@@ -61,6 +63,13 @@ void PartitionTask::committed(std::span<const store::Change> changes, const stor
 void PartitionTask::rewind() {
   for (const Role role : kInputs) queue_.reset(role, queue_.decided(role));
   chores_.restart(clock_.steady());
+}
+
+bool PartitionTask::damage_stays(Role role) {
+  const InputPosition here{role, queue_.read(role)};
+  damaged_times_ = damaged_ == here ? damaged_times_ + 1 : 1;
+  damaged_ = here;
+  return damaged_times_ >= kDamageMax;
 }
 
 bool PartitionTask::checkpoint_due() const {

@@ -72,6 +72,8 @@ class PartitionTask {
   void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
+  // A damaged batch of this input is next. True: it was read so often that it will stay damaged.
+  [[nodiscard]] bool damage_stays(Role role);
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
   [[nodiscard]] bool checkpoint_due() const;
   // kFatal: the copy cannot be used any more. Others: try again later.
@@ -141,9 +143,11 @@ class PartitionTask {
   std::optional<std::string> refused_;
 
   std::unique_ptr<store::PartitionStore> store_;
-  bool from_disk_ = false;    // opened, and nothing read since
-  bool to_wipe_ = false;      // is to be emptied, which failed
-  bool lost_rows_ = false;    // a copy with rows was thrown away
+  bool from_disk_ = false;                // opened, and nothing read since
+  bool to_wipe_ = false;                  // is to be emptied, which failed
+  bool lost_rows_ = false;                // a copy with rows was thrown away
+  std::optional<InputPosition> damaged_;  // where a damaged batch was met last, and how often
+  unsigned damaged_times_ = 0;
   bool asked_again_ = false;  // the offsets, because they were not those of the meta row
   unsigned rebuilds_ = 0;     // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;

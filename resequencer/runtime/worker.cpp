@@ -192,7 +192,8 @@ Result<> Worker::settle_transaction() {
       ++totals_.aborted;
       ++aborts_in_a_row_;
       spdlog::warn("transaction=aborted in_a_row={} error={}", aborts_in_a_row_, log::outside(done->error().message));
-      if (batches.size() == 1 && ++batches.front()->task().aborts_alone >= kAbortsAloneUntilParked)
+      if (batches.size() == 1 && !kafka::passes_by_itself(done->error()) &&
+          ++batches.front()->task().aborts_alone >= kAbortsAloneUntilParked)
         batches.front()->task().park(Parked::kKeepsAborting, done->error().message);
       // Longer and longer, so that a passing trouble of the brokers does not park a partition.
       retry_at_ = Milliseconds(clock_.steady().value() +

@@ -70,6 +70,7 @@ class Worker {
   Result<> idle();
   Result<bool> gather();
   std::uint64_t accept(kafka::Record record);
+  void cannot_read(const kafka::PartitionFailure& failure);
   void assigned(kafka::Assigned assignment);
   void revoked(const kafka::Revoked& revocation);
   void forget_assignment();

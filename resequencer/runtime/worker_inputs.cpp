@@ -39,9 +39,7 @@ Result<bool> Worker::gather() {
       ++records;
       bytes += accept(std::move(*record));
     } else if (const auto* failed = std::get_if<kafka::PartitionFailure>(&event)) {
-      if (PartitionTask* owner = task(failed->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
-        owner->park(Parked::kInputUnreadable,
-                    application_.topics.name(failed->where.topic) + ": " + failed->error.message);
+      cannot_read(*failed);
     } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
       if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
         owner->queue().reached(application_.topics.role_of_input(end->where.topic), end->offset);
@@ -72,6 +70,19 @@ std::uint64_t Worker::accept(kafka::Record record) {
   const std::uint64_t before = owner->queue().bytes();
   owner->queue().push(role, std::move(record));
   return owner->queue().bytes() - before;
+}
+
+// A damaged batch may be whole when it is read again; librdkafka would go on behind it.
+void Worker::cannot_read(const kafka::PartitionFailure& failure) {
+  PartitionTask* owner = task(failure.where.partition);
+  if (owner == nullptr || owner->phase() != Phase::kRunning) return;
+  const bool damaged = failure.error.what_to_do == ErrorClass::kRetriable;
+  if (!damaged || owner->damage_stays(application_.topics.role_of_input(failure.where.topic)))
+    return owner->park(Parked::kInputUnreadable,
+                       application_.topics.name(failure.where.topic) + ": " + failure.error.message);
+  spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
+  owner->rewind();
+  if (!read_from_positions()) recycle(true);
 }
 
 void Worker::assigned(kafka::Assigned assignment) {

@@ -54,18 +54,30 @@ void KafkaTools::add_partitions(const std::string& topic, int partitions) const 
 }
 
 void KafkaTools::delete_group(const std::string& group) const {
+  change_group({"--delete", "--group", group}, "successful");
+}
+
+void KafkaTools::reset_offsets(const std::string& group, const std::string& topic, int partition,
+                               std::int64_t offset) const {
+  change_group({"--reset-offsets", "--execute", "--group", group, "--topic", topic + ":" + std::to_string(partition),
+                "--to-offset", std::to_string(offset)},
+               "NEW-OFFSET");
+}
+
+void KafkaTools::change_group(const std::vector<std::string>& arguments, const std::string& success) const {
+  std::vector<std::string> all = {"--bootstrap-server", bootstrap_servers_};
+  all.insert(all.end(), arguments.begin(), arguments.end());
   std::string printed;
-  const bool deleted = wait_until(kGroupLimit, [&] {
+  const bool changed = wait_until(kGroupLimit, [&] {
     try {
-      printed = run("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
-                    {"--bootstrap-server", bootstrap_servers_, "--delete", "--group", group});
+      printed = run("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", all);
     } catch (const std::runtime_error& error) {
       printed = error.what();
       return false;
     }
-    return printed.find("successful") != std::string::npos;
+    return printed.find(success) != std::string::npos && printed.find("Error") == std::string::npos;
   });
-  if (!deleted) throw std::runtime_error(printed);
+  if (!changed) throw std::runtime_error(printed);
 }
 
 }  // namespace reseq::test

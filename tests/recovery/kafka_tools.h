@@ -22,10 +22,13 @@ class KafkaTools {
   // `setting` as name=value.
   void configure_topic(const std::string& topic, const std::string& setting) const;
   void add_partitions(const std::string& topic, int partitions) const;
-  // The offsets of a group without members; members that were killed are waited for.
+  // Of a group without members; members that were stopped or killed count until their session is over, and are waited
+  // for.
   void delete_group(const std::string& group) const;
+  void reset_offsets(const std::string& group, const std::string& topic, int partition, std::int64_t offset) const;
 
  private:
+  void change_group(const std::vector<std::string>& arguments, const std::string& success) const;
   std::string bootstrap_servers_;
 };
 

@@ -18,6 +18,8 @@ class Broker {
   Broker& operator=(const Broker&) = delete;
 
   [[nodiscard]] const std::string& bootstrap_servers() const { return address_; }
+  // Where it keeps its logs; empty: it is not ours.
+  [[nodiscard]] std::string data_folder() const { return pid_ == 0 ? "" : dir() + "/data"; }
 
   // The broker has stopped answering when this returns, and goes on at resume(). False: it is not ours.
   bool pause();

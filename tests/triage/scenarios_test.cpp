@@ -109,6 +109,20 @@ TEST_F(Worker, WaitsForAnEpochThatIsRaisedSlowly) {
   expect_goes_on(*subject);
 }
 
+// A restore asks before it reads anything of the log: nothing else tells this client that the log has moved.
+TEST(LogReader, AsksTheNewLeaderOfALogForItsEnds) {
+  Subject subject(kBrokers);
+  const kafka::TopicPartition log{subject.application().topics.of(Role::kChangelog), Partition(0)};
+  auto reader = subject.cluster().log_reader();
+  ASSERT_TRUE(reader) << reader.error().message;
+  for (std::int32_t broker = 1; broker <= 2 * kBrokers; ++broker) {
+    rd_kafka_mock_partition_set_leader(subject.kafka().get(), subject.topic(Role::kChangelog).c_str(), 0,
+                                       1 + broker % kBrokers);
+    const auto ends = reader.value()->high_watermarks({&log, 1}, Milliseconds(10'000));
+    EXPECT_TRUE(ends) << ends.error().message;
+  }
+}
+
 // A member that is not static, closed while its coordinator answers with an error.
 void leave(rd_kafka_resp_err_t code) {
   MockKafka kafka;

@@ -29,6 +29,8 @@ class Subject {
   Subject& operator=(const Subject&) = delete;
 
   [[nodiscard]] MockKafka& kafka() { return kafka_; }
+  [[nodiscard]] kafka::Cluster& cluster() { return *cluster_; }
+  [[nodiscard]] const runtime::Application& application() const { return *application_; }
   [[nodiscard]] const std::string& topic(Role role) const {
     return application_->topics.name(application_->topics.of(role));
   }

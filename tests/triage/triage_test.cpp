@@ -4,15 +4,19 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <map>
 #include <mutex>
 #include <set>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <thread>
 
+#include "tests/support/process.h"
 #include "tests/triage/play.h"
 
 namespace reseq::triage {
@@ -27,10 +31,19 @@ std::string path(const char* file) {
   return std::string(RESEQ_SOURCE_DIR) + "/tests/triage/" + file;
 }
 
+// Of the program that plays: where the names of cells stand that need not be played again.
+constexpr const char* kPlayed = "RESEQ_CELLS_PLAYED";
+
 // RESEQ_CELLS: only cells whose name contains it.
 std::vector<Cell> cells_to_play() {
   const char* wanted = std::getenv("RESEQ_CELLS");
   std::vector<Cell> cells = read_cells(path("cells.txt"));
+  if (const char* played = std::getenv(kPlayed)) {
+    std::set<std::string> names;
+    std::ifstream file(played);
+    for (std::string name; std::getline(file, name);) names.insert(name);
+    std::erase_if(cells, [&](const Cell& cell) { return names.contains(cell.name()); });
+  }
   if (wanted != nullptr)
     std::erase_if(cells, [&](const Cell& cell) { return cell.name().find(wanted) == std::string::npos; });
   // The longest first.
@@ -77,6 +90,8 @@ class Ensemble {
       const std::lock_guard lock(mutex_);
       EXPECT_TRUE(outcome.as_told) << "cells.txt:" << cell.line << ": " << cell.name() << ": " << outcome.seen;
       playing_.erase(cell.name());
+      if (const char* played = std::getenv(kPlayed); played != nullptr && outcome.as_told)
+        std::ofstream(played, std::ios::app) << cell.name() << std::endl;
       ++finished_;
       done_.notify_one();
     }
@@ -90,10 +105,28 @@ class Ensemble {
   std::set<std::string> playing_;
 };
 
+// The mock cluster of librdkafka 2.0.2 ends its process when a member joins anew while the answer to its last SyncGroup
+// is still owed (`!member->resp`): a program of its own plays the cells, and is started again behind that.
+constexpr int kStarts = 10;
+constexpr int kPlayLimitMs = 400'000;
+
 TEST(Triage, EveryErrorCodeAtEveryRequestEndsAsTheTableSays) {
+  if (std::getenv("RESEQ_CELLS") == nullptr && std::getenv(kPlayed) == nullptr) {
+    const test::TempDir folder;
+    for (int start = 0; start < kStarts; ++start) {
+      test::Process player({"env", kPlayed + ("=" + folder.path()) + "/played", test::program("test_triage"),
+                            "--gtest_filter=Triage.EveryErrorCode*"},
+                           folder.path() + "/log");
+      const int code = player.wait(kPlayLimitMs);
+      if (code == 0) return;
+      ASSERT_EQ(code, 128 + SIGABRT) << player.tail(20'000);
+      ASSERT_NE(player.tail().find("`!member->resp' failed"), std::string::npos) << player.tail();
+    }
+    FAIL() << "the mock cluster ended " << kStarts << " programs";
+  }
   if (std::getenv("RESEQ_CELLS") == nullptr) spdlog::set_level(spdlog::level::off);
   std::vector<Cell> cells = cells_to_play();
-  ASSERT_FALSE(cells.empty());
+  ASSERT_TRUE(!cells.empty() || std::getenv(kPlayed) != nullptr);
   std::cout << cells.size() << " cells\n";
   Ensemble(std::move(cells)).play_all();
 }

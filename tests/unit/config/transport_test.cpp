@@ -49,12 +49,16 @@ TEST(TransportRules, AllowSecretsInTheClearOnThisHost) {
   for (const char* near :
        {"127.0.0.1:9092", "localhost:9092, 127.3.2.1:9", "[::1]:9092", "SASL_PLAINTEXT://localhost:9"})
     EXPECT_EQ(refusal(plain, near), "") << near;
-  for (const char* far :
-       {"127.0.0.1:9092,kafka:9092", "10.0.0.1:9092", "[2001:db8::1]:9092", "localhost.example.org:1"})
+  for (const char* far : {"127.0.0.1:9092,kafka:9092", "10.0.0.1:9092", "[2001:db8::1]:9092", "localhost.example.org:1",
+                          "127.example.org:9092", "127.0.0.1.example.org:9092"})
     EXPECT_NE(refusal(plain, far), "") << far;
 }
 
 TEST(TransportRules, TakeTheLastOfTwoValues) {
+  EXPECT_NE(
+      refusal(
+          {{"security.protocol", "sasl_plaintext"}, {"sasl.mechanism", "SCRAM-SHA-256"}, {"sasl.mechanisms", "PLAIN"}}),
+      "");
   EXPECT_EQ(
       refusal({{"enable.ssl.certificate.verification", "false"}, {"enable.ssl.certificate.verification", "true"}}), "");
 }

@@ -86,5 +86,14 @@ TEST(CatchUp, SaysThatItDoesNotComeNearerAndComparesAnewAfterATakeover) {
   EXPECT_TRUE(catch_up.look(Milliseconds(15'000), {{kFirst, 0, 5000}, {kSecond, 9000, 9000}}));
 }
 
+TEST(CatchUp, ForgetsABacklogWithItsPartition) {
+  CatchUp catch_up;
+  EXPECT_FALSE(catch_up.look(Milliseconds(0), {{kFirst, 0, 5000}}));
+  EXPECT_TRUE(catch_up.look(Milliseconds(5000), {{kFirst, 0, 5000}}));
+  EXPECT_FALSE(catch_up.look(Milliseconds(10'000), {}));
+  EXPECT_FALSE(catch_up.look(Milliseconds(3'610'000), {{kSecond, 10, 0}}));
+  EXPECT_FALSE(catch_up.look(Milliseconds(3'615'000), {{kSecond, 20, 0}})) << "it was never behind";
+}
+
 }  // namespace
 }  // namespace reseq::runtime
