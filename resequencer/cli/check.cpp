@@ -186,8 +186,8 @@ class Check {
     return std::to_string(documents) + " " + runtime::target_still_waits(target);
   }
 
-  bool refuse(const char* subject, std::string text) {
-    findings_.add(Verdict::kError, subject, std::move(text));
+  bool refuse(const char* subject, const std::string& text) {
+    findings_.add(Verdict::kError, subject, text);
     return false;
   }
 

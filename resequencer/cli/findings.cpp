@@ -32,7 +32,7 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
-void Findings::add(Verdict verdict, std::string subject, std::string text) {
+void Findings::add(Verdict verdict, std::string subject, std::string_view text) {
   lines_.push_back({verdict, std::move(subject), log::one_line(text)});
 }
 

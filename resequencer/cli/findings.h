@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace reseq::cli {
@@ -19,7 +20,7 @@ struct Line {
 
 class Findings {
  public:
-  void add(Verdict verdict, std::string subject, std::string text);
+  void add(Verdict verdict, std::string subject, std::string_view text);
   [[nodiscard]] bool any_error() const;
   // Table: one line per finding. JSON: {"ok": bool, "findings": [{"verdict", "subject", "text"}]}.
   [[nodiscard]] std::string text(Format format) const;

@@ -2,6 +2,7 @@
 // three. Longer runs: script/chaos (docs/testing.md, "Chaos"). A seed does not repeat a run, because threads and
 // brokers go their own ways; it repeats what is done to them. RESEQ_CHAOS_SEED changes it: a number, or `random`.
 #include <cstdlib>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <iostream>
@@ -9,7 +10,6 @@
 #include <string>
 
 #include "tests/chaos/run/run.h"
-#include "tests/support/process.h"
 
 namespace reseq::chaos {
 namespace {
@@ -23,14 +23,20 @@ std::uint64_t seed(std::uint64_t otherwise) {
 }
 
 void run(RunOptions options) {
-  const test::TempDir directory;
-  options.folder = directory.path();
+  std::string place = (std::filesystem::temp_directory_path() / "reseq-chaos-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(place.data()), nullptr);
+  options.folder = place;
   std::cout << "seed=" << options.seed << std::endl;
   const RunReport report = run_chaos(options);
   std::cout << report.details << last_line(options, report) << std::endl;
   EXPECT_THAT(report.violations, IsEmpty());
   EXPECT_GT(report.records, 0U);
   EXPECT_GT(report.kills, 0U);
+  if (testing::Test::HasFailure()) {
+    std::cout << "kept: " << place << std::endl;
+  } else {
+    std::filesystem::remove_all(place);
+  }
 }
 
 TEST(Chaos, EveryFailpointKillsThreeTimes) {

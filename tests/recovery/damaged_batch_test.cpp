@@ -23,8 +23,9 @@ class Bit {
     struct stat status {};
     (void)::fstat(file_, &status);
     std::string bytes(static_cast<std::size_t>(status.st_size), '\0');
-    (void)::pread(file_, bytes.data(), bytes.size(), 0);
-    at_ = static_cast<off_t>(bytes.find_last_not_of('\0'));  // there may be room behind the records
+    const bool read = ::pread(file_, bytes.data(), bytes.size(), 0) == status.st_size;
+    // There may be room behind the records.
+    if (read) at_ = static_cast<off_t>(bytes.find_last_not_of('\0'));
   }
   ~Bit() { ::close(file_); }
   Bit(const Bit&) = delete;

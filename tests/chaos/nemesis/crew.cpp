@@ -57,6 +57,7 @@ void Crew::step() {
 void Crew::judge_end(Member& member, const End& end) {
   read_log(member);
   member.parked.clear();
+  member.disk_failed = false;
   ++member.ends;
   ++member.ends_with[end.code];
   member.last_end = end;
@@ -88,8 +89,13 @@ void Crew::read_log(Member& member) {
 }
 
 void Crew::read_line(Member& member, const std::string& line) {
+  member.disk_failed = member.disk_failed || has_any(line, {" checkpoint=failed ", " sync=failed "});
+  // What could not be written, however long ago, is not clean when it stops.
+  const bool unclean = member.disk_failed && has_any(line, {" state=unclean "});
   if (is_bug(line)) {
     chronicle_.violation(member.process->name() + ": " + line);
+  } else if (unclean) {
+    chronicle_.note("excused " + member.process->name() + ": " + line);
   } else if (has_any(line, {" level=error "})) {
     chronicle_.complain(member.process->name() + ": " + line);
   }
@@ -102,6 +108,7 @@ void Crew::read_line(Member& member, const std::string& line) {
   if (test::field(line, "takeover") == "ready") {
     member.exchanged.erase(std::atoi(partition->c_str()));
     const std::string way = test::field(line, "recovery").value_or("");
+    if (way == "rebuild") member.damaged.erase(std::atoi(partition->c_str()));
     ++counts_.recoveries[way == "rebuild" ? way + "/" + test::field(line, "reason").value_or("") : way];
   }
 }

@@ -32,6 +32,8 @@ struct Member {
   std::uint64_t log_read = 0;
   std::map<int, std::string> parked = {};  // partition and reason, since its last start
   std::set<int> exchanged = {};            // partitions whose copy here is one of another partition, until it is opened
+  std::set<int> damaged = {};              // partitions whose copy may be wrong unseen, until it is rebuilt
+  bool disk_failed = false;                // it said so since its last start
   std::uint64_t ends = 0;
   End last_end = {};
   std::map<int, int> ends_with = {};  // by code
@@ -54,6 +56,8 @@ class Crew {
   Member& add(Job job, ProgramToRun program, std::unique_ptr<Host> host, std::string folder);
   // Starts what has ended, reads logs, looks at footprints.
   void step();
+  // Takes in what a member has logged since that was done last.
+  void read_log(Member& member);
 
   [[nodiscard]] std::vector<Member*> all(Job job) const;
   [[nodiscard]] const std::vector<std::unique_ptr<Member>>& members() const { return members_; }
@@ -63,7 +67,6 @@ class Crew {
 
  private:
   void judge_end(Member& member, const End& end);
-  void read_log(Member& member);
   void read_line(Member& member, const std::string& line);
   void weigh();
 

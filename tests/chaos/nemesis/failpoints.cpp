@@ -91,14 +91,20 @@ Hunt::Hunt(Failpoints& points, std::string point, Member& member, HuntMeans mean
   // What happens once in a life is waited for once; what goes on all the time is met at one of the first passes.
   const std::uint64_t passes = point_.starts_with("transaction.") || point_ == "takeover.restore" ? kPassesMax : 1;
   const std::string count = std::to_string(1 + draw.below(passes));
-  const std::string plan =
-      need_ == Need::kWakeUp ? "transaction.send_offsets:" + count + ":stop," + point_ : point_ + ":" + count;
+  plan_ = need_ == Need::kWakeUp ? "transaction.send_offsets:" + count + ":stop," + point_ : point_ + ":" + count;
+  what_ = member_.process->name() + " " + plan_;
+  // What librdkafka sees of it.
+  const std::string name = member_.process->name() + ": ";
+  if (need_ == Need::kWakeUp || need_ == Need::kLoseReply) excuse_ = means_.chronicle.excuse({name, kLibraryError});
+  begin_life();
+}
+
+void Hunt::begin_life() {
   if (member_.process->running()) member_.process->kill();
-  member_.process->arm(point_, {"RESEQ_FAILPOINT=" + plan});
+  member_.process->arm(point_, {"RESEQ_FAILPOINT=" + plan_});
   if (need_ == Need::kPoison) poison_copies(member_.folder);
   if (need_ == Need::kExchange) member_.exchanged.merge(exchange_copies(member_.folder, means_.partitions));
   ends_before_ = member_.ends;
-  what_ = member_.process->name() + " " + plan;
 }
 
 Hunt::Need Hunt::need_of(std::string_view point) {
@@ -121,6 +127,8 @@ void Hunt::step() {
 }
 
 void Hunt::provide() {
+  // There was no copy yet of what it was given: there is one now.
+  if (need_ == Need::kPoison || need_ == Need::kExchange) return begin_life();
   provided_ = true;
   if (need_ == Need::kStop) member_.process->terminate();
   if (need_ == Need::kLoseReply) rule_ = means_.proxy.add(lose_commit_reply(means_.transactional_ids));
@@ -157,6 +165,7 @@ void Hunt::give_up() {
 
 void Hunt::finish() {
   over_ = true;
+  if (excuse_ != 0) means_.chronicle.end_excuse(std::exchange(excuse_, 0));
   if (rule_ != 0) means_.proxy.remove(std::exchange(rule_, 0));
   if (!guest_runs_) return;
   guest_runs_ = false;

@@ -54,6 +54,7 @@ class Failpoints {
 
 // What a hunt may use to bring a process to its point.
 struct HuntMeans {
+  Chronicle& chronicle;
   Member& guest;
   Proxy& proxy;
   std::string transactional_ids;  // pattern of the process
@@ -76,6 +77,7 @@ class Hunt {
  private:
   enum class Need : unsigned char { kNothing, kPoison, kExchange, kStop, kWakeUp, kLoseReply, kGuest };
   [[nodiscard]] static Need need_of(std::string_view point);
+  void begin_life();
   void provide();
   void wake_up();
   void note_end();
@@ -85,11 +87,13 @@ class Hunt {
   Member& member_;
   HuntMeans means_;
   std::string point_;
+  std::string plan_;
   std::string what_;
   std::uint64_t ends_before_ = 0;
   Need need_;
   bool provided_ = false;
   RuleId rule_ = 0;
+  std::uint64_t excuse_ = 0;
   bool guest_runs_ = false;
   std::optional<Clock::time_point> paused_at_;
   bool over_ = false;

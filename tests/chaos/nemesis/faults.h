@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +26,7 @@ struct Scene {
   const Site& site;
   Failpoints& failpoints;
   simulation::Draw& draw;
-  std::set<std::string>& damaged_copies;  // folders of partitions, for the judge
+  std::function<void(bool)> rest;  // true: producers write nothing new for the time being
 };
 
 struct Harm {

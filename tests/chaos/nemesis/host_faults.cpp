@@ -14,6 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr int kConfigurationExit = 78;  // EX_CONFIG
+
 // The process goes on without checkpoints, for as long as its memory lasts, and says so; one that starts now cannot
 // write its lock and is refused.
 Harm disk_full(Scene& scene) {
@@ -35,10 +37,8 @@ Harm disk_full(Scene& scene) {
                 member.host->break_disk(0);
                 chronicle.note("disk refused=" + std::to_string(member.host->disk_refusals() - before) + " " + what);
               },
-          .excused = {{name + ": ", " checkpoint=failed "},
-                      {name + ": ", " sync=failed "},
-                      {name + ": ", " state=unclean "},
-                      {"end name=" + name + " code=69"}}};
+          .excused = {
+              {name + ": ", " checkpoint=failed "}, {name + ": ", " sync=failed "}, {"end name=" + name + " code=69"}}};
 }
 
 // The first size of the map is that of a few pages: it has to grow again and again.
@@ -84,6 +84,26 @@ Harm slow_host(Scene& scene) {
           }};
 }
 
+// A folder that does not say that it is ours is left alone, until somebody puts it right.
+Harm damage_owner_of(Scene& scene, Member& member) {
+  Supervised& process = *member.process;
+  const int before = member.ends_with[kConfigurationExit];
+  const std::string wrong = damage_owner(member.folder, scene.draw);
+  process.release();
+  Chronicle& chronicle = scene.chronicle;
+  const auto refused = [&member, before] { return member.ends_with[kConfigurationExit] > before; };
+  return {.what = process.name() + "; owner damaged",
+          .heal =
+              [&member, &chronicle, refused, wrong] {
+                if (owner_of(member.folder) != wrong)
+                  chronicle.violation(member.process->name() + " took a folder that is not its own");
+                remove_owner(member.folder);
+                chronicle.note(member.process->name() + (refused() ? " was refused" : " had not asked yet"));
+              },
+          .over = refused,
+          .excused = {{"end name=" + process.name() + " code=" + std::to_string(kConfigurationExit)}}};
+}
+
 // Whatever lies in the folder: it is caught up if that is right, or rebuilt. Bits that flip in a row are found when the
 // row is read; what nobody reads again is wrong for ever, so the judge counts such copies and does not judge them.
 Harm damage_state(Scene& scene) {
@@ -95,12 +115,15 @@ Harm damage_state(Scene& scene) {
   } else {
     process.stop(seconds(20));
   }
+  if (scene.draw.chance(200) && !owner_of(member.folder).empty()) return damage_owner_of(scene, member);
+  // A rebuild before the damage is no rebuild after it.
+  scene.crew.read_log(member);
   std::string what = process.name();
   for (const std::string& copy : copies_of(member.folder)) {
     if (!scene.draw.chance(600)) continue;
     const std::string kept = scene.site.settings().folder + "/kept" + copy.substr(copy.rfind('/'));
     const Damage done = damage(copy, kept, scene.draw);
-    if (done.silent) scene.damaged_copies.insert(copy);
+    if (done.silent) member.damaged.insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
     if (scene.draw.chance(400)) keep(copy, kept);
     what += "; " + copy.substr(copy.rfind('/') + 1) + ": " + done.what;
   }
@@ -135,8 +158,9 @@ std::vector<FaultKind> host_faults() {
       kind("clock_step", "the clock of a process steps by seconds, hours or years, and back", 2'000, 12'000,
            clock_step),
       kind("slow_host", "a host whose clock is behind takes over all partitions", 10'000, 16'000, slow_host),
-      kind("damage_state", "copies of a stopped or killed process are damaged, cut, exchanged or removed", 0, 0,
-           damage_state),
+      kind("damage_state",
+           "copies of a stopped or killed process are damaged, cut, exchanged or removed, or its folder's owner is",
+           10'000, 10'000, damage_state),
       kind("reboot", "a process is killed, and its host has been started anew", 0, 0, reboot),
   };
 }

@@ -27,8 +27,7 @@ void Nemesis::step() {
 void Nemesis::begin(const Planned& planned) {
   const FaultKind& kind = kinds_[planned.kind];
   simulation::Draw draw(planned.seed);
-  Scene scene{scene_.chronicle,  scene_.crew, scene_.cluster,       scene_.site,
-              scene_.failpoints, draw,        scene_.damaged_copies};
+  Scene scene{scene_.chronicle, scene_.crew, scene_.cluster, scene_.site, scene_.failpoints, draw, scene_.rest};
   Harm harm = kind.begin(scene);
   scene_.chronicle.note("begin " + std::string(kind.name) + " " + harm.what);
   ++faults_;

@@ -12,6 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::chrono::seconds kDoubleMustEndWithin{30};
+// What is on its way is done by then.
+constexpr std::chrono::seconds kLull{3};
 constexpr int kConfigurationExit = 78;  // EX_CONFIG
 constexpr int kUnavailableExit = 69;    // EX_UNAVAILABLE
 
@@ -30,10 +32,33 @@ Harm stop(Scene& scene) {
   return {.what = process.name(), .over = [] { return true; }};
 }
 
+// In the middle of its work, or when there was nothing to do for a while: then it sleeps without a transaction, and
+// wakes up when others have long had its partitions and traffic comes back.
 Harm pause(Scene& scene) {
   Supervised& process = *any_resequencer(scene).process;
-  process.pause();
-  return {.what = process.name(), .heal = [&process] { process.resume(); }};
+  const bool idle = scene.draw.chance(400);
+  const std::vector<Words> excused = {{process.name() + ": ", kLibraryError}};
+  if (!idle) {
+    process.pause();
+    return {.what = process.name(), .heal = [&process] { process.resume(); }, .excused = excused};
+  }
+  const auto rest = scene.rest;
+  const auto asleep = std::make_shared<bool>(false);
+  const auto begun = Clock::now();
+  rest(true);
+  return {.what = process.name() + ", idle",
+          .heal =
+              [&process, rest] {
+                process.resume();
+                rest(false);
+              },
+          .step =
+              [&process, asleep, begun] {
+                if (*asleep || Clock::now() - begun < kLull) return;
+                *asleep = true;
+                process.pause();
+              },
+          .excused = excused};
 }
 
 Harm failpoint(Scene& scene) {
@@ -41,8 +66,8 @@ Harm failpoint(Scene& scene) {
   auto point = scene.failpoints.next();
   if (!point) return {.what = "nothing: no point is wanted", .over = [] { return true; }};
   Member& member = any_resequencer(scene);
-  const HuntMeans means{guest, scene.cluster.proxy(), scene.site.transactional_ids(member.process->name()),
-                        scene.site.settings().partitions};
+  const HuntMeans means{scene.chronicle, guest, scene.cluster.proxy(),
+                        scene.site.transactional_ids(member.process->name()), scene.site.settings().partitions};
   auto hunt = std::make_shared<Hunt>(scene.failpoints, *std::move(point), member, means, scene.draw);
   return {.what = hunt->what(),
           .heal = [hunt] { hunt->give_up(); },
@@ -154,8 +179,8 @@ std::vector<FaultKind> process_faults() {
       kind("kill", "kill -9 of a resequencer or a process of the pipeline", 0, 0, 6, kill),
       kind("stop", "SIGTERM of a resequencer, which is started again", 0, 0, 1, stop),
       kind("failpoint", "a resequencer dies at the next of the named failpoints", 26'000, 26'000, 3, failpoint),
-      kind("pause", "SIGSTOP of a resequencer for longer than session and transaction time-out, then SIGCONT", 5'500,
-           14'000, 2, pause),
+      kind("pause", "SIGSTOP of a busy or idle resequencer, past its session and mostly its transaction, then SIGCONT",
+           6'500, 18'000, 2, pause),
       kind("duplicate", "a second process with the same instance.id: one of the two ends with exit code 78", 32'000,
            32'000, 1, duplicate),
       kind("rebalance_storm", "two more resequencers join and leave the group", 8'000, 16'000, 1, rebalance_storm),

@@ -29,6 +29,11 @@ struct SiteSettings {
 inline constexpr std::chrono::milliseconds kSessionTimeout{6'000};
 // Longer than a session: who is paused for longer than the one and shorter than the other must abort.
 inline constexpr std::chrono::milliseconds kTransactionTimeout{10'000};
+// How often the brokers look for transactions that are overdue, and how long after their start for the first time. It
+// must be longer than a broker takes to lead its partitions again: Kafka 4.3.1 takes a partition without a leader for
+// deleted, skips the marker that ends an overdue transaction in it, and calls the transaction ended. It hangs then, or
+// the next commit of the same producer commits it (docs/testing.md, "Chaos").
+inline constexpr std::chrono::milliseconds kSweepEvery{15'000};
 // A forward step of a clock up to this is believed; the others may be as far behind.
 inline constexpr std::chrono::seconds kClockJumpMax{60};
 inline constexpr std::chrono::seconds kClockDriftMax{120};

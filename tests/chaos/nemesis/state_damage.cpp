@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "store/state_folder.h"
@@ -138,6 +139,28 @@ bool keep(const std::string& copy, const std::string& kept_folder) {
   for (const char* name : {"data.mdb", "boot", "clean"})
     if (fs::exists(file_of(copy, name))) fs::copy_file(file_of(copy, name), file_of(kept_folder, name));
   return true;
+}
+
+std::string owner_of(const std::string& instance_folder) {
+  std::ifstream file(instance_folder + "/owner", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string damage_owner(const std::string& instance_folder, simulation::Draw& draw) {
+  const std::string file = instance_folder + "/owner";
+  const std::uint64_t size = size_of(file);
+  if (size < 2 || draw.chance(300)) {
+    write(file, "1 application another cluster none\n");
+  } else if (draw.chance(500)) {
+    flip_bit(file, draw.below(size), static_cast<unsigned>(draw.below(8)));
+  } else {
+    fs::resize_file(file, 1 + draw.below(size - 1));
+  }
+  return owner_of(instance_folder);
+}
+
+void remove_owner(const std::string& instance_folder) {
+  fs::remove(instance_folder + "/owner");
 }
 
 Damage damage(const std::string& copy, const std::string& kept_folder, simulation::Draw& draw) {

@@ -28,6 +28,12 @@ struct Damage {
   bool silent = false;  // nothing may notice it before the damaged place is read
 };
 
+// The folder of an instance looks like one of another application, or its owner cannot be read: who starts is refused.
+// Returns what is written there now.
+[[nodiscard]] std::string damage_owner(const std::string& instance_folder, simulation::Draw& draw);
+[[nodiscard]] std::string owner_of(const std::string& instance_folder);
+void remove_owner(const std::string& instance_folder);
+
 // Draws one damage and does it to a copy. `kept_folder`: what keep() made, if anything.
 Damage damage(const std::string& copy, const std::string& kept_folder, simulation::Draw& draw);
 

@@ -29,7 +29,7 @@ void Hunters::step() {
     if (auto point = scene_.failpoints.next())
       hunts_[i].emplace(
           scene_.failpoints, *std::move(point), *members[i],
-          HuntMeans{*guests[i % guests.size()], scene_.cluster.proxy(),
+          HuntMeans{scene_.chronicle, *guests[i % guests.size()], scene_.cluster.proxy(),
                     scene_.site.transactional_ids(members[i]->process->name()), scene_.site.settings().partitions},
           scene_.draw);
   }

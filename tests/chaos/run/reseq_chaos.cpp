@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/chaos/nemesis/faults.h"
+#include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/run.h"
 
 namespace {
@@ -20,6 +21,9 @@ int list_faults() {
   for (const auto& kind : reseq::chaos::fault_kinds())
     std::cout << kind.name << std::string(20 - kind.name.size(), ' ') << kind.meaning
               << (kind.brokers_min > 1 ? " (needs --brokers 3)" : "") << '\n';
+  std::cout << "\nAt the end of a run, when they are named:\n";
+  for (const auto& act : reseq::chaos::final_acts())
+    std::cout << act.name << std::string(20 - act.name.size(), ' ') << act.meaning << '\n';
   return EX_OK;
 }
 

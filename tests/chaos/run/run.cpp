@@ -7,7 +7,6 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "config/settings.h"
 #include "kafka/admin.h"
 #include "tests/chaos/nemesis/nemesis.h"
+#include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
 #include "tests/chaos/run/progress_watch.h"
 #include "tests/chaos/workload/drain.h"
@@ -42,10 +42,10 @@ constexpr seconds kDrainLimit{180};
 constexpr seconds kStopLimit{30};
 constexpr int kInitLimitMs = 120'000;
 // After everything is healed each partition goes on within the longer of session time-out and transaction time-out with
-// the broker's sweep (1 s), and 30 s, and a restore, which is one of the whole changelog at worst.
+// the broker's sweep, and 30 s, and a restore, which is one of the whole changelog at worst.
 constexpr seconds kRestore{30};
 constexpr seconds kStallMax =
-    std::chrono::ceil<seconds>(std::max(kSessionTimeout, kTransactionTimeout + seconds(1))) + seconds(30) + kRestore;
+    std::chrono::ceil<seconds>(std::max(kSessionTimeout, kTransactionTimeout + kSweepEvery)) + seconds(30) + kRestore;
 // Faults come and go: none lasts longer than 32 s, so that no partition can be held for so long.
 constexpr seconds kStallUnderFaultsMax{180};
 
@@ -60,17 +60,42 @@ kafka::Connection connection_to(const std::string& bootstrap_servers) {
   return {.bootstrap_servers = bootstrap_servers, .log = [](int, std::string_view, std::string_view) {}};
 }
 
+// Of several brokers one may be late to hear of new topics, and a process that asks it would not start. A client that
+// has just been opened asks the broker it was given.
+bool knows_topics(std::uint16_t port) {
+  const auto admin = kafka::Admin::open(connection_to("127.0.0.1:" + std::to_string(port)));
+  if (!admin) return false;
+  for (const char* role : {"requests", "control", "commands", "changelog", "work", "events", "dead-letter"})
+    if (!admin.value()->partition_count(std::string("chaos.") + role, kAdminLimit)) return false;
+  return true;
+}
+
+std::vector<FinalAct> choose_acts(const RunOptions& options) {
+  std::vector<FinalAct> chosen;
+  for (const FinalAct& act : final_acts())
+    if (std::find(options.faults.begin(), options.faults.end(), act.name) != options.faults.end())
+      chosen.push_back(act);
+  return chosen;
+}
+
+bool is_final_act(const std::string& name) {
+  const auto& all = final_acts();
+  return std::any_of(all.begin(), all.end(), [&](const FinalAct& act) { return act.name == name; });
+}
+
+// With nothing but final acts nothing is disturbed before them.
 std::vector<FaultKind> choose_kinds(const RunOptions& options) {
   const auto& all = fault_kinds();
   std::vector<FaultKind> chosen;
   for (const std::string& name : options.faults) {
+    if (is_final_act(name)) continue;
     const auto found = std::find_if(all.begin(), all.end(), [&](const FaultKind& kind) { return kind.name == name; });
     if (found == all.end()) throw std::runtime_error("no fault is named " + name + ": see --list-faults");
     if (found->brokers_min > options.brokers)
       throw std::runtime_error(name + " needs --brokers " + std::to_string(found->brokers_min));
     chosen.push_back(*found);
   }
-  if (!chosen.empty()) return chosen;
+  if (!options.faults.empty()) return chosen;
   for (const FaultKind& kind : all)
     if (kind.brokers_min <= options.brokers) chosen.push_back(kind);
   return chosen;
@@ -81,8 +106,13 @@ class Run {
   explicit Run(const RunOptions& options)
       : options_(options),
         kinds_(choose_kinds(options)),
+        acts_(choose_acts(options)),
         chronicle_((std::filesystem::create_directories(options.folder), options.folder + "/faults.log")),
-        cluster_({.brokers = options.brokers, .folder = options.folder + "/kafka", .seed = options.seed}),
+        cluster_({.brokers = options.brokers,
+                  .folder = options.folder + "/kafka",
+                  .seed = options.seed,
+                  .properties = {{"transaction.abort.timed.out.transaction.cleanup.interval.ms",
+                                  std::to_string(kSweepEvery.count())}}}),
         site_({.folder = options.folder,
                .application_id = "chaos",
                .bootstrap_servers = cluster_.bootstrap_servers(),
@@ -105,19 +135,20 @@ class Run {
   void wait_until_drained(Drain& questions);
   void stop_all();
   void judge();
+  void play_final_acts();
   void live(milliseconds time);
   void watch_progress(seconds most);
   [[nodiscard]] std::string details() const;
 
   RunOptions options_;
   std::vector<FaultKind> kinds_;
+  std::vector<FinalAct> acts_;
   Chronicle chronicle_;
   Cluster cluster_;
   Site site_;
   Failpoints failpoints_;
   simulation::Draw draw_;
   Crew crew_;
-  std::set<std::string> damaged_copies_;
   std::unique_ptr<Plan> plan_;
   std::unique_ptr<Producers> producers_;
   std::unique_ptr<ProgressWatch> progress_;
@@ -142,6 +173,12 @@ void Run::create_topics() {
   test::Process init({test::program("resequencer"), "init", "--config", site_.config_file("r1")},
                      site_.log_file("init"));
   if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
+  const auto until = Clock::now() + kHealLimit;
+  for (int broker = 1; broker <= options_.brokers; ++broker)
+    while (!knows_topics(cluster_.direct_port(broker))) {
+      if (Clock::now() > until) throw std::runtime_error("a broker does not get to know the topics");
+      std::this_thread::sleep_for(kBeat);
+    }
 }
 
 void Run::hire() {
@@ -191,7 +228,7 @@ void Run::watch_progress(seconds most) {
 void Run::disturb() {
   const auto length = milliseconds(static_cast<std::int64_t>(options_.minutes * 60'000));
   const auto until = Clock::now() + length;
-  Scene scene{chronicle_, crew_, cluster_, site_, failpoints_, draw_, damaged_copies_};
+  Scene scene{chronicle_, crew_, cluster_, site_, failpoints_, draw_, [this](bool rests) { producers_->rest(rests); }};
   if (options_.kills_per_failpoint > 0) {
     Hunters hunters(scene, options_.kills_per_failpoint);
     while (!hunters.done()) {
@@ -206,7 +243,8 @@ void Run::disturb() {
       chronicle_.violation("a failpoint was not reached often enough:\n" + failpoints_.table());
     return;
   }
-  Nemesis nemesis(scene, kinds_, draw_schedule(options_.seed, length, kinds_));
+  Nemesis nemesis(scene, kinds_,
+                  kinds_.empty() ? std::vector<Planned>() : draw_schedule(options_.seed, length, kinds_));
   live(seconds(3));
   while (Clock::now() < until + seconds(3)) {
     nemesis.step();
@@ -287,10 +325,10 @@ void Run::judge() {
   for (const auto& member : crew_.members())
     if (!member->folder.empty() && std::filesystem::exists(member->folder))
       which.instance_folders.push_back(member->folder);
-  which.damaged_copies = damaged_copies_;
   for (const auto& member : crew_.members())
-    for (const int partition : member->exchanged)
-      which.damaged_copies.insert(member->folder + "/" + std::to_string(partition));
+    for (const auto& partitions : {member->exchanged, member->damaged})
+      for (const int partition : partitions)
+        which.damaged_copies.insert(member->folder + "/" + std::to_string(partition));
   which.scratch_folder = options_.folder + "/scratch";
   const PlannedSpecification specification(plan_->settings());
   const auto judged = judge::judge(which, specification);
@@ -301,6 +339,22 @@ void Run::judge() {
                   " copies=" + std::to_string(found.copies) + " distrusted=" + std::to_string(found.distrusted) +
                   " damaged=" + std::to_string(found.excused) + " violations=" + std::to_string(found.violations));
   for (const std::string& line : found.lines) chronicle_.violation(line);
+}
+
+void Run::play_final_acts() {
+  if (acts_.empty() || !chronicle_.violations().empty()) return;
+  Aftermath after(chronicle_, crew_, site_, connection_to(site_.settings().bootstrap_servers));
+  for (const FinalAct& act : acts_) {
+    chronicle_.note("begin " + std::string(act.name));
+    std::vector<std::uint64_t> excuses;
+    for (const std::string_view reason : act.parks)
+      excuses.push_back(chronicle_.excuse({" parked reason=" + std::string(reason) + " "}));
+    act.play(after);
+    for (const std::uint64_t excuse : excuses) chronicle_.end_excuse(excuse);
+    chronicle_.note("end   " + std::string(act.name));
+    ++report_.faults;
+    ++by_kind_[act.name];
+  }
 }
 
 std::string Run::details() const {
@@ -333,6 +387,7 @@ RunReport Run::play() {
   progress_.reset();
   stop_all();
   judge();
+  play_final_acts();
   report_.kills = crew_.counts().kills;
   report_.rebalances = crew_.counts().rebalances;
   report_.violations = chronicle_.violations();

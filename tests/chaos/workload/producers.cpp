@@ -86,7 +86,7 @@ class Producers::Stream {
     if (next_ < reached_) return true;
     const Clock::time_point now = Clock::now();
     due_ = std::max(due_, now - kDebtMax);
-    if (all_.stop_ || due_ > now || all_.lag_.behind()) return false;
+    if (all_.stop_ || all_.rests_ || due_ > now || all_.lag_.behind()) return false;
     due_ += each_;
     return true;
   }

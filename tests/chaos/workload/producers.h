@@ -36,6 +36,9 @@ class Producers {
   // Nothing new is written from now on; returns when everything is acknowledged. kTimeout: it is not, within the limit.
   Result<> stop(Milliseconds limit);
 
+  // While it rests nothing new is written, as if there were nothing to say.
+  void rest(bool rests) { rests_ = rests; }
+
   // Requests acknowledged so far, by producer.
   [[nodiscard]] std::vector<std::uint64_t> written() const;
   [[nodiscard]] std::uint64_t total() const;
@@ -47,6 +50,7 @@ class Producers {
 
   std::atomic<bool> stop_ = false;
   std::atomic<bool> give_up_ = false;
+  std::atomic<bool> rests_ = false;
   LagWatch lag_;
   std::vector<std::unique_ptr<Stream>> streams_;
 };
