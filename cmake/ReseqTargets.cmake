@@ -5,7 +5,7 @@ add_custom_target(programs)
 add_custom_target(release_tests)
 # What the TSan build needs.
 add_custom_target(thread_tests)
-set(RESEQ_RELEASE_LABELS e2e property simulation)
+set(RESEQ_RELEASE_LABELS e2e chaos property simulation)
 
 # reseq_library(engine DEPS model [LINK Pkg::lib]): library reseq_<name> of the .cpp files in this folder.
 function(reseq_library name)
@@ -48,7 +48,7 @@ function(reseq_test name)
     # Sanitized code takes twice as long to compile with -O1; the code under test keeps it, tests do without. The
     # end-to-end tests start programs of the release build.
     target_compile_options(test_${name} PRIVATE -O0)
-    if("e2e" IN_LIST arg_LABELS)
+    if("e2e" IN_LIST arg_LABELS OR "chaos" IN_LIST arg_LABELS)
       set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
   endif()
