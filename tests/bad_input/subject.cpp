@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 #include "kafka/admin.h"
 #include "tests/e2e/fleet.h"
 #include "tests/support/broker.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
@@ -23,15 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr Milliseconds kLimit{20'000};
 constexpr std::chrono::seconds kSettleLimit{90};
 constexpr Milliseconds kSlice{100};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
-void good(const Result<>& result) {
-  if (!result) throw std::runtime_error(result.error().message);
-}
 
 std::string with_application(std::string toml, const std::string& application) {
   static const std::string kMark = "{application}";

@@ -20,10 +20,10 @@ TEST(OneBroker, ThatIsStoppedAnswersAgainWhenItGoesOn) {
   scene.cluster().stop(1);
   EXPECT_TRUE(scene.cluster().stopped(1));
   EXPECT_FALSE(scene.cluster().healthy());
-  must(producer->send(scene.topic(), {}, "after", {}));
+  good(producer->send(scene.topic(), {}, "after", {}));
   EXPECT_FALSE(producer->flush(Milliseconds(300)));
   scene.cluster().cont(1);
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
 }
 
@@ -80,9 +80,9 @@ TEST_F(ThreeBrokers, TransactionsGoOnAtTheNextCoordinator) {
   settings.transaction_timeout = kLong;  // until the others have noticed, on a slow machine
   const auto producer = scene.producer(settings);
   const auto commit_of = [&](const std::string& payload) {
-    must(producer->begin());
+    good(producer->begin());
     put(*producer, payload);
-    return [&] { must(settled([&] { return producer->commit(kLong); })); };
+    return [&] { good(settled([&] { return producer->commit(kLong); })); };
   };
   std::map<int, RuleId> commits;  // counted by broker
   for (int broker = 1; broker <= 3; ++broker)
@@ -112,12 +112,12 @@ TEST_F(ThreeBrokers, OneAloneAcknowledgesNothingAndAllTogetherLoseNothing) {
   for (int broker = 1; broker <= 3; ++broker) {
     if (broker != leader) cluster_->kill(broker);
   }
-  must(producer->send(scene.topic(), {}, "after", {}));
+  good(producer->send(scene.topic(), {}, "after", {}));
   EXPECT_FALSE(producer->flush(Milliseconds(1'000)));
   cluster_->kill_all();
   EXPECT_EQ(cluster_->group_coordinator(scene.name()), 0);
   ASSERT_TRUE(cluster_->heal(kHealing));
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
   EXPECT_TRUE(test::wait_until(kPatience, [&] { return cluster_->group_coordinator(scene.name()) != 0; }));
 }

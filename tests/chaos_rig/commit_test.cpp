@@ -18,9 +18,9 @@ class Commit : public testing::Test {
  protected:
   // First transaction: one record. Its EndTxn is held and repeated by the client, to whom the commit looks good.
   void commit_late(kafka::Producer& producer) {
-    must(producer.begin());
+    good(producer.begin());
     put(producer, "first");
-    must(settled([&] { return producer.commit(kLong); }));
+    good(settled([&] { return producer.commit(kLong); }));
   }
   bool finished(RuleId rule) {
     return test::wait_until(kPatience, [&] { return scene.proxy().counts(rule).answered > 0; });
@@ -32,10 +32,10 @@ class Commit : public testing::Test {
 TEST_F(Commit, WhoseReplyIsLostIsRepeatedAndLeavesDoubt) {
   const auto producer = scene.producer(scene.settings());
   const RuleId rule = scene.proxy().add(lose_commit_reply(scene.name()));
-  must(producer->begin());
+  good(producer->begin());
   put(*producer, "once");
   EXPECT_FALSE(producer->in_doubt());
-  must(settled([&] { return producer->commit(kLong); }));
+  good(settled([&] { return producer->commit(kLong); }));
   EXPECT_EQ(scene.proxy().counts(rule).acted, 1U);
   EXPECT_TRUE(producer->in_doubt());
   EXPECT_EQ(scene.committed_payloads(), Payloads{"once"});
@@ -46,7 +46,7 @@ TEST_F(Commit, ThatIsHeldIsDoneWhenItsClientIsLongGone) {
   auto rule = hold_commit(scene.name());
   std::get<Hold>(rule.action) = {};  // the client waits for the answer
   const RuleId held = scene.proxy().add(rule);
-  must(producer->begin());
+  good(producer->begin());
   put(*producer, "late");
   EXPECT_FALSE(producer->commit(Milliseconds(100)));
   producer.reset();
@@ -63,7 +63,7 @@ TEST_F(Commit, ThatComesLateCommitsHalfOfTheNextTransactionOfAProducerThatWasNot
   const RuleId rule = scene.proxy().add(hold_commit(scene.name(), {.api = Api::kProduce, .count = 1}));
   commit_late(*producer);
   EXPECT_EQ(scene.proxy().counts(rule).delivered, 0U);
-  must(producer->begin());
+  good(producer->begin());
   put(*producer, "half");  // acknowledged: the late commit is done
   ASSERT_TRUE(finished(rule));
   EXPECT_EQ(scene.proxy().counts(rule).last_error, kDone);
@@ -78,12 +78,12 @@ TEST_F(Commit, ThatComesLateIsVoidAfterTheProducerWasRecycled) {
   ASSERT_TRUE(producer->in_doubt());
   producer.reset();
   producer = scene.producer(scene.settings());
-  must(producer->begin());
+  good(producer->begin());
   put(*producer, "half");
   ASSERT_TRUE(finished(rule));
   const std::int16_t error = scene.proxy().counts(rule).last_error;
   EXPECT_TRUE(error == kInvalidProducerEpoch || error == kProducerFenced) << error;
-  must(settled([&] { return producer->abort(kLong); }));
+  good(settled([&] { return producer->abort(kLong); }));
   EXPECT_EQ(scene.committed_payloads(), Payloads{"first"});
 }
 

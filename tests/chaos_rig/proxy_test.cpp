@@ -30,7 +30,7 @@ TEST_F(ProxyRules, WithoutRulesEverythingPasses) {
   Payloads sent;
   for (int i = 0; i < 1000; ++i) {
     sent.push_back(std::to_string(i));
-    must(producer->send(scene.topic(), {}, sent.back(), {}));
+    good(producer->send(scene.topic(), {}, sent.back(), {}));
   }
   sent.emplace_back(900'000, 'x');
   put(*producer, scene.topic(), sent.back());
@@ -77,14 +77,14 @@ TEST_F(ProxyRules, OfAHalfOpenConnectionNothingComesUntilItIsHealed) {
   const auto producer = scene.plain_producer("half-open");
   put(*producer, scene.topic(), "before");
   const RuleId rule = scene.proxy().add({.match = {.client = "half-open"}, .action = Swallow{}});
-  must(producer->send(scene.topic(), {}, "after", {}));
+  good(producer->send(scene.topic(), {}, "after", {}));
   const auto flushed = producer->flush(Milliseconds(500));
   ASSERT_FALSE(flushed);
   EXPECT_EQ(flushed.error().what_to_do, ErrorClass::kTimeout);
   EXPECT_TRUE(acts(rule));
   EXPECT_EQ(scene.committed_payloads(), Payloads{"before"});
   scene.proxy().remove(rule);
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
 }
 
@@ -93,24 +93,24 @@ TEST_F(ProxyRules, WhenOnlyResponsesVanishTheBrokerDoesItsWorkOnce) {
   put(*producer, scene.topic(), "before");
   const RuleId rule = scene.proxy().add(
       {.match = {.client = "one-way", .apis = {Api::kProduce}}, .way = Way::kResponses, .action = Swallow{}});
-  must(producer->send(scene.topic(), {}, "after", {}));
+  good(producer->send(scene.topic(), {}, "after", {}));
   EXPECT_FALSE(producer->flush(Milliseconds(500)));
   EXPECT_TRUE(acts(rule));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));  // nobody knows
   scene.proxy().remove(rule);
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
 }
 
 TEST_F(ProxyRules, RefusedConnectionsAreMadeWhenTheRuleIsGone) {
   const RuleId rule = scene.proxy().add({.match = {.broker = 1}, .action = Refuse{}});
   const auto producer = scene.plain_producer("refused");
-  must(producer->send(scene.topic(), {}, "late", {}));
+  good(producer->send(scene.topic(), {}, "late", {}));
   // It tries again and again, which it would not if it had got through.
   EXPECT_TRUE(test::wait_until(kPatience, [&] { return scene.proxy().counts(rule).acted >= 5; }));
   EXPECT_FALSE(producer->flush(Milliseconds(0)));
   scene.proxy().remove(rule);
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), Payloads{"late"});
 }
 
@@ -119,13 +119,13 @@ TEST_F(ProxyRules, WhatIsHeldComesLateAndInOrder) {
   put(*producer, scene.topic(), "0");
   const RuleId rule = scene.proxy().add({.match = {.client = "held"}, .action = Hold{}});
   for (int i = 1; i < 4; ++i) {
-    must(producer->send(scene.topic(), {}, std::to_string(i), {}));
+    good(producer->send(scene.topic(), {}, std::to_string(i), {}));
     EXPECT_FALSE(producer->flush(Milliseconds(50)));
   }
   EXPECT_TRUE(acts(rule));
   EXPECT_EQ(scene.committed_payloads(), Payloads{"0"});
   scene.proxy().remove(rule);
-  must(producer->flush(kLong));
+  good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"0", "1", "2", "3"}));
   const RuleCounts counts = scene.proxy().counts(rule);
   EXPECT_GT(counts.delivered, 0U);

@@ -49,8 +49,8 @@ class LateCommit : public testing::Test {
 
   void request(const std::string& id) {
     const Header sequence{"reseq-seq", "1"};
-    must(producer->send(run.topic("requests"), id, "payload", std::span(&sequence, 1)));
-    must(producer->flush(kLong));
+    good(producer->send(run.topic("requests"), id, "payload", std::span(&sequence, 1)));
+    good(producer->flush(kLong));
   }
 
   bool idle() {
@@ -68,7 +68,7 @@ class LateCommit : public testing::Test {
 
   Proxy& proxy = one_broker().proxy();
   test::ResequencerRun run{one_broker().bootstrap_servers(), test::unique_name("late"), {"search"}, kOnePartition};
-  std::unique_ptr<kafka::PlainProducer> producer = must(kafka::PlainProducer::open(run.connection()));
+  std::unique_ptr<kafka::PlainProducer> producer = good(kafka::PlainProducer::open(run.connection()));
   RuleId late = 0;
 };
 

@@ -17,9 +17,9 @@ Cluster& one_broker() {
 }
 
 Scene::Scene(Cluster& cluster, std::int32_t replicas) : cluster_(cluster), topic_(test::unique_name("rig")) {
-  const auto admin = must(kafka::Admin::open(connection("admin")));
+  const auto admin = good(kafka::Admin::open(connection("admin")));
   const kafka::TopicSpec spec{.name = topic_, .partitions = 1, .replication = replicas};
-  must(admin->create_topics(std::span(&spec, 1), kLong));
+  good(admin->create_topics(std::span(&spec, 1), kLong));
 }
 
 kafka::Connection Scene::connection(const std::string& client) const {
@@ -39,27 +39,27 @@ kafka::ClusterSettings Scene::settings() const {
 }
 
 std::unique_ptr<kafka::PlainProducer> Scene::plain_producer(const std::string& client) const {
-  return must(kafka::PlainProducer::open(connection(client)));
+  return good(kafka::PlainProducer::open(connection(client)));
 }
 
 std::unique_ptr<kafka::Producer> Scene::producer(kafka::ClusterSettings settings) {
-  opened_.push_back(must(kafka::open_cluster(std::move(settings))));
-  auto made = must(opened_.back()->producer());
-  must(settled([&] { return made->init(kLong); }));
+  opened_.push_back(good(kafka::open_cluster(std::move(settings))));
+  auto made = good(opened_.back()->producer());
+  good(settled([&] { return made->init(kLong); }));
   return made;
 }
 
 std::vector<std::string> Scene::committed_payloads() {
   auto settings = this->settings();
   settings.connection.client_id = "reader";
-  const auto cluster = must(kafka::open_cluster(settings));
-  const auto reader = must(cluster->log_reader());
-  const auto end = must(reader->high_watermarks(std::span(&kPlace, 1), kLong)).front().offset;
+  const auto cluster = good(kafka::open_cluster(settings));
+  const auto reader = good(cluster->log_reader());
+  const auto end = good(reader->high_watermarks(std::span(&kPlace, 1), kLong)).front().offset;
   const kafka::TopicPartitionOffset begin{kPlace, Offset(0)};
-  must(reader->assign(std::span(&begin, 1)));
+  good(reader->assign(std::span(&begin, 1)));
   std::vector<std::string> payloads;
   for (const auto until = std::chrono::steady_clock::now() + kPatience; std::chrono::steady_clock::now() < until;) {
-    const auto polled = must(reader->poll(kShort));
+    const auto polled = good(reader->poll(kShort));
     if (const auto* record = std::get_if<kafka::Record>(&polled)) payloads.emplace_back(record->payload.value_or(""));
     if (const auto* reached = std::get_if<kafka::EndOfLog>(&polled); reached != nullptr && reached->offset >= end)
       return payloads;
@@ -68,13 +68,13 @@ std::vector<std::string> Scene::committed_payloads() {
 }
 
 void put(kafka::PlainProducer& producer, const std::string& topic, const std::string& payload) {
-  must(producer.send(topic, {}, payload, {}));
-  must(producer.flush(kLong));
+  good(producer.send(topic, {}, payload, {}));
+  good(producer.flush(kLong));
 }
 
 void put(kafka::Producer& producer, const std::string& payload) {
-  must(producer.produce({.topic = kPlace.topic, .partition = kPlace.partition, .payload = payload}));
-  must(producer.flush(kLong));  // the bytes are not needed any more
+  good(producer.produce({.topic = kPlace.topic, .partition = kPlace.partition, .payload = payload}));
+  good(producer.flush(kLong));  // the bytes are not needed any more
 }
 
 }  // namespace reseq::chaos

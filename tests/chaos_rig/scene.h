@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "kafka/plain_producer.h"
 #include "kafka/settings.h"
 #include "tests/chaos/cluster/cluster.h"
+#include "tests/support/good.h"
 
 namespace reseq::chaos {
 
@@ -21,11 +21,7 @@ inline constexpr Milliseconds kShort{200};
 inline constexpr std::chrono::seconds kPatience{60};
 inline const kafka::TopicPartition kPlace{kafka::TopicIndex(0), Partition(0)};
 
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 // One broker for all tests of this program, started at the first call.
 Cluster& one_broker();

@@ -26,10 +26,10 @@ std::vector<std::int32_t> numbers(std::vector<Partition> partitions) {
 // A worker: consumer and producer of one static member.
 struct Member {
   Member(const Rig& rig, const std::string& instance)
-      : cluster(rig.cluster(instance)), consumer(must(cluster->consumer(kA))), producer(ready_producer(*cluster)) {}
+      : cluster(rig.cluster(instance)), consumer(good(cluster->consumer(kA))), producer(ready_producer(*cluster)) {}
 
   Result<> commit_offsets(const std::vector<TopicPartitionOffset>& next, const GroupMetadata& group) {
-    must(producer->begin());
+    good(producer->begin());
     if (auto sent = until_settled([&] { return producer->send_offsets(next, group, kLong); }); !sent) return sent;
     return until_settled([&] { return producer->commit(kLong); });
   }
@@ -37,7 +37,7 @@ struct Member {
   // Stable committed offsets, waited for.
   std::vector<TopicPartitionOffset> committed(const std::vector<TopicPartition>& which) {
     std::vector<TopicPartitionOffset> answer;
-    must(until_settled([&]() -> Result<> {
+    good(until_settled([&]() -> Result<> {
       auto asked = consumer->committed(which, Milliseconds(1'000));
       if (!asked) return asked.error();
       answer = std::move(asked).value();
@@ -57,12 +57,12 @@ TEST(Group, CommittedTimesOutWhileUnstableAndAnswersAfterTheIdIsInitialisedAgain
   const auto group = wait_assigned(*member.consumer).group;
   const std::vector<TopicPartition> which = {kA0, kB0};
   EXPECT_EQ(member.committed(which), (std::vector<TopicPartitionOffset>{{kA0, kNoOffset}, {kB0, kNoOffset}}));
-  must(member.commit_offsets({{kA0, Offset(3)}, {kB0, Offset(4)}}, *group));
+  good(member.commit_offsets({{kA0, Offset(3)}, {kB0, Offset(4)}}, *group));
   EXPECT_EQ(member.committed(which), (std::vector<TopicPartitionOffset>{{kA0, Offset(3)}, {kB0, Offset(4)}}));
 
-  must(member.producer->begin());
+  good(member.producer->begin());
   const std::vector<TopicPartitionOffset> next = {{kA0, Offset(7)}, {kB0, Offset(8)}};
-  must(until_settled([&] { return member.producer->send_offsets(next, *group, kLong); }));
+  good(until_settled([&] { return member.producer->send_offsets(next, *group, kLong); }));
   member.producer.reset();  // crashed
   const auto unstable = member.consumer->committed(which, Milliseconds(500));
   ASSERT_FALSE(unstable);
@@ -81,21 +81,21 @@ TEST(Group, TwoMembersReadTheSamePartitionsOfBothTopicsAndGoOnWhereOthersStopped
 
   std::vector<TopicPartitionOffset> next;
   for (const TopicPartition where : both_topics(assigned.partitions)) next.push_back({where, Offset(0)});
-  must(first.consumer->assign(next));
+  good(first.consumer->assign(next));
   for (std::size_t i = 0; i < 2 * next.size(); ++i) EXPECT_EQ(next_record(*first.consumer).offset.value() / 2, 0);
   for (auto& one : next) one.offset = Offset(3);
-  must(first.commit_offsets(next, *assigned.group));
+  good(first.commit_offsets(next, *assigned.group));
 
   Member second(rig, "2");
   std::optional<Revoked> revoked;
   std::optional<Assigned> mine;
   std::optional<Assigned> others;
   for (int i = 0; i < 200 && (!mine || !others); ++i) {
-    auto of_first = must(first.consumer->poll(Milliseconds(50)));
+    auto of_first = good(first.consumer->poll(Milliseconds(50)));
     EXPECT_FALSE(std::holds_alternative<Record>(of_first)) << "a record after a rebalance, before assign()";
     if (auto* event = std::get_if<Revoked>(&of_first)) revoked = std::move(*event);
     if (auto* event = std::get_if<Assigned>(&of_first)) mine = std::move(*event);
-    auto of_second = must(second.consumer->poll(Milliseconds(50)));
+    auto of_second = good(second.consumer->poll(Milliseconds(50)));
     if (auto* event = std::get_if<Assigned>(&of_second)) others = std::move(*event);
   }
   ASSERT_TRUE(revoked && mine && others);
@@ -107,7 +107,7 @@ TEST(Group, TwoMembersReadTheSamePartitionsOfBothTopicsAndGoOnWhereOthersStopped
   for (const TopicPartition where : both_topics(others->partitions)) commit_records(*first.producer, where, 2, 1);
   const auto start = second.committed(both_topics(others->partitions));
   for (const auto& one : start) EXPECT_EQ(one.offset, Offset(3));
-  must(second.consumer->assign(start));
+  good(second.consumer->assign(start));
   std::vector<TopicPartition> seen;
   for (std::size_t i = 0; i < start.size(); ++i) {
     const Record record = next_record(*second.consumer);
@@ -123,25 +123,25 @@ TEST(Group, TwoMembersReadTheSamePartitionsOfBothTopicsAndGoOnWhereOthersStopped
   const auto stale = first.commit_offsets({{kA0, Offset(1)}}, *assigned.group);
   ASSERT_FALSE(stale);
   EXPECT_EQ(stale.error().what_to_do, ErrorClass::kAbort) << stale.error().message;
-  must(until_settled([&] { return first.producer->abort(kLong); }));
-  must(first.commit_offsets({{kA0, Offset(3)}}, *mine->group));
+  good(until_settled([&] { return first.producer->abort(kLong); }));
+  good(first.commit_offsets({{kA0, Offset(3)}}, *mine->group));
 }
 
 TEST(Group, ASecondInstanceOfAStaticMemberFencesOffsetsAndConsumerOfTheFirst) {
   const Rig rig(2, 1);
   Member first(rig, "1");
   const auto old_group = wait_assigned(*first.consumer).group;
-  must(first.commit_offsets({{kA0, Offset(5)}}, *old_group));
+  good(first.commit_offsets({{kA0, Offset(5)}}, *old_group));
 
   const auto same = rig.cluster("1");
-  const auto second = must(same->consumer(kA));
+  const auto second = good(same->consumer(kA));
   const auto new_group = wait_assigned(*second).group;
   const auto fenced = first.commit_offsets({{kA0, Offset(6)}}, *old_group);
   ASSERT_FALSE(fenced);
   EXPECT_EQ(fenced.error().what_to_do, ErrorClass::kAbort) << fenced.error().message;
-  must(until_settled([&] { return first.producer->abort(kLong); }));
-  EXPECT_EQ(must(second->committed(std::span(&kA0, 1), kLong)).at(0).offset, Offset(5));
-  must(first.commit_offsets({{kA0, Offset(6)}}, *new_group));
+  good(until_settled([&] { return first.producer->abort(kLong); }));
+  EXPECT_EQ(good(second->committed(std::span(&kA0, 1), kLong)).at(0).offset, Offset(5));
+  good(first.commit_offsets({{kA0, Offset(6)}}, *new_group));
 
   Result<Polled> polled = Polled(Nothing{});
   for (int i = 0; i < 100 && polled; ++i) polled = first.consumer->poll(kShort);
@@ -158,7 +158,7 @@ TEST(Group, RewindByAssignIsExactEveryTime) {
   int start = 0;
   for (int round = 0; round < 30; ++round) {
     const std::vector<TopicPartitionOffset> from = {{kA0, Offset(start)}, {kB0, Offset(0)}};
-    must(member.consumer->assign(from));
+    good(member.consumer->assign(from));
     const int length = 1 + round * 7;
     for (int i = start; i < start + length; ++i) ASSERT_EQ(next_record(*member.consumer).offset, Offset(i)) << round;
     if (round % 3 == 0) start += length / 2;  // sometimes forward, mostly back to where this round began
@@ -174,10 +174,10 @@ TEST(Group, AssignmentsInQuickSuccessionAreSurvived) {
   (void)wait_assigned(*member.consumer);
   for (int i = 0; i < 300; ++i) {
     const std::vector<TopicPartitionOffset> from = {{kA0, Offset(i)}, {kB0, Offset(0)}};
-    must(member.consumer->assign(std::span(from).first(static_cast<std::size_t>(i % 3))));
+    good(member.consumer->assign(std::span(from).first(static_cast<std::size_t>(i % 3))));
   }
   const TopicPartitionOffset last{kA0, Offset(123)};
-  must(member.consumer->assign(std::span(&last, 1)));
+  good(member.consumer->assign(std::span(&last, 1)));
   EXPECT_EQ(next_record(*member.consumer).offset, Offset(123));
 }
 
@@ -187,19 +187,19 @@ TEST(Group, TheEndOfTheInputsIsReportedAndComesAgainWhenItMoved) {
   commit_records(*member.producer, kA0, 0, 2);
   (void)wait_assigned(*member.consumer);
   const TopicPartitionOffset start{kA0, Offset(0)};
-  must(member.consumer->assign(std::span(&start, 1)));
+  good(member.consumer->assign(std::span(&start, 1)));
   const auto wait_for_end = [&](Offset end) {
     for (int i = 0; i < 100; ++i) {
-      const auto polled = must(member.consumer->poll(kShort));
+      const auto polled = good(member.consumer->poll(kShort));
       const auto* reached = std::get_if<EndOfLog>(&polled);
       if (reached != nullptr && reached->offset >= end) return reached->offset;
     }
     return kNoOffset;
   };
   EXPECT_EQ(wait_for_end(Offset(3)), Offset(3));
-  must(member.producer->begin());
+  good(member.producer->begin());
   produce(*member.producer, kA0, 2, 1);
-  must(member.producer->abort(kLong));
+  good(member.producer->abort(kLong));
   EXPECT_EQ(wait_for_end(Offset(5)), Offset(5));  // no record, but the end moved
 }
 
@@ -207,7 +207,7 @@ TEST(Group, ACloseIsBoundedAndTheMemberComesBackWithItsPartitions) {
   const Rig rig(2, 2);
   const auto cluster = rig.cluster("1");
   for (int i = 0; i < 3; ++i) {
-    const auto consumer = must(cluster->consumer(kA));
+    const auto consumer = good(cluster->consumer(kA));
     EXPECT_EQ(wait_assigned(*consumer).partitions.size(), 2U);
     consumer->close(Milliseconds(2'000));
   }

@@ -10,14 +10,14 @@ namespace reseq::kafka {
 namespace {
 
 Offset ask(Result<std::vector<TopicPartitionOffset>> answer) {
-  return must(std::move(answer)).at(0).offset;
+  return good(std::move(answer)).at(0).offset;
 }
 
 class LogEnds : public testing::Test {
  protected:
   LogEnds() {
     const TopicPartitionOffset start{kA0, Offset(0)};
-    must(reader->assign(std::span(&start, 1)));
+    good(reader->assign(std::span(&start, 1)));
   }
 
   Offset stable_end() { return ask(consumer->stable_ends(std::span(&kA0, 1), kLong)); }
@@ -31,22 +31,22 @@ class LogEnds : public testing::Test {
 
   Rig rig{1, 1};
   std::unique_ptr<Cluster> cluster = rig.cluster();
-  std::unique_ptr<Consumer> consumer = must(cluster->consumer(kA));
-  std::unique_ptr<LogReader> reader = must(cluster->log_reader());
+  std::unique_ptr<Consumer> consumer = good(cluster->consumer(kA));
+  std::unique_ptr<LogReader> reader = good(cluster->log_reader());
   std::unique_ptr<Producer> producer = ready_producer(*cluster);
 };
 
 TEST_F(LogEnds, AnOpenTransactionPinsTheStableEndBelowTheHighWatermark) {
   commit_records(*producer, kA0, 0, 3);
   EXPECT_EQ(stable_end_at_least(Offset(4)), Offset(4));  // 3 records and their marker
-  must(producer->begin());
+  good(producer->begin());
   produce(*producer, kA0, 3, 5);
   EXPECT_EQ(stable_end(), Offset(4));
   EXPECT_EQ(high_watermark(), Offset(9));
   EXPECT_EQ(read_to(*reader, Offset(4)), 3);
   for (int i = 0; i < 5; ++i)
-    EXPECT_FALSE(std::holds_alternative<Record>(must(reader->poll(kShort)))) << "a record that is not committed";
-  must(producer->commit(kLong));
+    EXPECT_FALSE(std::holds_alternative<Record>(good(reader->poll(kShort)))) << "a record that is not committed";
+  good(producer->commit(kLong));
   EXPECT_EQ(read_to(*reader, Offset(10)), 5);
   EXPECT_EQ(stable_end(), high_watermark());
 }
@@ -54,16 +54,16 @@ TEST_F(LogEnds, AnOpenTransactionPinsTheStableEndBelowTheHighWatermark) {
 TEST_F(LogEnds, TheEndCountsTheMarkerOfAnAbortThatHidesItsRecords) {
   commit_records(*producer, kA0, 0, 3);
   EXPECT_EQ(read_to(*reader, Offset(4)), 3);
-  must(producer->begin());
+  good(producer->begin());
   produce(*producer, kA0, 3, 5);
-  must(producer->abort(kLong));
+  good(producer->abort(kLong));
   EXPECT_EQ(read_to(*reader, Offset(10)), 0);
   EXPECT_EQ(high_watermark(), Offset(10));
 }
 
 TEST_F(LogEnds, ACrashedProducerPinsTheStableEndUntilItsIdIsInitialisedAgain) {
   commit_records(*producer, kA0, 0, 1);
-  must(producer->begin());
+  good(producer->begin());
   produce(*producer, kA0, 1, 4);
   producer.reset();
   EXPECT_EQ(high_watermark(), Offset(6));
@@ -83,9 +83,9 @@ TEST_F(LogEnds, BeginsAreTheFirstOffsets) {
 
 TEST_F(LogEnds, AnOffsetThatIsNotInTheLogFailsItsPartitionAndIsNoReset) {
   const TopicPartitionOffset beyond{kA0, Offset(1'000)};
-  must(reader->assign(std::span(&beyond, 1)));
+  good(reader->assign(std::span(&beyond, 1)));
   LogPolled polled = Nothing{};
-  for (int i = 0; i < 100 && std::holds_alternative<Nothing>(polled); ++i) polled = must(reader->poll(kShort));
+  for (int i = 0; i < 100 && std::holds_alternative<Nothing>(polled); ++i) polled = good(reader->poll(kShort));
   const auto* failed = std::get_if<PartitionFailure>(&polled);
   ASSERT_NE(failed, nullptr);
   EXPECT_EQ(failed->where, kA0);

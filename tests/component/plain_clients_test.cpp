@@ -15,7 +15,7 @@ using Bytes = std::optional<std::string_view>;
 std::vector<std::string> read_payloads(GroupConsumer& consumer, std::size_t count) {
   std::vector<std::string> payloads;
   for (int i = 0; i < 200 && payloads.size() < count; ++i) {
-    const auto record = must(consumer.poll(kShort));
+    const auto record = good(consumer.poll(kShort));
     if (record) payloads.emplace_back(record->payload.value_or("null"));
   }
   return payloads;
@@ -33,13 +33,13 @@ bool at_ends(const GroupConsumer& consumer, const std::vector<PlainOffset>& ends
 class PlainClients : public testing::Test {
  protected:
   std::unique_ptr<GroupConsumer> join(RebalanceCallback callback = {}) {
-    return must(GroupConsumer::join(
+    return good(GroupConsumer::join(
         rig.connection(), {.group_id = rig.name(), .topics = {rig.topic(0)}, .session_timeout = Milliseconds(6'000)},
         callback));
   }
 
   Rig rig{1, 7};
-  std::unique_ptr<PlainProducer> producer = must(PlainProducer::open(rig.connection()));
+  std::unique_ptr<PlainProducer> producer = good(PlainProducer::open(rig.connection()));
 };
 
 // Hashes of these keys in Kafka's own client (Utils.murmur2).
@@ -50,18 +50,18 @@ TEST_F(PlainClients, KeysChooseThePartitionThatJavaChooses) {
                                                       {"a-little-bit-longer-string", -1486304829},
                                                       {"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971},
                                                       {"abc", 479470107}};
-  for (const auto& [key, hash] : hashes) must(producer->send(rig.topic(0), key, "", {}));
-  must(producer->flush(kLong));
+  for (const auto& [key, hash] : hashes) good(producer->send(rig.topic(0), key, "", {}));
+  good(producer->flush(kLong));
   const auto transactional = ready_producer(*rig.cluster());
-  must(transactional->begin());
-  for (const auto& [key, hash] : hashes) must(transactional->produce({.topic = kA, .key = key, .payload = ""}));
-  must(transactional->commit(kLong));
+  good(transactional->begin());
+  for (const auto& [key, hash] : hashes) good(transactional->produce({.topic = kA, .key = key, .payload = ""}));
+  good(transactional->commit(kLong));
 
-  const auto reader = must(GroupConsumer::open(rig.connection()));
-  must(reader->assign_all(rig.topic(0), {}, kLong));
+  const auto reader = good(GroupConsumer::open(rig.connection()));
+  good(reader->assign_all(rig.topic(0), {}, kLong));
   std::size_t seen = 0;
   for (int i = 0; i < 200 && seen < 2 * hashes.size(); ++i) {
-    const auto record = must(reader->poll(kShort));
+    const auto record = good(reader->poll(kShort));
     if (!record) continue;
     ++seen;
     const std::string key(*record->key);
@@ -74,14 +74,14 @@ TEST_F(PlainClients, KeysChooseThePartitionThatJavaChooses) {
 TEST_F(PlainClients, KeysChooseThePartitionThatLibrdkafkaChoosesIfAsked) {
   const std::map<std::string, std::uint32_t> hashes = {
       {"21", 0xfd7746b4}, {"foobar", 0x9ef61f95}, {"abc", 0x352441c2}, {"book-1", 0xb9af762f}};
-  const auto crc32 = must(PlainProducer::open(rig.connection(), {.partitioner = "consistent_random"}));
-  for (const auto& [key, hash] : hashes) must(crc32->send(rig.topic(0), key, "", {}));
-  must(crc32->flush(kLong));
-  const auto reader = must(GroupConsumer::open(rig.connection()));
-  must(reader->assign_all(rig.topic(0), {}, kLong));
+  const auto crc32 = good(PlainProducer::open(rig.connection(), {.partitioner = "consistent_random"}));
+  for (const auto& [key, hash] : hashes) good(crc32->send(rig.topic(0), key, "", {}));
+  good(crc32->flush(kLong));
+  const auto reader = good(GroupConsumer::open(rig.connection()));
+  good(reader->assign_all(rig.topic(0), {}, kLong));
   std::size_t seen = 0;
   for (int i = 0; i < 200 && seen < hashes.size(); ++i) {
-    const auto record = must(reader->poll(kShort));
+    const auto record = good(reader->poll(kShort));
     if (!record) continue;
     ++seen;
     const std::string key(*record->key);
@@ -92,13 +92,13 @@ TEST_F(PlainClients, KeysChooseThePartitionThatLibrdkafkaChoosesIfAsked) {
 
 TEST_F(PlainClients, ARecordArrivesAsItWasSent) {
   const std::vector<Header> headers = {{"a", "1"}, {"null", std::nullopt}, {"empty", ""}, {"a", "2"}};
-  must(producer->send(rig.topic(0), "key", std::nullopt, headers, UnixMs(77), Partition(5)));
-  must(producer->flush(kLong));
+  good(producer->send(rig.topic(0), "key", std::nullopt, headers, UnixMs(77), Partition(5)));
+  good(producer->flush(kLong));
   EXPECT_EQ(producer->delivered(), 1U);
-  const auto reader = must(GroupConsumer::open(rig.connection()));
-  must(reader->assign_all(rig.topic(0), {}, kLong));
+  const auto reader = good(GroupConsumer::open(rig.connection()));
+  good(reader->assign_all(rig.topic(0), {}, kLong));
   std::optional<PlainRecord> record;
-  for (int i = 0; i < 100 && !record; ++i) record = must(reader->poll(kShort));
+  for (int i = 0; i < 100 && !record; ++i) record = good(reader->poll(kShort));
   ASSERT_TRUE(record);
   EXPECT_EQ(record->topic, rig.topic(0));
   EXPECT_EQ(record->partition, Partition(5));
@@ -114,27 +114,27 @@ TEST_F(PlainClients, ARecordArrivesAsItWasSent) {
 }
 
 TEST_F(PlainClients, AGroupGoesOnWhereItCommitted) {
-  for (int i = 0; i < 6; ++i) must(producer->send(rig.topic(0), {}, std::to_string(i), {}, {}, Partition(3)));
-  must(producer->flush(kLong));
-  EXPECT_EQ(must(rig.admin().lag(rig.name(), rig.topic(0), kLong)), 6);
+  for (int i = 0; i < 6; ++i) good(producer->send(rig.topic(0), {}, std::to_string(i), {}, {}, Partition(3)));
+  good(producer->flush(kLong));
+  EXPECT_EQ(good(rig.admin().lag(rig.name(), rig.topic(0), kLong)), 6);
   std::vector<Rebalance::Kind> events;
   {
     const auto consumer = join([&](const Rebalance& event) { events.push_back(event.kind); });
     EXPECT_EQ(read_payloads(*consumer, 4), (std::vector<std::string>{"0", "1", "2", "3"}));
     const PlainOffset next{rig.topic(0), Partition(3), Offset(4)};
-    must(consumer->commit(std::span(&next, 1)));
+    good(consumer->commit(std::span(&next, 1)));
   }
   EXPECT_EQ(events, (std::vector{Rebalance::Kind::kAssigned, Rebalance::Kind::kRevoked}));
-  EXPECT_EQ(must(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(3).offset, Offset(4));
-  EXPECT_EQ(must(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(2).offset, kNoOffset);
-  EXPECT_EQ(must(rig.admin().lag(rig.name(), rig.topic(0), kLong)), 2);
+  EXPECT_EQ(good(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(3).offset, Offset(4));
+  EXPECT_EQ(good(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(2).offset, kNoOffset);
+  EXPECT_EQ(good(rig.admin().lag(rig.name(), rig.topic(0), kLong)), 2);
   const auto consumer = join();
   EXPECT_EQ(read_payloads(*consumer, 2), (std::vector<std::string>{"4", "5"}));
 }
 
 TEST_F(PlainClients, WorkCanBeCommittedWhileItsPartitionsAreTakenAway) {
-  must(producer->send(rig.topic(0), {}, "x", {}, {}, Partition(3)));
-  must(producer->flush(kLong));
+  good(producer->send(rig.topic(0), {}, "x", {}, {}, Partition(3)));
+  good(producer->flush(kLong));
   GroupConsumer* raw = nullptr;
   Result<> committed = Error{};
   const auto consumer = join([&](const Rebalance& event) {
@@ -145,7 +145,7 @@ TEST_F(PlainClients, WorkCanBeCommittedWhileItsPartitionsAreTakenAway) {
   EXPECT_EQ(read_payloads(*consumer, 1).size(), 1U);
   consumer->close(kLong);
   EXPECT_TRUE(committed);
-  EXPECT_EQ(must(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(3).offset, Offset(1));
+  EXPECT_EQ(good(rig.admin().committed(rig.name(), rig.topic(0), kLong)).at(3).offset, Offset(1));
 }
 
 TEST_F(PlainClients, TwoMembersShareThePartitions) {
@@ -156,11 +156,11 @@ TEST_F(PlainClients, TwoMembersShareThePartitions) {
     };
   };
   const auto first = join(note(1));
-  (void)must(first->poll(Milliseconds(2'000)));
+  (void)good(first->poll(Milliseconds(2'000)));
   const auto second = join(note(2));
   for (int i = 0; i < 200 && (of[2].empty() || of[1].size() + of[2].size() != 7); ++i) {
-    (void)must(first->poll(Milliseconds(50)));
-    (void)must(second->poll(Milliseconds(50)));
+    (void)good(first->poll(Milliseconds(50)));
+    (void)good(second->poll(Milliseconds(50)));
   }
   EXPECT_EQ(of[1].size() + of[2].size(), 7U);
   EXPECT_GE(of[2].size(), 3U);
@@ -169,25 +169,25 @@ TEST_F(PlainClients, TwoMembersShareThePartitions) {
 TEST_F(PlainClients, PositionsReachTheStableEndOverControlRecords) {
   const auto transactional = ready_producer(*rig.cluster());
   commit_records(*transactional, kA0, 0, 3);
-  const auto reader = must(GroupConsumer::open(rig.connection()));
-  must(reader->assign_all(rig.topic(0), {}, kLong));
+  const auto reader = good(GroupConsumer::open(rig.connection()));
+  good(reader->assign_all(rig.topic(0), {}, kLong));
   EXPECT_EQ(read_payloads(*reader, 3).size(), 3U);
-  const auto ends = must(rig.admin().stable_ends(rig.topic(0), kLong));
-  for (int i = 0; i < 100 && !at_ends(*reader, ends); ++i) (void)must(reader->poll(kShort));
+  const auto ends = good(rig.admin().stable_ends(rig.topic(0), kLong));
+  for (int i = 0; i < 100 && !at_ends(*reader, ends); ++i) (void)good(reader->poll(kShort));
   EXPECT_TRUE(at_ends(*reader, ends));
   const PlainOffset from{rig.topic(0), Partition(0), Offset(2)};
-  must(reader->assign_all(rig.topic(0), std::span(&from, 1), kLong));
+  good(reader->assign_all(rig.topic(0), std::span(&from, 1), kLong));
   EXPECT_EQ(read_payloads(*reader, 1), (std::vector<std::string>{"2"}));
 }
 
 TEST_F(PlainClients, AReadUncommittedReaderSeesOpenTransactions) {
   const auto transactional = ready_producer(*rig.cluster());
-  must(transactional->begin());
+  good(transactional->begin());
   produce(*transactional, kA0, 0, 2);
-  const auto reader = must(GroupConsumer::open(rig.connection(), Isolation::kReadUncommitted));
-  must(reader->assign_all(rig.topic(0), {}, kLong));
+  const auto reader = good(GroupConsumer::open(rig.connection(), Isolation::kReadUncommitted));
+  good(reader->assign_all(rig.topic(0), {}, kLong));
   EXPECT_EQ(read_payloads(*reader, 2).size(), 2U);
-  must(transactional->abort(kLong));
+  good(transactional->abort(kLong));
 }
 
 TEST_F(PlainClients, ATooLargeRecordIsRefusedAndNothingElseHappens) {
@@ -195,29 +195,29 @@ TEST_F(PlainClients, ATooLargeRecordIsRefusedAndNothingElseHappens) {
   const auto refused = producer->send(rig.topic(0), "k", huge, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().what_to_do, ErrorClass::kInvalid);
-  must(producer->send(rig.topic(0), "k", "small", {}));
-  must(producer->flush(kLong));
+  good(producer->send(rig.topic(0), "k", "small", {}));
+  good(producer->flush(kLong));
 }
 
 TEST_F(PlainClients, AFullQueueAsksToTryAgain) {
-  const auto small = must(PlainProducer::open(
+  const auto small = good(PlainProducer::open(
       rig.connection(), {.queue_messages_max = 3, .linger = Milliseconds(500), .queue_wait = Milliseconds(0)}));
   Result<> sent = Done{};
   for (int i = 0; i < 10 && sent; ++i) sent = small->send(rig.topic(0), "k", "v", {});
   ASSERT_FALSE(sent);
   EXPECT_EQ(sent.error().what_to_do, ErrorClass::kRetriable);
-  must(small->flush(kLong));
+  good(small->flush(kLong));
   EXPECT_TRUE(small->send(rig.topic(0), "k", "v", {}));
-  must(small->flush(kLong));
+  good(small->flush(kLong));
 }
 
 TEST_F(PlainClients, ARecordThatCannotBeDeliveredFailsTheFlushForGood) {
-  const auto lost = must(PlainProducer::open(rig.connection(), {.delivery_timeout = Milliseconds(500)}));
-  must(lost->send(rig.topic(0), "k", "v", {}, {}, Partition(1)));
-  must(lost->flush(kLong));
+  const auto lost = good(PlainProducer::open(rig.connection(), {.delivery_timeout = Milliseconds(500)}));
+  good(lost->send(rig.topic(0), "k", "v", {}, {}, Partition(1)));
+  good(lost->flush(kLong));
   const TopicSpec narrow{.name = rig.name() + ".narrow", .partitions = 1, .configs = {{"max.message.bytes", "1000"}}};
-  must(rig.admin().create_topics(std::span(&narrow, 1), kLong));
-  must(lost->send(narrow.name, "k", std::string(5'000, 'x'), {}));
+  good(rig.admin().create_topics(std::span(&narrow, 1), kLong));
+  good(lost->send(narrow.name, "k", std::string(5'000, 'x'), {}));
   const auto flushed = lost->flush(kLong);
   ASSERT_FALSE(flushed);
   EXPECT_EQ(flushed.error().what_to_do, ErrorClass::kInvalid) << flushed.error().message;
@@ -228,14 +228,14 @@ TEST_F(PlainClients, ARecordThatCannotBeDeliveredFailsTheFlushForGood) {
 
 TEST_F(PlainClients, TopicsAreCreatedOnceAndTheirPartitionCountIsChecked) {
   TopicSpec spec{.name = rig.name() + ".made", .partitions = 3};
-  must(rig.admin().create_topics(std::span(&spec, 1), kLong));
-  must(rig.admin().create_topics(std::span(&spec, 1), kLong));
-  EXPECT_EQ(must(rig.admin().partition_count(spec.name, kLong)), 3);
+  good(rig.admin().create_topics(std::span(&spec, 1), kLong));
+  good(rig.admin().create_topics(std::span(&spec, 1), kLong));
+  EXPECT_EQ(good(rig.admin().partition_count(spec.name, kLong)), 3);
   spec.partitions = 4;
   const auto other = rig.admin().create_topics(std::span(&spec, 1), kLong);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().what_to_do, ErrorClass::kInvalid);
-  must(rig.admin().delete_topics(std::span(&spec.name, 1), kLong));
+  good(rig.admin().delete_topics(std::span(&spec.name, 1), kLong));
   EXPECT_FALSE(rig.admin().partition_count(spec.name, kLong));
 }
 

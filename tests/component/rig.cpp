@@ -18,13 +18,13 @@ Clock::time_point in(Milliseconds limit) {
 }  // namespace
 
 Rig::Rig(int topics, std::int32_t partitions)
-    : name_(test::unique_name("app")), admin_(must(Admin::open(connection()))) {
+    : name_(test::unique_name("app")), admin_(good(Admin::open(connection()))) {
   std::vector<TopicSpec> specs;
   for (int i = 0; i < topics; ++i) {
     topics_.push_back(name_ + "." + std::string(1, static_cast<char>('a' + i)));
     specs.push_back({.name = topics_.back(), .partitions = partitions});
   }
-  must(admin_->create_topics(specs, kLong));
+  good(admin_->create_topics(specs, kLong));
 }
 
 Connection Rig::connection() const {
@@ -43,12 +43,12 @@ ClusterSettings Rig::settings(const std::string& instance) const {
 }
 
 std::unique_ptr<Cluster> Rig::cluster(const std::string& instance) const {
-  return must(open_cluster(settings(instance)));
+  return good(open_cluster(settings(instance)));
 }
 
 std::unique_ptr<Producer> ready_producer(Cluster& cluster) {
-  auto producer = must(cluster.producer());
-  must(until_settled([&] { return producer->init(kLong); }));
+  auto producer = good(cluster.producer());
+  good(until_settled([&] { return producer->init(kLong); }));
   return producer;
 }
 
@@ -56,19 +56,19 @@ void produce(Producer& producer, TopicPartition where, int first, int count) {
   std::vector<std::string> payloads;
   for (int i = first; i < first + count; ++i) payloads.push_back(std::to_string(i));
   for (const std::string& payload : payloads)
-    must(producer.produce({.topic = where.topic, .partition = where.partition, .key = "k", .payload = payload}));
-  must(producer.flush(kLong));  // the bytes are not needed any more
+    good(producer.produce({.topic = where.topic, .partition = where.partition, .key = "k", .payload = payload}));
+  good(producer.flush(kLong));  // the bytes are not needed any more
 }
 
 void commit_records(Producer& producer, TopicPartition where, int first, int count) {
-  must(producer.begin());
+  good(producer.begin());
   produce(producer, where, first, count);
-  must(producer.commit(kLong));
+  good(producer.commit(kLong));
 }
 
 Assigned wait_assigned(Consumer& consumer) {
   for (const auto until = in(kLong); Clock::now() < until;) {
-    auto polled = must(consumer.poll(kShort));
+    auto polled = good(consumer.poll(kShort));
     if (auto* assigned = std::get_if<Assigned>(&polled)) return std::move(*assigned);
   }
   throw std::runtime_error("the group assigned nothing");
@@ -76,7 +76,7 @@ Assigned wait_assigned(Consumer& consumer) {
 
 Record next_record(Consumer& consumer) {
   for (const auto until = in(kLong); Clock::now() < until;) {
-    auto polled = must(consumer.poll(kShort));
+    auto polled = good(consumer.poll(kShort));
     if (auto* record = std::get_if<Record>(&polled)) return std::move(*record);
   }
   throw std::runtime_error("no record came");
@@ -85,7 +85,7 @@ Record next_record(Consumer& consumer) {
 int read_to(LogReader& reader, Offset end) {
   int records = 0;
   for (const auto until = in(kLong); Clock::now() < until;) {
-    auto polled = must(reader.poll(kShort));
+    auto polled = good(reader.poll(kShort));
     if (std::holds_alternative<Record>(polled)) ++records;
     if (const auto* reached = std::get_if<EndOfLog>(&polled); reached != nullptr && reached->offset >= end)
       return records;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,17 +11,14 @@
 #include "kafka/admin.h"
 #include "kafka/cluster.h"
 #include "kafka/settings.h"
+#include "tests/support/good.h"
 
 namespace reseq::kafka {
 
 inline constexpr Milliseconds kLong{20'000};
 inline constexpr Milliseconds kShort{200};
 
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 // What a call that may take several tries answers in the end.
 template <typename Call>

@@ -19,7 +19,7 @@
 namespace reseq::runtime {
 namespace {
 
-using kafka::must;
+using test::good;
 
 constexpr int kDocuments = 200;
 constexpr std::int64_t kPartitions = 4;
@@ -44,26 +44,26 @@ class Service : public testing::Test {
 
   // One request and its result for every document.
   void send(int sequence) {
-    const auto producer = must(kafka::PlainProducer::open(connection_));
+    const auto producer = good(kafka::PlainProducer::open(connection_));
     const std::string number = std::to_string(sequence);
     const std::vector<Header> request = {{"reseq-seq", number}};
     const std::vector<Header> result = {
         {"reseq-command", "sequence"}, {"reseq-seq", number}, {"reseq-target", "search"}};
     for (int i = 0; i < kDocuments; ++i)
-      must(producer->send(topic("requests"), "doc-" + std::to_string(i), number, request));
+      good(producer->send(topic("requests"), "doc-" + std::to_string(i), number, request));
     for (int i = 0; i < kDocuments; ++i)
-      must(producer->send(topic("commands"), "doc-" + std::to_string(i), number, result));
-    must(producer->flush(kafka::kLong));
+      good(producer->send(topic("commands"), "doc-" + std::to_string(i), number, result));
+    good(producer->flush(kafka::kLong));
   }
 
   // Releases of `sequence`, per document.
   std::map<std::string, int> released(int sequence, std::size_t documents) {
-    auto consumer = must(kafka::GroupConsumer::join(
+    auto consumer = good(kafka::GroupConsumer::join(
         connection_, {.group_id = test::unique_name("reader"), .topics = {topic("output.search")}}));
     std::map<std::string, int> seen;
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (seen.size() < documents && std::chrono::steady_clock::now() < until) {
-      const auto record = must(consumer->poll(kafka::kShort));
+      const auto record = good(consumer->poll(kafka::kShort));
       if (record && record->payload == std::to_string(sequence)) ++seen[std::string(record->key.value_or(""))];
     }
     return seen;
@@ -95,7 +95,7 @@ class Service : public testing::Test {
 };
 
 TEST_F(Service, OfTwoWorkersReleasesEveryResultOnceAndLeavesItsStatesClean) {
-  must(cli::init(settings_, cli::Write::kReally));
+  good(cli::init(settings_, cli::Write::kReally));
   run_while([&] {
     send(1);
     const auto seen = released(1, kDocuments);

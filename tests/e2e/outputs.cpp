@@ -6,18 +6,13 @@
 
 #include "kafka/admin.h"
 #include "kafka/group_consumer.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
 namespace {
 
 constexpr Milliseconds kLimit{10'000};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 Released released_of(const kafka::PlainRecord& record) {
   Released released;

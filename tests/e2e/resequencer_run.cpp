@@ -8,18 +8,13 @@
 #include <utility>
 
 #include "kafka/librdkafka_cluster.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
 namespace {
 
 constexpr Milliseconds kLimit{10'000};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 // Asks again while the answer may change by itself: topics are new, leaders move.
 template <typename Ask>

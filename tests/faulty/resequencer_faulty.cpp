@@ -17,7 +17,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <list>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,26 +43,21 @@ struct Planned {
   std::atomic<std::int64_t> passes_left = 0;
   Action action = Action::kKill;
 };
-std::list<Planned> all_planned;              // does not change once threads run
-std::atomic<const Planned*> next = nullptr;  // the one that counts
-
-const Planned* behind(const Planned& planned) {
-  auto one = std::find_if(all_planned.begin(), all_planned.end(), [&](const Planned& p) { return &p == &planned; });
-  return ++one == all_planned.end() ? nullptr : &*one;
-}
+std::deque<Planned> all_planned;    // does not change once threads run
+std::atomic<std::size_t> next = 0;  // the one that counts
 
 void pass(Failpoint point) {
-  for (Planned& planned : all_planned) {
-    if (point != planned.point || next != &planned || planned.passes_left.fetch_sub(1) != 1) continue;
-    next = behind(planned);
-    if (planned.action == Action::kSleep || planned.action == Action::kHang) {
-      do std::this_thread::sleep_for(kSleepTime);
-      while (planned.action == Action::kHang);
-    } else {
-      // To this thread: one for the process may reach it through another one, while this one goes on for a moment.
-      (void)std::raise(planned.action == Action::kStop ? SIGSTOP : SIGKILL);
-    }
-    return;
+  const std::size_t mine = next;
+  if (mine == all_planned.size()) return;
+  Planned& planned = all_planned[mine];
+  if (point != planned.point || planned.passes_left.fetch_sub(1) != 1) return;
+  next = mine + 1;
+  if (planned.action == Action::kSleep || planned.action == Action::kHang) {
+    do std::this_thread::sleep_for(kSleepTime);
+    while (planned.action == Action::kHang);
+  } else {
+    // To this thread: one for the process may reach it through another one, while this one goes on for a moment.
+    (void)std::raise(planned.action == Action::kStop ? SIGSTOP : SIGKILL);
   }
 }
 
@@ -103,7 +98,6 @@ bool plan(std::string_view text) {
   reseq::set_failpoint_hook(pass);
   for (const std::string_view one : split(text, ','))
     if (!plan_one(one)) return false;
-  next = &all_planned.front();
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "kafka/plain_producer.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
@@ -26,12 +27,6 @@ std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
   return found;
-}
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
 }
 
 }  // namespace

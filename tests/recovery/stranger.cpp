@@ -8,6 +8,7 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/clients.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
@@ -16,12 +17,6 @@ namespace {
 constexpr Milliseconds kLimit{30'000};
 constexpr Milliseconds kSlice{100};
 constexpr std::chrono::milliseconds kWait{60'000};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 config::Settings settings_of(const Operator& shop) {
   config::Settings settings;

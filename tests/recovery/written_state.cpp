@@ -14,18 +14,13 @@
 #include "kafka/plain_producer.h"
 #include "store/partition_store.h"
 #include "tests/e2e/outputs.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
 namespace {
 
 constexpr Milliseconds kLimit{30'000};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 template <typename T>
 T decoded(codec::Decoded<T> row) {

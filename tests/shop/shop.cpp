@@ -13,6 +13,7 @@
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 
@@ -24,12 +25,6 @@ constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kFlushLimit{60'000};
 constexpr milliseconds kSettleLimit{120'000};
 constexpr int kEndLimitMs = 60'000;
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 Seen seen_of(const kafka::PlainRecord& record) {
   Seen seen;

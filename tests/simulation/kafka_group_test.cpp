@@ -8,7 +8,7 @@ namespace {
 class SimulatedGroup : public SimulatedKafka {
  protected:
   Result<> send(kafka::Producer& by, std::int64_t next, const kafka::GroupMetadata& group) {
-    must(by.begin());
+    good(by.begin());
     const kafka::TopicPartitionOffset offset{kA0, Offset(next)};
     return by.send_offsets({&offset, 1}, group, kLimit);
   }
@@ -19,30 +19,30 @@ class SimulatedGroup : public SimulatedKafka {
 
 TEST_F(SimulatedGroup, OffsetsArePendingUntilTheMarkerLandsAndThatIsATimeout) {
   const auto worker = cluster("1");
-  const auto consumer = must(worker->consumer(kA));
+  const auto consumer = good(worker->consumer(kA));
   const auto group = wait_for<kafka::Assigned>(*consumer)->group;
   const auto by = producer();
-  EXPECT_EQ(must(consumer->committed({&kA0, 1}, kLimit))[0].offset, kNoOffset);
-  must(send(*by, 7, *group));
+  EXPECT_EQ(good(consumer->committed({&kA0, 1}, kLimit))[0].offset, kNoOffset);
+  good(send(*by, 7, *group));
   EXPECT_EQ(consumer->committed({&kA0, 1}, kLimit).error().what_to_do, ErrorClass::kTimeout);
   EXPECT_TRUE(consumer->committed({&kA1, 1}, kLimit)) << "of another partition";
-  must(by->commit(kLimit));
+  good(by->commit(kLimit));
   EXPECT_EQ(consumer->committed({&kA0, 1}, kLimit).error().what_to_do, ErrorClass::kTimeout);
   ticks();
-  EXPECT_EQ(must(consumer->committed({&kA0, 1}, kLimit))[0].offset, Offset(7));
-  must(send(*by, 9, *group));
-  must(by->abort(kLimit));
+  EXPECT_EQ(good(consumer->committed({&kA0, 1}, kLimit))[0].offset, Offset(7));
+  good(send(*by, 9, *group));
+  good(by->abort(kLimit));
   ticks();
-  EXPECT_EQ(must(consumer->committed({&kA0, 1}, kLimit))[0].offset, Offset(7));
+  EXPECT_EQ(good(consumer->committed({&kA0, 1}, kLimit))[0].offset, Offset(7));
 }
 
 TEST_F(SimulatedGroup, ARebalanceWaitsForASlowMemberAndMakesAllOldMetadataVoid) {
   const auto one = cluster("1");
-  const auto first = must(one->consumer(kA));
+  const auto first = good(one->consumer(kA));
   const auto old = wait_for<kafka::Assigned>(*first);
   EXPECT_EQ(count(old), 2U);
   const auto two = cluster("2");
-  const auto second = must(two->consumer(kA));
+  const auto second = good(two->consumer(kA));
   EXPECT_FALSE(wait_for<kafka::Assigned>(*second)) << "the first has not polled";
   const kafka::TopicPartitionOffset position{kA1, Offset(0)};
   EXPECT_TRUE(first->assign({&position, 1})) << "in its head it owns both";
@@ -58,18 +58,18 @@ TEST_F(SimulatedGroup, ARebalanceWaitsForASlowMemberAndMakesAllOldMetadataVoid) 
   EXPECT_EQ(others->partitions[0], Partition(1));
   const auto by = producer();
   EXPECT_EQ(kind(send(*by, 1, *old->group)), ErrorClass::kAbort);
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   EXPECT_TRUE(send(*by, 1, *others->group)) << "nobody checks who owns the partition";
 }
 
 TEST_F(SimulatedGroup, APausedMemberIsThrownOutAndLearnsThatItsPartitionsAreLost) {
   const auto worker = cluster("1", false);
-  const auto first = must(worker->consumer(kA));
+  const auto first = good(worker->consumer(kA));
   const auto old = wait_for<kafka::Assigned>(*first);
   Process other;
   SimulatedCluster two(broker, other, settings("2", false));
-  const auto second = must(two.consumer(kA));
+  const auto second = good(two.consumer(kA));
   process.paused = true;
   EXPECT_FALSE(wait_for<kafka::Assigned>(*second));
   ticks(12, 1'000);
@@ -82,7 +82,7 @@ TEST_F(SimulatedGroup, APausedMemberIsThrownOutAndLearnsThatItsPartitionsAreLost
 
 TEST_F(SimulatedGroup, ABusyMemberKeepsItsSessionUntilItHasNotPolledForTooLong) {
   const auto worker = cluster("1");
-  const auto consumer = must(worker->consumer(kA));
+  const auto consumer = good(worker->consumer(kA));
   EXPECT_TRUE(wait_for<kafka::Assigned>(*consumer));
   ticks(100, 1'000);
   EXPECT_EQ(broker.group().members(), 1U);
@@ -94,16 +94,16 @@ TEST_F(SimulatedGroup, ABusyMemberKeepsItsSessionUntilItHasNotPolledForTooLong) 
 
 TEST_F(SimulatedGroup, AStaticMemberComesBackWithTheSameGenerationAndFencesTheOldOne) {
   const auto worker = cluster("1");
-  const auto first = must(worker->consumer(kA));
+  const auto first = good(worker->consumer(kA));
   const auto old = wait_for<kafka::Assigned>(*first);
   const auto generation = broker.group().generation();
-  const auto second = must(worker->consumer(kA));
+  const auto second = good(worker->consumer(kA));
   const auto fresh = wait_for<kafka::Assigned>(*second);
   EXPECT_EQ(count(fresh), 2U);
   EXPECT_EQ(broker.group().generation(), generation);
   const auto by = producer();
   EXPECT_EQ(kind(send(*by, 1, *old->group)), ErrorClass::kAbort);
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   EXPECT_TRUE(send(*by, 1, *fresh->group));
   const auto polled = first->poll(kLimit);
@@ -114,7 +114,7 @@ TEST_F(SimulatedGroup, AStaticMemberComesBackWithTheSameGenerationAndFencesTheOl
 TEST_F(SimulatedGroup, OnlyADynamicMemberLeavesOnClose) {
   for (const bool is_static : {true, false}) {
     const auto worker = cluster("1", is_static);
-    auto consumer = must(worker->consumer(kA));
+    auto consumer = good(worker->consumer(kA));
     EXPECT_TRUE(wait_for<kafka::Assigned>(*consumer));
     consumer->close(kLimit);
     consumer.reset();
@@ -126,17 +126,17 @@ TEST_F(SimulatedGroup, OnlyADynamicMemberLeavesOnClose) {
 
 TEST_F(SimulatedGroup, MetadataWithoutGenerationPassesTheBrokerButNotTheClient) {
   const auto worker = cluster("1", false);
-  const auto consumer = must(worker->consumer(kA));
+  const auto consumer = good(worker->consumer(kA));
   EXPECT_TRUE(wait_for<kafka::Assigned>(*consumer));
-  const auto other = must(cluster("2", false)->consumer(kA));
+  const auto other = good(cluster("2", false)->consumer(kA));
   const auto never_joined = other->group_now();
   const auto by = producer();
   EXPECT_EQ(kind(send(*by, 1, *never_joined)), ErrorClass::kAbort);
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   broker.settings().refuse_without_generation = false;
   EXPECT_TRUE(send(*by, 1, *never_joined));
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   const SimulatedGroupMetadata static_one({-1, "", "3"});
   EXPECT_EQ(kind(send(*by, 1, static_one)), ErrorClass::kAbort) << "a static member closes the hole";
@@ -147,16 +147,16 @@ TEST_F(SimulatedGroup, TheConsumerReadsFromItsPositionsAndHearsOfEnds) {
   commit_record(*by, kA0, "a");
   commit_record(*by, kA0, "b");
   const auto worker = cluster("1");
-  const auto consumer = must(worker->consumer(kA));
+  const auto consumer = good(worker->consumer(kA));
   EXPECT_TRUE(wait_for<kafka::Assigned>(*consumer));
   const std::vector<kafka::TopicPartitionOffset> positions = {{kA0, Offset(2)}, {kB0, Offset(0)}};
-  must(consumer->assign(positions));
+  good(consumer->assign(positions));
   EXPECT_EQ(wait_for<kafka::Record>(*consumer)->key, "b");
-  must(consumer->assign(std::span(positions).first(1)));
+  good(consumer->assign(std::span(positions).first(1)));
   EXPECT_EQ(wait_for<kafka::Record>(*consumer)->offset, Offset(2)) << "a rewind is exact";
   EXPECT_EQ(wait_for<kafka::EndOfLog>(*consumer)->offset, Offset(4));
-  EXPECT_EQ(must(consumer->stable_ends({&kA0, 1}, kLimit))[0].offset, Offset(4));
-  EXPECT_EQ(must(consumer->begins({&kA0, 1}, kLimit))[0].offset, Offset(0));
+  EXPECT_EQ(good(consumer->stable_ends({&kA0, 1}, kLimit))[0].offset, Offset(4));
+  EXPECT_EQ(good(consumer->begins({&kA0, 1}, kLimit))[0].offset, Offset(0));
 }
 
 // A small life with faults of every kind.
@@ -169,8 +169,8 @@ class SeededLife : public SimulatedKafka {
     broker.faults().set_rates({.passing = 50, .ending = 100, .fatal = 10});
     broker.settings().early_per_mille = 200;
     const auto worker = cluster("1");
-    auto consumer = must(worker->consumer(kA));
-    auto by = must(worker->producer());
+    auto consumer = good(worker->consumer(kA));
+    auto by = good(worker->producer());
     bool initialised = false;
     for (int i = 0; i < 300; ++i) {
       ticks(1);
@@ -179,10 +179,10 @@ class SeededLife : public SimulatedKafka {
         initialised = by->init(kLimit).ok();
         continue;
       }
-      const bool good = by->begin() && by->produce({.topic = kA, .key = "k", .payload = "x"}) && by->flush(kLimit) &&
+      const bool done = by->begin() && by->produce({.topic = kA, .key = "k", .payload = "x"}) && by->flush(kLimit) &&
                         by->commit(kLimit) && !by->in_doubt();
-      if (good) continue;
-      by = must(worker->producer());
+      if (done) continue;
+      by = good(worker->producer());
       initialised = false;
     }
     return broker.journal().hash();

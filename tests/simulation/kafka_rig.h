@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "tests/simulation/kafka/cluster.h"
+#include "tests/support/good.h"
 
 namespace reseq::simulation {
 
@@ -22,11 +22,7 @@ inline const kafka::TopicPartition kA1{kA, Partition(1)};
 inline const kafka::TopicPartition kB0{kB, Partition(0)};
 inline const kafka::TopicPartition kC0{kCompacted, Partition(0)};
 
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 class SimulatedKafka : public testing::Test {
  protected:
@@ -53,33 +49,33 @@ class SimulatedKafka : public testing::Test {
     }
   }
   std::unique_ptr<kafka::Producer> producer(const std::string& name = "1") {
-    auto made = must(cluster(name)->producer());
+    auto made = good(cluster(name)->producer());
     for (int i = 0; i < 100 && !made->init(kLimit); ++i) ticks(1);
     return made;
   }
   static void produce(kafka::Producer& by, kafka::TopicPartition where, const std::string& key,
                       std::optional<std::string_view> payload = "x") {
-    must(by.produce({.topic = where.topic, .partition = where.partition, .key = key, .payload = payload}));
-    must(by.flush(kLimit));
+    good(by.produce({.topic = where.topic, .partition = where.partition, .key = key, .payload = payload}));
+    good(by.flush(kLimit));
   }
   void commit_record(kafka::Producer& by, kafka::TopicPartition where, const std::string& key,
                      std::optional<std::string_view> payload = "x") {
-    must(by.begin());
+    good(by.begin());
     produce(by, where, key, payload);
-    must(by.commit(kLimit));
+    good(by.commit(kLimit));
     ticks();
   }
   std::unique_ptr<kafka::LogReader> reader(kafka::TopicPartition where, Offset from = Offset(0)) {
-    auto made = must(cluster("r")->log_reader());
+    auto made = good(cluster("r")->log_reader());
     const kafka::TopicPartitionOffset start{where, from};
-    must(made->assign({&start, 1}));
+    good(made->assign({&start, 1}));
     return made;
   }
   // Keys of what can be read now, and where the log ends ("@5").
   static std::vector<std::string> read(kafka::LogReader& from) {
     std::vector<std::string> seen;
     while (true) {
-      const auto polled = must(from.poll(Milliseconds(0)));
+      const auto polled = good(from.poll(Milliseconds(0)));
       if (const auto* record = std::get_if<kafka::Record>(&polled)) {
         seen.emplace_back(*record->key);
       } else if (const auto* end = std::get_if<kafka::EndOfLog>(&polled)) {
@@ -94,7 +90,7 @@ class SimulatedKafka : public testing::Test {
   template <typename Event>
   std::optional<Event> wait_for(kafka::Consumer& consumer, int polls = 20) {
     for (int i = 0; i < polls; ++i) {
-      auto polled = must(consumer.poll(Milliseconds(0)));
+      auto polled = good(consumer.poll(Milliseconds(0)));
       if (auto* event = std::get_if<Event>(&polled)) return std::move(*event);
       ticks(1);
     }

@@ -7,13 +7,13 @@ namespace {
 TEST_F(SimulatedKafka, AnOpenTransactionPinsTheStableEndAndItsMarkerOccupiesAnOffset) {
   const auto one = producer("1");
   const auto two = producer("2");
-  must(one->begin());
+  good(one->begin());
   produce(*one, kA0, "one");
   commit_record(*two, kA0, "two");
   const auto from = reader(kA0);
   EXPECT_EQ(read(*from), Strings({"@0"}));
-  EXPECT_EQ(must(from->high_watermarks({&kA0, 1}, kLimit))[0].offset, Offset(3));
-  must(one->commit(kLimit));
+  EXPECT_EQ(good(from->high_watermarks({&kA0, 1}, kLimit))[0].offset, Offset(3));
+  good(one->commit(kLimit));
   broker.settings().marker_per_mille = 0;
   ticks();
   EXPECT_EQ(read(*from), Strings()) << "the marker has not landed";
@@ -27,9 +27,9 @@ TEST_F(SimulatedKafka, AnAbortHidesItsRecordsAndTheEndMovesOn) {
   commit_record(*by, kA0, "kept");
   const auto from = reader(kA0);
   EXPECT_EQ(read(*from), Strings({"kept", "@2"}));
-  must(by->begin());
+  good(by->begin());
   produce(*by, kA0, "hidden");
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   EXPECT_EQ(read(*from), Strings({"@4"}));
 }
@@ -55,25 +55,25 @@ TEST_F(SimulatedKafka, ACutTailNeverHappenedAndTakesWholeTransactions) {
 
 TEST_F(SimulatedKafka, ACrashedProducerPinsTheLogUntilItsIdIsInitialisedAgain) {
   auto by = producer();
-  must(by->begin());
+  good(by->begin());
   produce(*by, kA0, "lost");
   by.reset();
   const auto other = producer("2");
   ticks();
   EXPECT_EQ(log(0).last_stable(), Offset(0));
-  by = must(cluster("1")->producer());
+  by = good(cluster("1")->producer());
   EXPECT_EQ(kind(by->init(kLimit)), ErrorClass::kTimeout) << "the old transaction has to end first";
   ticks();
-  must(by->init(kLimit));
+  good(by->init(kLimit));
   EXPECT_EQ(read(*reader(kA0)), Strings({"@2"}));
 }
 
 TEST_F(SimulatedKafka, ASecondInstanceFencesTheFirstWhoseFlushSaysNothing) {
   const auto first = producer();
-  must(first->begin());
+  good(first->begin());
   produce(*first, kA0, "a");
   const auto second = producer();
-  must(first->produce({.topic = kA, .partition = Partition(0), .key = "zombie", .payload = "x"}));
+  good(first->produce({.topic = kA, .partition = Partition(0), .key = "zombie", .payload = "x"}));
   EXPECT_TRUE(first->flush(kLimit));
   EXPECT_EQ(first->delivered(kA0), std::nullopt);
   EXPECT_EQ(kind(first->commit(kLimit)), ErrorClass::kFenced);
@@ -84,7 +84,7 @@ TEST_F(SimulatedKafka, ASecondInstanceFencesTheFirstWhoseFlushSaysNothing) {
 
 TEST_F(SimulatedKafka, TheBrokerAbortsAndFencesWhatIsOpenTooLong) {
   const auto by = producer();
-  must(by->begin());
+  good(by->begin());
   produce(*by, kA0, "slow");
   ticks(9, 1'000);
   EXPECT_EQ(log(0).last_stable(), Offset(0));
@@ -98,17 +98,17 @@ TEST_F(SimulatedKafka, DeliveredIsTheOffsetOnceAcknowledged) {
   const auto by = producer();
   commit_record(*by, kA0, "a");
   EXPECT_EQ(by->delivered(kA0), Offset(0));
-  must(by->begin());
-  must(by->produce({.topic = kA, .partition = Partition(0), .payload = "x"}));
+  good(by->begin());
+  good(by->produce({.topic = kA, .partition = Partition(0), .payload = "x"}));
   EXPECT_EQ(by->delivered(kA0), std::nullopt);
-  must(by->flush(kLimit));
+  good(by->flush(kLimit));
   EXPECT_EQ(by->delivered(kA0), Offset(2));
 }
 
 TEST_F(SimulatedKafka, ACommitThatTimesOutMayHaveHappenedAndMayBeRepeated) {
   for (const Fault fault : {Fault::kTimeout, Fault::kUnanswered}) {
     const auto by = producer();
-    must(by->begin());
+    good(by->begin());
     produce(*by, kA0, "a");
     broker.faults().order(Call::kCommit, fault);
     EXPECT_EQ(kind(by->commit(kLimit)), ErrorClass::kTimeout);
@@ -116,7 +116,7 @@ TEST_F(SimulatedKafka, ACommitThatTimesOutMayHaveHappenedAndMayBeRepeated) {
     ticks();
     const bool happened = log(0).last_stable() == log(0).high_watermark();
     EXPECT_EQ(happened, fault == Fault::kUnanswered);
-    must(by->commit(kLimit));
+    good(by->commit(kLimit));
     ticks();
     EXPECT_TRUE(by->in_doubt());
   }
@@ -126,7 +126,7 @@ TEST_F(SimulatedKafka, ACommitThatTimesOutMayHaveHappenedAndMayBeRepeated) {
 TEST_F(SimulatedKafka, AFatalCommitMayHaveHappenedOrNot) {
   for (const Fault fault : {Fault::kFatal, Fault::kFatalHappened}) {
     auto by = producer();
-    must(by->begin());
+    good(by->begin());
     produce(*by, kA0, fault == Fault::kFatal ? "no" : "yes");
     broker.faults().order(Call::kCommit, fault);
     EXPECT_EQ(kind(by->commit(kLimit)), ErrorClass::kFatal);
@@ -142,14 +142,14 @@ TEST_F(SimulatedKafka, ALateRequestEndsTheNextTransactionOfTheSameEpochButNotOfA
   for (const bool recycles : {false, true}) {
     auto by = producer();
     broker.settings().late_per_mille = 0;
-    must(by->begin());
+    good(by->begin());
     produce(*by, kA0, "first");
     broker.faults().order(Call::kCommit, Fault::kRepeated);
-    must(by->commit(kLimit));
+    good(by->commit(kLimit));
     EXPECT_TRUE(by->in_doubt());
     ticks();
     if (recycles) by = producer();
-    must(by->begin());
+    good(by->begin());
     produce(*by, kA0, "next");
     const Offset stable = log(0).last_stable();
     broker.settings().late_per_mille = 1'000;
@@ -162,8 +162,8 @@ TEST_F(SimulatedKafka, ALateRequestEndsTheNextTransactionOfTheSameEpochButNotOfA
 
 TEST_F(SimulatedKafka, CallsThatFailWithoutEffectLetTimePassAndMayBeRepeated) {
   const auto by = producer();
-  must(by->begin());
-  must(by->produce({.topic = kA, .partition = Partition(0), .key = "a", .payload = "x"}));
+  good(by->begin());
+  good(by->produce({.topic = kA, .partition = Partition(0), .key = "a", .payload = "x"}));
   const Milliseconds before = time.passed();
   broker.faults().order(Call::kFlush, Fault::kTimeout);
   EXPECT_EQ(kind(by->flush(kLimit)), ErrorClass::kTimeout);
@@ -172,26 +172,26 @@ TEST_F(SimulatedKafka, CallsThatFailWithoutEffectLetTimePassAndMayBeRepeated) {
   EXPECT_EQ(kind(by->produce({.topic = kA, .payload = "y"})), ErrorClass::kRetriable);
   by->poll(Milliseconds(7));
   EXPECT_EQ(by->delivered(kA0), Offset(0));
-  must(by->commit(kLimit));
+  good(by->commit(kLimit));
 }
 
 TEST_F(SimulatedKafka, HeadersAreMovedOverAndEdited) {
   const auto by = producer();
   const std::vector<HeaderEdit> original = {{"keep", "1"}, {"drop", "2"}, {"set", "3"}};
-  must(by->begin());
-  must(by->produce({.topic = kA, .partition = Partition(0), .payload = "x", .edits = original}));
-  must(by->commit(kLimit));
+  good(by->begin());
+  good(by->produce({.topic = kA, .partition = Partition(0), .payload = "x", .edits = original}));
+  good(by->commit(kLimit));
   ticks();
   const auto from = reader(kA0);
-  auto polled = must(from->poll(kLimit));
+  auto polled = good(from->poll(kLimit));
   auto consumed = std::move(std::get<kafka::Record>(polled));
   ASSERT_EQ(consumed.headers.size(), 3U);
   const std::vector<HeaderEdit> edits = {{"drop", std::nullopt}, {"set", "4"}};
-  must(by->begin());
-  must(
+  good(by->begin());
+  good(
       by->produce({.topic = kB, .partition = Partition(0), .payload = "x", .headers_from = &consumed, .edits = edits}));
   EXPECT_TRUE(consumed.headers.empty());
-  must(by->commit(kLimit));
+  good(by->commit(kLimit));
   const auto& stored = log(1).entries().front().record->headers;
   ASSERT_EQ(stored.size(), 2U);
   EXPECT_EQ(stored[0].name + *stored[0].value + stored[1].name + *stored[1].value, "keep1set4");
@@ -199,12 +199,12 @@ TEST_F(SimulatedKafka, HeadersAreMovedOverAndEdited) {
 
 TEST_F(SimulatedKafka, NullIsNotEmptyAndATooLargeRecordIsRefused) {
   const auto by = producer();
-  must(by->begin());
-  must(by->produce({.topic = kA, .partition = Partition(0)}));
-  must(by->produce({.topic = kA, .partition = Partition(0), .key = "", .payload = ""}));
+  good(by->begin());
+  good(by->produce({.topic = kA, .partition = Partition(0)}));
+  good(by->produce({.topic = kA, .partition = Partition(0), .key = "", .payload = ""}));
   const std::string huge(1'001, 'x');
   EXPECT_EQ(kind(by->produce({.topic = kA, .partition = Partition(0), .payload = huge})), ErrorClass::kInvalid);
-  must(by->commit(kLimit));
+  good(by->commit(kLimit));
   EXPECT_EQ(log(0).entries()[0].record->payload, std::nullopt);
   EXPECT_EQ(log(0).entries()[1].record->payload, "");
 }
@@ -214,9 +214,9 @@ TEST_F(SimulatedKafka, CompactionKeepsTheLastCommittedRecordOfAKeyAndAllOffsets)
   commit_record(*by, kC0, "k", "1");  // 0, marker 1
   commit_record(*by, kC0, "k", "2");  // 2, marker 3
   commit_record(*by, kC0, "gone", std::nullopt);
-  must(by->begin());
+  good(by->begin());
   produce(*by, kC0, "never", "aborted");
-  must(by->abort(kLimit));
+  good(by->abort(kLimit));
   ticks();
   const Offset end = log(2).high_watermark();
   broker.compact(2, 0);
@@ -232,7 +232,7 @@ TEST_F(SimulatedKafka, CompactionKeepsTheLastCommittedRecordOfAKeyAndAllOffsets)
 
 TEST_F(SimulatedKafka, CompactionStopsAtTheStableEnd) {
   const auto by = producer();
-  must(by->begin());
+  good(by->begin());
   produce(*by, kC0, "k", "open");
   const auto other = producer("2");
   commit_record(*other, kC0, "k", "1");
@@ -243,13 +243,13 @@ TEST_F(SimulatedKafka, CompactionStopsAtTheStableEnd) {
 
 TEST_F(SimulatedKafka, AKeyGoesWhereJavaPutsItAndFactsAreTold) {
   const auto by = producer();
-  must(by->begin());
-  for (const char* key : {"a", "b", "c", "d", "e", "f"}) must(by->produce({.topic = kA, .key = key, .payload = "x"}));
-  must(by->commit(kLimit));
+  good(by->begin());
+  for (const char* key : {"a", "b", "c", "d", "e", "f"}) good(by->produce({.topic = kA, .key = key, .payload = "x"}));
+  good(by->commit(kLimit));
   EXPECT_GT(log(0, 0).entries().size(), 0U);
   EXPECT_GT(log(0, 1).entries().size(), 0U);
   const auto told = cluster("1");
-  const auto facts = must(told->topic_facts(kCompacted, kLimit));
+  const auto facts = good(told->topic_facts(kCompacted, kLimit));
   EXPECT_TRUE(facts.compacts);
   EXPECT_EQ(facts.delete_retention_ms, 5'000);
   const auto missing = told->topic_facts(kafka::TopicIndex(3), kLimit);

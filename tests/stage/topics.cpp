@@ -1,21 +1,15 @@
 #include "tests/stage/topics.h"
 
-#include <stdexcept>
 #include <utility>
 
 #include "tests/e2e/outputs.h"
 #include "tests/support/broker.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 namespace {
 
 constexpr Milliseconds kLimit{30'000};
-
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
 
 }  // namespace
 

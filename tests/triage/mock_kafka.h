@@ -13,27 +13,11 @@
 // clang-format off
 #include <librdkafka/rdkafka_mock.h>  // after rdkafka.h, as it demands
 // clang-format on
+#include "tests/support/kafka_api.h"
 
 namespace reseq::triage {
 
-// Kafka's numbers of the requests.
-enum class Api : std::int16_t {
-  kProduce = 0,
-  kFetch = 1,
-  kListOffsets = 2,
-  kMetadata = 3,
-  kOffsetFetch = 9,
-  kFindCoordinator = 10,
-  kJoinGroup = 11,
-  kHeartbeat = 12,
-  kLeaveGroup = 13,
-  kSyncGroup = 14,
-  kInitProducerId = 22,
-  kAddPartitionsToTxn = 24,
-  kAddOffsetsToTxn = 25,
-  kEndTxn = 26,
-  kTxnOffsetCommit = 28,
-};
+using test::Api;
 
 class MockKafka {
  public:

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <vector>
 
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/clients.h"
+#include "tests/support/good.h"
 
 namespace reseq::triage {
 
@@ -19,11 +19,7 @@ constexpr Milliseconds kPatience{60'000};
 constexpr std::uint64_t kTopicBytesMax = 1'000'000;
 constexpr std::uint64_t kMapBytes = std::uint64_t{1} << 20U;
 
-template <typename T>
-T must(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 config::Settings settings_of(const MockKafka& kafka, const std::string& folder) {
   config::Settings settings;
@@ -57,9 +53,9 @@ Subject::Subject(int brokers) : kafka_(brokers) {
   kafka::Connection connection;
   connection.bootstrap_servers = kafka_.bootstrap_servers();
   connection.log = [](int, std::string_view, std::string_view) {};
-  feeder_ = must(kafka::PlainProducer::open(connection));
+  feeder_ = good(kafka::PlainProducer::open(connection));
   shelf_ = std::make_unique<runtime::Shelf>(runtime::instance_path(settings), "boot", store::DiskSettings{kMapBytes});
-  cluster_ = must(kafka::open_cluster(runtime::cluster_settings_of(*application_, 0)));
+  cluster_ = good(kafka::open_cluster(runtime::cluster_settings_of(*application_, 0)));
 }
 
 Subject::~Subject() {
@@ -81,8 +77,8 @@ void Subject::feed() {
   ++fed_;
   const std::string number = std::to_string(fed_);
   const std::vector<Header> headers = {{"reseq-seq", number}};
-  must(feeder_->send(topic(Role::kRequests), "document", number, headers));
-  must(feeder_->flush(kFeedLimit));
+  good(feeder_->send(topic(Role::kRequests), "document", number, headers));
+  good(feeder_->flush(kFeedLimit));
 }
 
 bool Subject::run_until(const std::function<bool()>& holds, Milliseconds limit) {

@@ -15,28 +15,11 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/kafka_api.h"
+
 namespace reseq::chaos {
 
-// Kinds of requests, by their number in Kafka's protocol.
-enum class Api : std::int16_t {
-  kProduce = 0,
-  kFetch = 1,
-  kListOffsets = 2,
-  kMetadata = 3,
-  kOffsetCommit = 8,
-  kOffsetFetch = 9,
-  kFindCoordinator = 10,
-  kJoinGroup = 11,
-  kHeartbeat = 12,
-  kLeaveGroup = 13,
-  kSyncGroup = 14,
-  kApiVersions = 18,
-  kInitProducerId = 22,
-  kAddPartitionsToTxn = 24,
-  kAddOffsetsToTxn = 25,
-  kEndTxn = 26,
-  kTxnOffsetCommit = 28,
-};
+using test::Api;
 
 // What tells one request from another.
 struct RequestFacts {

@@ -5,12 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include "kafka/plain_producer.h"
 #include "tests/chaos/nemesis/state_damage.h"
+#include "tests/support/good.h"
 
 namespace reseq::chaos {
 
@@ -24,11 +23,7 @@ constexpr std::chrono::milliseconds kBeat{20};
 constexpr int kRefusedExit = 78;  // EX_CONFIG
 constexpr std::array<const char*, 4> kWritten = {"changelog", "work", "events", "dead-letter"};
 
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 std::string bytes_of(const std::string& file) {
   std::ifstream bytes(file, std::ios::binary);

@@ -9,7 +9,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include "config/settings.h"
 #include "kafka/admin.h"
@@ -22,6 +21,7 @@
 #include "tests/chaos/workload/planned_specification.h"
 #include "tests/chaos/workload/producers.h"
 #include "tests/judge/judge.h"
+#include "tests/support/good.h"
 
 namespace reseq::chaos {
 
@@ -49,11 +49,7 @@ constexpr seconds kStallMax =
 // Faults come and go: none lasts longer than 32 s, so that no partition can be held for so long.
 constexpr seconds kStallUnderFaultsMax{180};
 
-template <typename T>
-T good(Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().message);
-  return std::move(result).value();
-}
+using test::good;
 
 // What the library says of brokers that are away is no news here.
 kafka::Connection connection_to(const std::string& bootstrap_servers) {

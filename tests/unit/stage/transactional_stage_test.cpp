@@ -17,7 +17,7 @@ using simulation::Fault;
 using simulation::kA0;
 using simulation::kB;
 using simulation::kLimit;
-using simulation::must;
+using test::good;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -36,7 +36,7 @@ class TransactionalStageTest : public simulation::SimulatedKafka {
 
   Life& start(const std::string& name, std::size_t in_flight_max = 8) {
     Life& life = lives_.emplace_back();
-    life.stage = must(
+    life.stage = good(
         open_transactional_stage(std::make_shared<simulation::SimulatedCluster>(broker, life.process, settings(name)),
                                  {.in_flight_max = in_flight_max, .commit_interval = std::chrono::milliseconds(0)}));
     return life;
@@ -74,8 +74,8 @@ class TransactionalStageTest : public simulation::SimulatedKafka {
   }
   Offset committed() {
     const auto watcher = cluster("watcher");
-    const auto consumer = must(watcher->consumer(simulation::kA));
-    return must(consumer->committed({&kA0, 1}, kLimit))[0].offset;
+    const auto consumer = good(watcher->consumer(simulation::kA));
+    return good(consumer->committed({&kA0, 1}, kLimit))[0].offset;
   }
 
   std::list<Life> lives_;  // destroyed before the broker
@@ -109,7 +109,7 @@ TEST_F(TransactionalStageTest, KeepsAllHeadersAlsoThoseWithoutAValue) {
     const auto from = reader({kB, Partition(p)});
     kafka::LogPolled polled;
     for (int i = 0; i < 10 && !std::holds_alternative<kafka::Record>(polled); ++i)
-      polled = must(from->poll(Milliseconds(0)));
+      polled = good(from->poll(Milliseconds(0)));
     const auto* record = std::get_if<kafka::Record>(&polled);
     if (record == nullptr) continue;
     EXPECT_EQ(record->payload, "result of a");
@@ -200,7 +200,7 @@ TEST_F(TransactionalStageTest, TakesAnotherTransactionForWhatIsTooMuchForOne) {
   Life& life = start("1", kRecords + 1);
   take(life, kRecords);
   for (const Work& work : life.open) {
-    for (std::size_t n = 0; n < kRecordResultsMax; ++n) must(life.stage->send(work, {.target = "search"}));
+    for (std::size_t n = 0; n < kRecordResultsMax; ++n) good(life.stage->send(work, {.target = "search"}));
     life.stage->finish(work);
   }
   for (int i = 0; i < 200 && results().empty(); ++i) step(life);
