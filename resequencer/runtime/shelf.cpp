@@ -59,9 +59,12 @@ void Shelf::sync_all() {
     const std::lock_guard lock(mutex_);
     handles = sync_;
   }
-  for (const auto& [partition, handle] : handles)
+  // A copy stays poisoned until its partition is taken over again, which may be never: its failure is told once.
+  for (const auto& [partition, handle] : handles) {
+    if (handle->poisoned()) continue;
     if (const auto synced = handle->sync(); !synced)
       spdlog::error("partition={} sync=failed error={}", partition.value(), log::outside(synced.error().message));
+  }
 }
 
 std::uint64_t rows_of_copy(const std::string& folder) {

@@ -20,8 +20,11 @@ constexpr unsigned kAbortsUntilAlone = 3;
 constexpr unsigned kAbortsAloneUntilParked = 5;
 constexpr Milliseconds kConsumerCloseLimit{1'000};
 constexpr Milliseconds kAfterConsumerLost{1'000};
-// Fenced twice within this time = two processes with one instance.id, not a leftover of ourselves (RELIABILITY A5).
-constexpr Milliseconds kFencedTwiceWithin{60'000};
+// A producer that is fenced twice within this time has a rival, and is no leftover of ourselves (RELIABILITY A5). Lost
+// answers to a join fence a member that has none, and networks lose several in a minute; two processes with one
+// instance.id fence each other every other second.
+constexpr Milliseconds kRivalWithin{60'000};
+constexpr unsigned kConsumersLostByRival = 4;
 
 }  // namespace
 
@@ -246,13 +249,19 @@ void Worker::recycle(bool take_over_again) {
 
 // After a fatal error a consumer never recovers: a new one joins instead. A member that was fenced need not have a
 // rival: brokers that were gone for a session time-out, or an answer to a join that was lost, look the same
-// (RELIABILITY A17). The second time within a minute there is one.
+// (RELIABILITY A17).
 Result<> Worker::replace_consumer(const Error& error) {
   const Milliseconds now = clock_.steady();
-  const bool again = consumer_lost_at_ && now.value() - consumer_lost_at_->value() < kFencedTwiceWithin.value();
+  if (consumers_lost_ == 0 || now.value() - consumers_lost_since_.value() >= kRivalWithin.value()) {
+    consumers_lost_since_ = now;
+    consumers_lost_ = 0;
+  }
+  ++consumers_lost_;
   const bool fenced = error.what_to_do == ErrorClass::kFenced;
-  if (again || !(fenced || error.what_to_do == ErrorClass::kFatal)) return fenced ? same_name() : error;
-  spdlog::warn("consumer=replaced partitions={} error={}", tasks_.size(), log::outside(error.message));
+  const bool replaceable = fenced || error.what_to_do == ErrorClass::kFatal;
+  if (!replaceable || consumers_lost_ == kConsumersLostByRival) return fenced ? same_name() : error;
+  spdlog::warn("consumer=replaced partitions={} in_a_minute={} error={}", tasks_.size(), consumers_lost_,
+               log::outside(error.message));
   consumer_lost_at_ = now;
   forget_assignment();
   consumer_->close(kConsumerCloseLimit);
@@ -270,7 +279,7 @@ Error Worker::same_name() const {
 Result<> Worker::note_fenced() {
   const Milliseconds now = clock_.steady();
   opening_.reset();
-  if (fenced_at_ && now.value() - fenced_at_->value() < kFencedTwiceWithin.value()) return same_name();
+  if (fenced_at_ && now.value() - fenced_at_->value() < kRivalWithin.value()) return same_name();
   fenced_at_ = now;
   retry_at_ = Milliseconds(now.value() + kAfterError.value());
   return Done{};

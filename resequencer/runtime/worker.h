@@ -124,6 +124,8 @@ class Worker {
   Milliseconds retry_at_;
   std::optional<Milliseconds> fenced_at_;
   std::optional<Milliseconds> consumer_lost_at_;
+  Milliseconds consumers_lost_since_;  // of the first that counts
+  unsigned consumers_lost_ = 0;
   std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is frozen
   bool clock_frozen_ = false;
   CatchUp catch_up_;

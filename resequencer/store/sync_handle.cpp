@@ -25,6 +25,11 @@ Result<> SyncHandle::sync() {
                    (poisoned ? "" : "; " + poisoned.error().message)};
 }
 
+bool SyncHandle::poisoned() {
+  const std::lock_guard lock(mutex_);
+  return folder_ != nullptr && folder_->poisoned();
+}
+
 void SyncHandle::attach(int descriptor, StateFolder& folder) {
   const std::lock_guard lock(mutex_);
   descriptor_ = descriptor;

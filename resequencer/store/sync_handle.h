@@ -19,6 +19,8 @@ class SyncHandle {
   // Everything committed before the call is durable when it returns without an error. An error poisons the copy: what
   // the kernel still holds of it is not known then. Does nothing once the store is closed.
   Result<> sync();
+  // A sync would be in vain: the copy is to be rebuilt.
+  [[nodiscard]] bool poisoned();
 
   // For the owner. REQUIRES: descriptor and folder live until detach().
   void attach(int descriptor, StateFolder& folder);

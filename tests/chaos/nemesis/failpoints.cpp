@@ -16,10 +16,12 @@ namespace {
 constexpr int kAskLimitMs = 10'000;
 // A process that was just started is at work after this time.
 constexpr double kAtWorkAfterS = 3;
+// And has taken over what it was assigned, on a busy host.
+constexpr double kTakenOverAfterS = 8;
 // Its session is over by then, its transaction is not: the group goes on without it and refuses its offsets.
 constexpr std::chrono::milliseconds kPause = kSessionTimeout + std::chrono::milliseconds(1'500);
 static_assert(kPause + std::chrono::seconds(2) < kTransactionTimeout);
-constexpr std::chrono::seconds kGiveUpAfter{25};
+constexpr std::chrono::seconds kGiveUpAfter{30};
 constexpr std::uint64_t kPassesMax = 4;
 constexpr const char* kBirth = "takeover.birth";
 
@@ -120,7 +122,8 @@ Hunt::Need Hunt::need_of(std::string_view point) {
 void Hunt::step() {
   if (over_) return;
   if (member_.ends > ends_before_) return note_end();
-  const bool at_work = member_.process->running() && member_.process->lives_s() > kAtWorkAfterS;
+  const bool at_work =
+      member_.process->running() && member_.process->lives_s() > (of_copies() ? kTakenOverAfterS : kAtWorkAfterS);
   if (at_work && !provided_) provide();
   if (need_ == Need::kWakeUp) wake_up();
   if (Clock::now() - begun_ > kGiveUpAfter) give_up();
@@ -128,7 +131,7 @@ void Hunt::step() {
 
 void Hunt::provide() {
   // There was no copy yet of what it was given: there is one now.
-  if (need_ == Need::kPoison || need_ == Need::kExchange) return begin_life();
+  if (of_copies()) return begin_life();
   provided_ = true;
   if (need_ == Need::kStop) member_.process->terminate();
   if (need_ == Need::kLoseReply) rule_ = means_.proxy.add(lose_commit_reply(means_.transactional_ids));

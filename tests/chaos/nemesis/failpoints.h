@@ -77,6 +77,7 @@ class Hunt {
  private:
   enum class Need : unsigned char { kNothing, kPoison, kExchange, kStop, kWakeUp, kLoseReply, kGuest };
   [[nodiscard]] static Need need_of(std::string_view point);
+  [[nodiscard]] bool of_copies() const { return need_ == Need::kPoison || need_ == Need::kExchange; }
   void begin_life();
   void provide();
   void wake_up();

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "store/state_folder.h"
 
@@ -72,18 +73,20 @@ Damage put_back(const std::string& copy, const std::string& kept_folder) {
   return {.what = "an old copy put back"};
 }
 
-// Copies of any instance, those of this one first. Another one may run: a copy that is torn is also a wrong one.
+// Copies of all instances, the largest first: one that holds no checkpoint yet would not be a wrong one, but none.
+// Another instance may run: a copy that is torn is also a wrong one.
 std::vector<std::string> filled_copies(const fs::path& instance_folder) {
-  std::vector<std::string> filled;
-  const auto take = [&filled](const fs::path& folder) {
-    for (const std::string& copy : copies_of(folder.string()))
-      if (size_of(file_of(copy)) > 0) filled.push_back(copy);
-  };
-  take(instance_folder);
+  std::vector<std::pair<std::uint64_t, std::string>> filled;
   std::error_code missing;
-  for (const auto& other : fs::directory_iterator(instance_folder.parent_path(), missing))
-    if (other.is_directory() && other.path() != instance_folder) take(other.path());
-  return filled;
+  for (const auto& instance : fs::directory_iterator(instance_folder.parent_path(), missing)) {
+    if (!instance.is_directory()) continue;
+    for (const std::string& copy : copies_of(instance.path().string()))
+      if (const std::uint64_t size = size_of(file_of(copy)); size > 0) filled.emplace_back(size, copy);
+  }
+  std::sort(filled.rbegin(), filled.rend());
+  std::vector<std::string> copies;
+  for (auto& [size, copy] : filled) copies.push_back(std::move(copy));
+  return copies;
 }
 
 // As if a process of this boot had written it here and died.

@@ -165,10 +165,14 @@ TEST(StoreCheckpoint, IsRefusedOnceASyncHasFailed) {
   {
     SyncHandle broken;
     broken.attach(-1, *other.value());
+    EXPECT_FALSE(broken.poisoned());
     const auto synced = broken.sync();
     ASSERT_FALSE(synced.ok());
     EXPECT_EQ(synced.error().what_to_do, ErrorClass::kFatal);
     EXPECT_FALSE(broken.sync().ok()) << "a second sync does not make it good";
+    EXPECT_TRUE(broken.poisoned());
+    broken.detach();
+    EXPECT_FALSE(broken.poisoned()) << "of whoever opens the folder next";
   }
   EXPECT_TRUE(other.value()->poisoned());
   EXPECT_FALSE(other.value()->mark_clean().ok());

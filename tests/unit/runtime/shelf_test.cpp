@@ -1,0 +1,77 @@
+#include "runtime/shelf.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <memory>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sstream>
+#include <unistd.h>
+
+#include "tests/support/process.h"
+
+namespace reseq::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is logged meanwhile.
+class LogLines {
+ public:
+  LogLines() : before_(spdlog::default_logger()) {
+    spdlog::set_default_logger(
+        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
+  }
+  ~LogLines() { spdlog::set_default_logger(before_); }
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
+
+  [[nodiscard]] int count(const std::string& words) const {
+    int found = 0;
+    std::istringstream lines(text_.str());
+    for (std::string line; std::getline(lines, line);) found += line.find(words) != std::string::npos ? 1 : 0;
+    return found;
+  }
+
+ private:
+  std::ostringstream text_;
+  std::shared_ptr<spdlog::logger> before_;
+};
+
+// Every open descriptor of the file becomes one that cannot be synced.
+int break_syncs_of(const fs::path& file) {
+  int pipe_ends[2] = {-1, -1};
+  if (::pipe(pipe_ends) != 0) return 0;
+  int broken = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    if (fs::read_symlink(entry.path(), gone) == file)
+      broken += ::dup2(pipe_ends[1], std::stoi(entry.path().filename())) >= 0 ? 1 : 0;
+  }
+  for (const int end : pipe_ends) ::close(end);
+  return broken;
+}
+
+TEST(Shelf, TellsOnceThatACopyCannotBeSyncedAndSyncsTheOthers) {
+  const test::TempDir folder;
+  Shelf shelf(folder.path(), "boot", {});
+  for (int p = 0; p < 2; ++p) {
+    auto taken = shelf.take(Partition(p));
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    shelf.give_back(Partition(p), std::move(taken.value().store));
+  }
+  ASSERT_GT(break_syncs_of(fs::canonical(folder.path()) / "0" / "data.mdb"), 0);
+  const LogLines log;
+  for (int i = 0; i < 3; ++i) shelf.sync_all();
+  EXPECT_EQ(log.count("partition=0 sync=failed"), 1);
+  EXPECT_EQ(log.count("partition=1"), 0);
+
+  auto again = shelf.take(Partition(0));
+  ASSERT_TRUE(again.ok());
+  EXPECT_TRUE(again.value().store->fault().has_value()) << "it is to be rebuilt";
+  shelf.give_back(Partition(0), std::move(again.value().store));
+  EXPECT_FALSE(shelf.close_clean());
+}
+
+}  // namespace
+}  // namespace reseq::runtime
