@@ -5,7 +5,7 @@ add_custom_target(programs)
 add_custom_target(release_tests)
 # What the TSan build needs.
 add_custom_target(thread_tests)
-set(RESEQ_RELEASE_LABELS e2e chaos property simulation)
+set(RESEQ_RELEASE_LABELS e2e property simulation)
 
 # reseq_library(engine DEPS model [LINK Pkg::lib]): library reseq_<name> of the .cpp files in this folder.
 function(reseq_library name)
@@ -30,10 +30,10 @@ function(reseq_program name)
   add_dependencies(programs ${name})
 endfunction()
 
-# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120]): one GoogleTest program of the .cpp files
-# in this folder, one ctest entry.
+# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120] [ALONE]): one GoogleTest program of the .cpp
+# files in this folder, one ctest entry. ALONE: no other test runs meanwhile.
 function(reseq_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "DEPS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "ALONE" "TIMEOUT" "DEPS;LINK;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
@@ -43,12 +43,12 @@ function(reseq_test name)
   target_link_libraries(test_${name} PRIVATE reseq_compiler ${arg_DEPS} ${arg_LINK} GTest::gmock GTest::gtest_main)
   target_compile_definitions(test_${name} PRIVATE RESEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE})
   if(RESEQ_SANITIZE)
     # Sanitized code takes twice as long to compile with -O1; the code under test keeps it, tests do without. The
     # end-to-end tests start programs of the release build.
     target_compile_options(test_${name} PRIVATE -O0)
-    if("e2e" IN_LIST arg_LABELS OR "chaos" IN_LIST arg_LABELS)
+    if("e2e" IN_LIST arg_LABELS)
       set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
     endif()
   endif()

@@ -2,41 +2,16 @@
 
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <memory>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-#include <sstream>
+#include <string>
 #include <unistd.h>
 
+#include "tests/support/log_lines.h"
 #include "tests/support/process.h"
 
 namespace reseq::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What is logged meanwhile.
-class LogLines {
- public:
-  LogLines() : before_(spdlog::default_logger()) {
-    spdlog::set_default_logger(
-        std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)));
-  }
-  ~LogLines() { spdlog::set_default_logger(before_); }
-  LogLines(const LogLines&) = delete;
-  LogLines& operator=(const LogLines&) = delete;
-
-  [[nodiscard]] int count(const std::string& words) const {
-    int found = 0;
-    std::istringstream lines(text_.str());
-    for (std::string line; std::getline(lines, line);) found += line.find(words) != std::string::npos ? 1 : 0;
-    return found;
-  }
-
- private:
-  std::ostringstream text_;
-  std::shared_ptr<spdlog::logger> before_;
-};
 
 // Every open descriptor of the file becomes one that cannot be synced.
 int break_syncs_of(const fs::path& file) {
@@ -61,7 +36,7 @@ TEST(Shelf, TellsOnceThatACopyCannotBeSyncedAndSyncsTheOthers) {
     shelf.give_back(Partition(p), std::move(taken.value().store));
   }
   ASSERT_GT(break_syncs_of(fs::canonical(folder.path()) / "0" / "data.mdb"), 0);
-  const LogLines log;
+  const test::LogLines log;
   for (int i = 0; i < 3; ++i) shelf.sync_all();
   EXPECT_EQ(log.count("partition=0 sync=failed"), 1);
   EXPECT_EQ(log.count("partition=1"), 0);

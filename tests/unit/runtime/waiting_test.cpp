@@ -1,0 +1,92 @@
+// What a partition says while it waits for an answer that no broker gives (docs/recovery.md). The other waits are shown
+// with real brokers (tests/recovery).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+
+#include "changelog/restorer.h"
+#include "runtime/partition_task.h"
+#include "runtime/shelf.h"
+#include "tests/simulation/kafka_rig.h"
+#include "tests/support/log_lines.h"
+#include "tests/support/process.h"
+
+namespace reseq::runtime {
+namespace {
+
+using simulation::Call;
+using simulation::Fault;
+using test::good;
+using testing::HasSubstr;
+
+constexpr Milliseconds kAMinute{60'000};
+
+config::Settings some_settings() {
+  config::Settings settings;
+  settings.application_id = "app";
+  settings.targets = {{"search", "", false, false}};
+  return settings;
+}
+
+class Waits : public simulation::SimulatedKafka {
+ protected:
+  Waits() {
+    application.cluster_id = "cluster";
+    application.partitions = 1;
+    for (const std::string& name : application.topics.names()) broker.create_topic(name, {.partitions = 1});
+    simulation::ClientSettings clients = SimulatedKafka::settings("1");
+    clients.topics = application.topics.names();
+    kafka = std::make_unique<simulation::SimulatedCluster>(broker, process, clients);
+    consumer = good(kafka->consumer(application.topics.of(Role::kRequests)));
+    reader = good(kafka->log_reader());
+    restorer = std::make_unique<changelog::Restorer>(*reader, application.topics.of(Role::kChangelog),
+                                                     changelog::MemoryLimit{1'000, 1'000'000});
+  }
+
+  // Up to the step in which it asks the question.
+  void step_to(Phase phase) {
+    for (int i = 0; i < 100 && task.phase() != phase; ++i) {
+      if (task.phase() == Phase::kRestore) (void)restorer->step(100, Milliseconds(0));
+      task.step(*consumer, *restorer);
+      ticks(1);
+    }
+    ASSERT_EQ(task.phase(), phase);
+  }
+  // What it says when it was refused for a while; then it gets an answer and goes on.
+  std::string refused(Call call) {
+    const test::LogLines log;
+    time.advance(kAMinute);
+    broker.faults().order(call, Fault::kRetriable);
+    const Phase before = task.phase();
+    task.step(*consumer, *restorer);
+    EXPECT_EQ(task.phase(), before);
+    task.step(*consumer, *restorer);
+    EXPECT_NE(task.phase(), before) << "it goes on by itself";
+    return log.text();
+  }
+
+  test::TempDir folder;
+  config::Settings configured = some_settings();
+  Application application{configured};
+  simulation::ProcessClock clock{time};
+  Shelf shelf{folder.path(), "boot", {}};
+  PartitionTask task{application, clock, shelf, Partition(0)};
+  std::unique_ptr<simulation::SimulatedCluster> kafka;
+  std::unique_ptr<kafka::Consumer> consumer;
+  std::unique_ptr<kafka::LogReader> reader;
+  std::unique_ptr<changelog::Restorer> restorer;
+};
+
+TEST_F(Waits, ForTheFirstOffsetsOfItsInputsAtItsBirth) {
+  step_to(Phase::kCompare);
+  EXPECT_THAT(refused(Call::kOffsets), HasSubstr("partition=0 takeover=compare waiting=first_offsets seconds=60 "));
+}
+
+TEST_F(Waits, ToReadTheChangelogOn) {
+  step_to(Phase::kHighWatermark);
+  EXPECT_THAT(refused(Call::kAssign), HasSubstr("takeover=high_watermark waiting=changelog_read seconds=60 "));
+}
+
+}  // namespace
+}  // namespace reseq::runtime
