@@ -17,8 +17,8 @@
 #include "runtime/clients.h"
 #include "runtime/needed_rights.h"
 #include "runtime/recovery.h"
-#include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
+#include "store/disk_copy.h"
 #include "store/instance_folder.h"
 
 namespace reseq::cli {
@@ -61,11 +61,30 @@ class Check {
 
   bool look_at_rights() {
     const std::vector<kafka::Right> needed = runtime::needed_rights(application_, answers_);
-    const auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kAskLimit);
+    auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kAskLimit);
     if (!told) return refuse("rights", told.error().message);
+    if (auto looked = look_at_own_ids(told.value()); !looked) return refuse("rights", looked.error().message);
     const bool good = note("rights", runtime::judge_rights(s(), told.value()));
-    if (good) findings_.add(Verdict::kOk, "rights", "all " + std::to_string(needed.size()) + " that it needs");
+    if (good) findings_.add(Verdict::kOk, "rights", "all " + std::to_string(told.value().size()) + " that it needs");
     return good;
+  }
+
+  // Where the prefix of all transactional ids is not granted, each of those that this process has may be.
+  Result<> look_at_own_ids(std::vector<kafka::RightAnswer>& told) {
+    const auto prefix = std::find_if(told.begin(), told.end(), [](const kafka::RightAnswer& answer) {
+      return answer.right.resource == kafka::Resource::kTransactionalId && answer.granted == kafka::Granted::kNo;
+    });
+    if (prefix == told.end()) return Done{};
+    const auto own =
+        kafka::ask_rights(runtime::connection_of(s()), runtime::own_transactional_ids(application_), kAskLimit);
+    if (!own) return own.error();
+    const bool any = std::any_of(own.value().begin(), own.value().end(), [](const kafka::RightAnswer& answer) {
+      return answer.granted == kafka::Granted::kYes;
+    });
+    if (!any) return Done{};
+    told.erase(prefix);
+    told.insert(told.end(), own.value().begin(), own.value().end());
+    return Done{};
   }
 
   // False: an error is among them.
@@ -138,10 +157,11 @@ class Check {
       return "the changelog begins without the identity: its beginning was deleted, see docs/recovery.md";
     if (survey.records != 0 || !folder_is_ours_) return std::nullopt;
     const std::string path = runtime::instance_path(s()) + "/" + std::to_string(partition.value());
-    const std::uint64_t rows = runtime::rows_of_copy(path);
-    if (rows == 0) return std::nullopt;
-    return "the changelog is empty, but " + path + " has a copy of the state with " + std::to_string(rows) +
-           " rows: it was deleted or emptied, see docs/recovery.md";
+    const auto copy = store::look_at_copy(path, store::boot_id());
+    if (!copy) return std::nullopt;
+    return "the changelog is empty, but " + path + " has a copy of the state with " +
+           std::to_string(copy->summary.live_rows + copy->summary.watermarks) +
+           " documents: it was deleted or emptied, see docs/recovery.md";
   }
 
   // Positions only rise, also while an instance runs: what is asked later and is lower was moved.

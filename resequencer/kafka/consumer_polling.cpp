@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "kafka/error_questions.h"
 #include "kafka/errors.h"
 
 namespace reseq::kafka {
@@ -22,16 +23,29 @@ std::string place(const rd_kafka_message_t& message) {
   return names_partition(message) ? topic + " partition " + std::to_string(message.partition) : topic;
 }
 
-// A batch whose checksum is wrong, or whose format no version has. Librdkafka does not read it again, it goes on behind
-// it as well as it can.
-bool is_damage(const rd_kafka_message_t& message) {
-  return names_partition(message) &&
-         (message.err == RD_KAFKA_RESP_ERR__BAD_MSG || message.err == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED);
+// A topic that was created a moment ago is not known everywhere yet.
+bool not_known_yet(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+         code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
+// The log does not have the next record any more, or no answer can hold it: so it stays until a person acts.
+bool is_out_of_reach(rd_kafka_resp_err_t code) {
+  return code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+         code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+}
+
+// One partition cannot be read on, and librdkafka does not see to it by itself.
+bool stops_partition(const rd_kafka_message_t& message) {
+  if (!names_partition(message)) return false;
+  const Error error = error_of(message.err, "");
+  return is_damage(error) || (error.what_to_do == ErrorClass::kInvalid && !not_known_yet(message.err));
 }
 
 Error explained(const rd_kafka_message_t& message) {
   Error error = error_of(message.err, place(message));
-  if (is_damage(message)) error.what_to_do = ErrorClass::kRetriable;
+  // What somebody has to change elsewhere, a permission for instance, may be changed at any time.
+  if (stops_partition(message) && !is_out_of_reach(message.err)) error.what_to_do = ErrorClass::kRetriable;
   if (message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
     error.message +=
         "; the next offset to read is not in the log any more: retention has deleted records that were " +
@@ -50,15 +64,12 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
   if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) return MessageKind::kEndOfLog;
   if (auto good = usable(consumer, "consumer"); !good) return good.error();
   const Error error = explained(*message);
-  if (is_damage(*message)) return error;
+  if (stops_partition(*message)) return error;
   switch (error.what_to_do) {
     case ErrorClass::kFenced:
       return error;
     case ErrorClass::kInvalid:
-      // A topic that was created a moment ago is not known everywhere yet.
-      if (message->err != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART && message->err != RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC &&
-          message->err != RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
-        return error;
+      if (!not_known_yet(message->err)) return error;
       [[fallthrough]];
     case ErrorClass::kFatal:  // of a request: the client is usable and makes another one
     case ErrorClass::kAbort:  // the group tells the rest by a rebalance
@@ -71,8 +82,7 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
 }
 
 bool of_one_partition(const rd_kafka_message_t* message, const Error& error) {
-  return message != nullptr && names_partition(*message) &&
-         (is_damage(*message) || error.what_to_do == ErrorClass::kInvalid);
+  return message != nullptr && message->err == error.code && stops_partition(*message);
 }
 
 void close_consumer(rd_kafka_t& consumer, Milliseconds limit, void (*revoke)(rd_kafka_t*, void*), void* opaque) {

@@ -11,8 +11,9 @@ namespace reseq::kafka {
 
 enum class MessageKind : unsigned char { kNothing, kRecord, kEndOfLog };
 
-// kInvalid: an offset is not in the log, or no permission. kRetriable: a damaged batch; what comes behind it must not
-// be taken before it was read again. kFenced, kFatal: the client is unusable.
+// kInvalid: an offset is not in the log, its record does not fit into any answer, or the client may not go on at all.
+// kRetriable: a damaged batch, and what comes behind it must not be taken before it was read again; or the brokers
+// refuse to let the partition be read, for as long as they do. kFenced, kFatal: the client is unusable.
 [[nodiscard]] Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* message,
                                           const LogCallback& log);
 

@@ -7,6 +7,9 @@
 namespace reseq::kafka {
 
 [[nodiscard]] bool is_unknown_topic(const Error& error);
+// A batch whose checksum is wrong, or whose format no version has. Librdkafka does not read it again, it goes on behind
+// it as well as it can.
+[[nodiscard]] bool is_damage(const Error& error);
 // Whatever it does to a transaction, nothing that the transaction holds is its cause: brokers that move, are slow or
 // gone, a membership that changed.
 [[nodiscard]] bool passes_by_itself(const Error& error);

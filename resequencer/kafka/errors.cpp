@@ -173,6 +173,10 @@ bool is_unknown_topic(const Error& error) {
   return error.code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || error.code == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
 }
 
+bool is_damage(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR__BAD_MSG || error.code == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED;
+}
+
 bool passes_by_itself(const Error& error) {
   const auto code = static_cast<rd_kafka_resp_err_t>(error.code);
   return is_passing(code) || is_timeout(code) || is_membership_change(code);

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "kafka/consumer_polling.h"
+#include "kafka/error_questions.h"
 #include "kafka/errors.h"
 #include "kafka/group_metadata.h"
 #include "kafka/message_view.h"
@@ -12,7 +13,9 @@ namespace reseq::kafka {
 
 namespace {
 
-constexpr int kNotice = 5;  // syslog
+// Of syslog.
+constexpr int kWarning = 4;
+constexpr int kNotice = 5;
 
 }  // namespace
 
@@ -57,6 +60,12 @@ Result<Polled> LibrdkafkaConsumer::poll(Milliseconds limit) {
   if (!kind && of_one_partition(message.get(), kind.error()))
     return Polled(PartitionFailure{{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)},
                                    kind.error()});
+  // The right to see a topic went: the group takes its partitions back, and gives them again when that is granted
+  // again. A member that never had any must be told.
+  if (!kind && was_assigned_ && message && message->rkt != nullptr && is_forbidden(kind.error())) {
+    context_.log(kWarning, "POLL", kind.error().message);
+    return Polled(Nothing{});
+  }
   if (!kind) return kind.error();
   if (kind.value() == MessageKind::kNothing) return Polled(Nothing{});
   const TopicPartition where{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)};
@@ -71,6 +80,7 @@ void LibrdkafkaConsumer::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t ev
                                       rd_kafka_topic_partition_list_t* list, void* opaque) {
   auto& self = *static_cast<LibrdkafkaConsumer*>(context_of(opaque).client);
   if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+    self.was_assigned_ = true;
     self.rebalances_.emplace_back(Assigned{self.partitions_of(*list), capture_group(*client)});
     const PartitionList none(rd_kafka_topic_partition_list_new(0));
     rd_kafka_assign(client, none.get());

@@ -45,6 +45,7 @@ class LibrdkafkaConsumer final : public Consumer {
   TopicIndex subscribed_;
   ClientContext context_;
   std::deque<Polled> rebalances_;  // noted, not returned yet
+  bool was_assigned_ = false;
   ConsumerHandle handle_;
 };
 

@@ -48,6 +48,12 @@ void settle(RightAnswer& answer, rd_kafka_resp_err_t code, rd_kafka_resp_err_t r
   answer.why = error.message;
 }
 
+// Nobody can be asked.
+void give_up(const std::vector<RightAnswer*>& answers, const Error& error) {
+  for (RightAnswer* answer : answers)
+    if (answer->granted == Granted::kUnknown) answer->why = error.message;
+}
+
 bool any_open(const std::vector<RightAnswer*>& answers) {
   return std::any_of(answers.begin(), answers.end(), [](const auto* one) { return one->granted == Granted::kUnknown; });
 }
@@ -76,7 +82,7 @@ void ask_reads(const Connection& connection, const std::vector<RightAnswer*>& an
   ClientConf conf(connection, context);
   conf.set("enable.partition.eof", "true").set("fetch.wait.max.ms", kSlice);
   auto client = conf.make_consumer();
-  if (!client) return;
+  if (!client) return give_up(answers, client.error());
   rd_kafka_t& reader = *client.value();
   const QueueHandle queue(rd_kafka_queue_new(&reader));
   std::vector<TopicHandle> topics;
@@ -86,6 +92,8 @@ void ask_reads(const Connection& connection, const std::vector<RightAnswer*>& an
     topics.emplace_back(rd_kafka_topic_new(&reader, answer->right.name.c_str(), nullptr));
     if (rd_kafka_consume_start_queue(topics.back().get(), 0, RD_KAFKA_OFFSET_END, queue.get()) == 0)
       asked.push_back(answer);
+    else
+      answer->why = error_of(rd_kafka_last_error(), answer->right.name).message;
   }
   for (const Deadline deadline(limit); any_open(asked) && !deadline.over();) {
     const MessageHandle message(rd_kafka_consume_queue(queue.get(), timeout_ms(kSlice)));
@@ -130,13 +138,14 @@ void ask_writes(const Connection& connection, const std::vector<RightAnswer*>& a
     settle(*static_cast<RightAnswer*>(message->_private), message->err, RD_KAFKA_RESP_ERR_INVALID_REQUIRED_ACKS);
   });
   auto client = conf.make_producer();
-  if (!client) return;
+  if (!client) return give_up(answers, client.error());
   rd_kafka_t& writer = *client.value();
   std::vector<TopicHandle> topics;
   for (RightAnswer* answer : answers) {
     if (answer->granted != Granted::kUnknown) continue;
     topics.emplace_back(rd_kafka_topic_new(&writer, answer->right.name.c_str(), nullptr));
-    (void)rd_kafka_produce(topics.back().get(), 0, RD_KAFKA_MSG_F_COPY, nullptr, 0, nullptr, 0, answer);
+    if (rd_kafka_produce(topics.back().get(), 0, RD_KAFKA_MSG_F_COPY, nullptr, 0, nullptr, 0, answer) != 0)
+      answer->why = error_of(rd_kafka_last_error(), answer->right.name).message;
   }
   (void)rd_kafka_flush(&writer, timeout_ms(limit));
 }
@@ -148,10 +157,7 @@ void ask_group(const Connection& connection, RightAnswer& answer, const std::str
   conf.set("group.id", answer.right.name).set("session.timeout.ms", kSessionThatIsRefused);
   conf.set("heartbeat.interval.ms", "1").set_if_known("group.protocol", "classic");
   auto client = conf.make_consumer();
-  if (!client) {
-    answer.why = client.error().message;
-    return;
-  }
+  if (!client) return give_up({&answer}, client.error());
   rd_kafka_t& member = *client.value();
   rd_kafka_poll_set_consumer(&member);
   const PartitionList topics(rd_kafka_topic_partition_list_new(1));
@@ -169,10 +175,7 @@ void ask_transactional_id(const Connection& connection, RightAnswer& answer, Mil
   ClientConf conf(connection, context);
   conf.set("transactional.id", answer.right.name).set("transaction.timeout.ms", kTransactionThatIsRefused);
   auto client = conf.make_producer();
-  if (!client) {
-    answer.why = client.error().message;
-    return;
-  }
+  if (!client) return give_up({&answer}, client.error());
   const ErrorHandle error(rd_kafka_init_transactions(client.value().get(), timeout_ms(limit)));
   settle(answer, error ? rd_kafka_error_code(error.get()) : RD_KAFKA_RESP_ERR_NO_ERROR,
          RD_KAFKA_RESP_ERR_INVALID_TRANSACTION_TIMEOUT);

@@ -55,23 +55,28 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
   return cluster;
 }
 
+std::string told(const Error& error) {
+  if (!kafka::is_forbidden(error)) return error.message;
+  return error.message + ": `resequencer check` names the right that is missing and the command that grants it";
+}
+
 Error with_fix(const Error& error, const config::Settings& settings) {
-  Error told = error;
+  Error fixed = error;
   if (kafka::is_forbidden(error)) {
-    told.what_to_do = ErrorClass::kInvalid;
-    told.message += ": `resequencer check` names the right that is missing and the command that grants it";
+    fixed.what_to_do = ErrorClass::kInvalid;
+    fixed.message = told(error);
   } else if (kafka::is_tls_trouble(error)) {
-    told.message = "no TLS connection to the brokers: " + error.message;
+    fixed.message = "no TLS connection to the brokers: " + error.message;
   } else if (kafka::is_refused_login(error)) {
     const auto trouble = kafka::login_trouble(kafka::loaded_version(), config::mechanism_of(settings));
-    told.message =
+    fixed.message =
         "the brokers refuse this user: " + error.message + ": " +
         trouble.value_or("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");
   } else if (error.what_to_do != ErrorClass::kInvalid) {
-    told.message = "no broker answers at " + settings.bootstrap_servers + ": " + error.message +
-                   ": start Kafka, or correct bootstrap.servers";
+    fixed.message = "no broker answers at " + settings.bootstrap_servers + ": " + error.message +
+                    ": start Kafka, or correct bootstrap.servers";
   }
-  return told;
+  return fixed;
 }
 
 }  // namespace reseq::runtime

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "kafka/settings.h"
 #include "runtime/application.h"
@@ -19,5 +20,8 @@ namespace reseq::runtime {
 
 // Errors of asking the brokers for the first time, and of rights that are missing, with the fix at the end of the line.
 [[nodiscard]] Error with_fix(const Error& error, const config::Settings& settings);
+
+// Its message for a person: a right that is missing is one that `resequencer check` names.
+[[nodiscard]] std::string told(const Error& error);
 
 }  // namespace reseq::runtime

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kafka/error_questions.h"
+#include "runtime/clients.h"
 
 namespace reseq::runtime {
 
@@ -33,6 +34,10 @@ const char* name_of(Operation operation) {
   return "";
 }
 
+bool is_of_nobody(const Right& right, const config::Settings& settings) {
+  return right.name == settings.application_id + kTransactionalIdOfNobody;
+}
+
 std::string text_of(const Right& right, const config::Settings& settings) {
   const std::string operation = name_of(right.operation);
   switch (right.resource) {
@@ -41,6 +46,7 @@ std::string text_of(const Right& right, const config::Settings& settings) {
     case Resource::kGroup:
       return operation + " on group " + right.name;
     case Resource::kTransactionalId:
+      if (!is_of_nobody(right, settings)) return operation + " on transactional id " + right.name;
       return operation + " on transactional ids that begin with " + prefix_of(settings);
   }
   return "";
@@ -75,7 +81,9 @@ std::string command_for(const Right& right, const config::Settings& settings) {
       resource = "--group " + quoted(right.name);
       break;
     case Resource::kTransactionalId:
-      resource = "--transactional-id " + quoted(prefix_of(settings)) + " --resource-pattern-type prefixed";
+      resource = is_of_nobody(right, settings)
+                     ? "--transactional-id " + quoted(prefix_of(settings)) + " --resource-pattern-type prefixed"
+                     : "--transactional-id " + quoted(right.name);
       break;
   }
   return "kafka-acls.sh --bootstrap-server " + quoted(settings.bootstrap_servers) +
@@ -105,6 +113,14 @@ std::vector<Right> needed_rights(const Application& application, const TopicAnsw
   needed.push_back({Resource::kGroup, application_id, Operation::kRead});
   needed.push_back({Resource::kTransactionalId, application_id + kTransactionalIdOfNobody, Operation::kWrite});
   return needed;
+}
+
+std::vector<Right> own_transactional_ids(const Application& application) {
+  std::vector<Right> rights;
+  for (std::int64_t worker = 0; worker < application.settings.workers; ++worker)
+    rights.push_back(
+        {Resource::kTransactionalId, cluster_settings_of(application, worker).transactional_id, Operation::kWrite});
+  return rights;
 }
 
 std::vector<Finding> judge_rights(const config::Settings& settings, std::span<const kafka::RightAnswer> answers) {

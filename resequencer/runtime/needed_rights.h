@@ -12,8 +12,12 @@
 
 namespace reseq::runtime {
 
-// Topics that do not exist are left out: judge_topics() names them.
+// Topics that do not exist are left out: judge_topics() names them. Of transactional ids one that nobody has: only a
+// grant of the prefix covers it.
 [[nodiscard]] std::vector<kafka::Right> needed_rights(const Application& application, const TopicAnswers& answers);
+
+// The transactional ids of this process: a grant of each is enough, too.
+[[nodiscard]] std::vector<kafka::Right> own_transactional_ids(const Application& application);
 
 // One for each right that is missing, with the command that grants it, or that could not be found out.
 [[nodiscard]] std::vector<Finding> judge_rights(const config::Settings& settings,

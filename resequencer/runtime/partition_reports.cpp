@@ -39,6 +39,12 @@ void PartitionTask::log_waiting(Waiting what, std::string_view detail) {
                name_of(what), (logged_at_.value() - started_at_.value()) / 1000, log::outside(detail));
 }
 
+void PartitionTask::log_refusal(const Refusal& refusal) {
+  spdlog::warn("partition={} reading=refused waiting={} seconds={} detail={}", partition_.value(),
+               name_of(Waiting::kInputRead), (clock_.steady().value() - refusal.since.value()) / 1000,
+               log::outside(refusal.detail));
+}
+
 void PartitionTask::park(Parked why, std::string detail) {
   phase_ = Phase::kParked;
   rewind();

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "runtime/clients.h"
 #include "runtime/partition_task.h"
 
 namespace reseq::runtime {
@@ -68,7 +69,7 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
   using Trouble = changelog::Restorer::Trouble;
   switch (failure.trouble) {
     case Trouble::kPassing:
-      log_waiting(Waiting::kChangelogRead, failure.error.message);
+      log_waiting(Waiting::kChangelogRead, told(failure.error));
       restart(restorer);
       return wait_before_next_step();
     case Trouble::kUnreadable:
@@ -129,7 +130,7 @@ void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
   std::vector<kafka::TopicPartition> inputs;
   for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
   const auto committed = consumer.committed(inputs, kAskLimit);
-  if (!committed) return log_waiting(Waiting::kCommittedOffsets, committed.error().message);
+  if (!committed) return log_waiting(Waiting::kCommittedOffsets, told(committed.error()));
   offsets_.clear();
   for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_.push_back({kInputs[i], committed.value()[i].offset});
   phase_ = Phase::kHighWatermark;
@@ -137,7 +138,7 @@ void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
 
 void PartitionTask::aim(kafka::Consumer& consumer, changelog::Restorer& restorer) {
   auto ends = restorer.ends(partition_, kAskLimit);
-  if (!ends) return log_waiting(Waiting::kChangelogEnds, ends.error().message);
+  if (!ends) return log_waiting(Waiting::kChangelogEnds, told(ends.error()));
   if (!application_.guards.high_watermark) {
     const std::array<kafka::TopicPartition, 1> where = {
         kafka::TopicPartition{application_.topics.of(Role::kChangelog), partition_}};
@@ -300,7 +301,7 @@ void PartitionTask::prepare_birth(kafka::Consumer& consumer, changelog::Restorer
   for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
   const auto first = application_.settings.first_start == "end" ? consumer.stable_ends(inputs, kAskLimit)
                                                                 : consumer.begins(inputs, kAskLimit);
-  if (!first) return log_waiting(Waiting::kFirstOffsets, first.error().message);
+  if (!first) return log_waiting(Waiting::kFirstOffsets, told(first.error()));
   for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = first.value()[i].offset;
   restorer.drop(partition_);  // or it would read our own rows back, and old ones over new ones
   phase_ = Phase::kBirth;

@@ -1,5 +1,6 @@
 #include "runtime/partition_task.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -15,6 +16,8 @@ constexpr std::uint64_t kMemoryStretch = 4;
 constexpr Milliseconds kAfterFailedCheckpoint{10'000};
 // What is damaged on its way is whole the next time; on the disk of a broker it never is.
 constexpr unsigned kDamageMax = 10;
+// What a person must give back is soon noticed, and the other partitions, which are fetched anew each time, hardly.
+constexpr Milliseconds kAfterRefusal{5'000};
 
 }  // namespace
 
@@ -63,6 +66,29 @@ void PartitionTask::committed(std::span<const store::Change> changes, const stor
 void PartitionTask::rewind() {
   for (const Role role : kInputs) queue_.reset(role, queue_.decided(role));
   chores_.restart(clock_.steady());
+}
+
+void PartitionTask::cannot_read(Role role, const std::string& detail) {
+  const auto known = std::find_if(refusals_.begin(), refusals_.end(), [&](const Refusal& r) { return r.role == role; });
+  if (known != refusals_.end()) {
+    known->detail = detail;
+    return;
+  }
+  if (refusals_.empty()) try_to_read_at_ = Milliseconds(clock_.steady().value() + kAfterRefusal.value());
+  refusals_.push_back({role, detail, clock_.steady()});
+  log_refusal(refusals_.back());
+}
+
+void PartitionTask::has_read(Role role) {
+  if (refusals_.empty() || std::erase_if(refusals_, [&](const Refusal& r) { return r.role == role; }) == 0) return;
+  if (refusals_.empty()) spdlog::info("partition={} reading=resumed", partition_.value());
+}
+
+bool PartitionTask::try_to_read() {
+  if (phase_ != Phase::kRunning || refusals_.empty() || clock_.steady() < try_to_read_at_) return false;
+  try_to_read_at_ = Milliseconds(clock_.steady().value() + kAfterRefusal.value());
+  for (const Refusal& refusal : refusals_) log_refusal(refusal);
+  return true;
 }
 
 bool PartitionTask::damage_stays(Role role) {

@@ -72,6 +72,12 @@ class PartitionTask {
   void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
+  // Brokers refuse to let this input be read, for a reason that may pass: a permission, a version. Says so now and then
+  // until it was read again.
+  void cannot_read(Role role, const std::string& detail);
+  void has_read(Role role);
+  // True: inputs that could not be read are to be tried again now.
+  [[nodiscard]] bool try_to_read();
   // A damaged batch of this input is next. True: it was read so often that it will stay damaged.
   [[nodiscard]] bool damage_stays(Role role);
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
@@ -110,6 +116,12 @@ class PartitionTask {
   unsigned aborts_alone = 0;  // aborted transactions that held this partition only, since its last commit
 
  private:
+  struct Refusal {
+    Role role;
+    std::string detail;
+    Milliseconds since;
+  };
+
   void open();
   void ask_offsets(kafka::Consumer& consumer);
   void aim(kafka::Consumer& consumer, changelog::Restorer& restorer);
@@ -129,6 +141,7 @@ class PartitionTask {
   [[nodiscard]] std::string difference() const;
   void log_way(const changelog::Progress& progress) const;
   void log_waiting(Waiting what, std::string_view detail);
+  void log_refusal(const Refusal& refusal);
   void log_parked();
   void remind();
 
@@ -148,8 +161,10 @@ class PartitionTask {
   bool lost_rows_ = false;                // a copy with rows was thrown away
   std::optional<InputPosition> damaged_;  // where a damaged batch was met last, and how often
   unsigned damaged_times_ = 0;
-  bool asked_again_ = false;  // the offsets, because they were not those of the meta row
-  unsigned rebuilds_ = 0;     // since it ran
+  std::vector<Refusal> refusals_;  // inputs that could not be read when it was tried last
+  Milliseconds try_to_read_at_;    // those again
+  bool asked_again_ = false;       // the offsets, because they were not those of the meta row
+  unsigned rebuilds_ = 0;          // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
   std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;

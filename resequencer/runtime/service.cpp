@@ -36,6 +36,8 @@ namespace {
 constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kStartLimit{60'000};
 constexpr Milliseconds kStartRetry{1'000};
+// Topics that `init` has just made are not known to every broker at once.
+constexpr Milliseconds kTopicsLimit{10'000};
 constexpr Milliseconds kFolderLimit{5'000};
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr Milliseconds kStatsEvery{10'000};
@@ -82,15 +84,34 @@ Result<> judge(const Application& application, const TopicAnswers& answers) {
   return Done{};
 }
 
-// Brokers may start later than we do: asks until they answer. What is wrong, rather than late, is told at once.
+// Names, for a person; empty: all of them exist.
+std::string missing_topics(const Application& application, const TopicAnswers& answers) {
+  std::string missing;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (!answers[i] && kafka::is_unknown_topic(answers[i].error()))
+      missing +=
+          (missing.empty() ? "" : ", ") + application.topics.name(kafka::TopicIndex(static_cast<std::uint16_t>(i)));
+  return missing;
+}
+
+// Brokers may start later than we do, and hear later of topics: asks until they answer, and for a while until they know
+// all of them. What is wrong, rather than late, is told at once.
 Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Clock& clock) {
   const std::int64_t until = clock.steady().value() + kStartLimit.value();
+  std::optional<std::int64_t> topics_until;
   while (!stop_requested) {
     const auto asked = application.ask(cluster, kAskLimit);
-    if (asked) return judge(application, asked.value());
-    const Error error = with_fix(asked.error(), application.settings);
-    if (error.what_to_do == ErrorClass::kInvalid || clock.steady().value() > until) return error;
-    spdlog::warn("start=waiting error={}", log::outside(error.message));
+    const std::int64_t now = clock.steady().value();
+    if (asked) {
+      const std::string missing = missing_topics(application, asked.value());
+      if (!topics_until) topics_until = now + kTopicsLimit.value();
+      if (missing.empty() || now >= *topics_until) return judge(application, asked.value());
+      spdlog::warn("start=waiting error={}", log::outside("no broker knows these topics yet: " + missing));
+    } else {
+      const Error error = with_fix(asked.error(), application.settings);
+      if (error.what_to_do == ErrorClass::kInvalid || now > until) return error;
+      spdlog::warn("start=waiting error={}", log::outside(error.message));
+    }
     pause(kStartRetry);
   }
   return Done{};

@@ -1,7 +1,5 @@
 #include "runtime/shelf.h"
 
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/assert.h"
@@ -65,16 +63,6 @@ void Shelf::sync_all() {
     if (const auto synced = handle->sync(); !synced)
       spdlog::error("partition={} sync=failed error={}", partition.value(), log::outside(synced.error().message));
   }
-}
-
-std::uint64_t rows_of_copy(const std::string& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(folder + "/data.mdb", ignored)) return 0;
-  auto taken = store::StateFolder::open(folder, store::boot_id());
-  if (!taken || judge(taken.value()->found()) != Rebuild::kNone) return 0;
-  const auto store = store::PartitionStore::open(std::move(taken).value(), store::DiskSettings());
-  if (!store) return 0;
-  return store.value()->standing() ? store.value()->rows() : 0;
 }
 
 bool Shelf::close_clean() {

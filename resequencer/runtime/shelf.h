@@ -54,8 +54,4 @@ class Shelf {
   std::map<Partition, std::shared_ptr<store::SyncHandle>> sync_;
 };
 
-// Rows of the copy in this folder, for those who only want to know: nothing is created. A copy that somebody has, or
-// that could not be used, counts as none.
-[[nodiscard]] std::uint64_t rows_of_copy(const std::string& folder);
-
 }  // namespace reseq::runtime

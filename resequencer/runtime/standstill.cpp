@@ -33,7 +33,7 @@ constexpr std::array<ParkedWords, static_cast<std::size_t>(Parked::kCount)> kPar
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Waiting::kCount)> kWaiting = {
     "copy_unavailable", "copy_not_emptied", "committed_offsets", "changelog_ends", "changelog_read",
-    "open_transaction", "offsets_ahead",    "clock_behind",      "first_offsets"};
+    "open_transaction", "offsets_ahead",    "clock_behind",      "first_offsets",  "input_read"};
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 //
 //   parked    nothing is read or written until a person acts; the other partitions go on
 //   refused   the same, and the process ends: its configuration does not fit the state
-//   waiting   a takeover asks again by itself
+//   waiting   a takeover asks again by itself, or an input is read again
 //
 // Invariant: whoever parks, refuses or waits names one of these, and the page has a row for each
 // (tests/unit/runtime/recovery_page_test.cpp). Thread rule: pure functions.
@@ -23,7 +23,7 @@ enum class Parked : std::uint8_t {
   kOffsetsMoved,         // committed offsets are not those of the state
   kOffsetsAhead,         // they are ahead of it for longer than a transaction can last
   kOtherInputs,          // the meta row lists inputs that this version does not read
-  kInputUnreadable,      // the next offset of an input is not in its log any more, or it may not be read
+  kInputUnreadable,      // the next offset of an input is not in its log any more, or what is there is damaged
   kTopicGrew,            // partitions were added while the process ran
   kKeepsAborting,        // its transactions, each time
   // Refused:
@@ -46,6 +46,7 @@ enum class Waiting : std::uint8_t {
   kOffsetsAhead,      // the transaction that moved them is not read yet
   kClockBehind,       // the clock of this host, behind the versions
   kFirstOffsets,      // of the inputs, at a birth: nobody answers
+  kInputRead,         // brokers refuse to let an input be read; it is tried again
   kCount
 };
 [[nodiscard]] std::string_view name_of(Waiting what);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "runtime/clients.h"
 
 namespace reseq::runtime {
 
@@ -167,6 +168,7 @@ bool Transaction::queue(const kafka::OutgoingRecord& record) {
       continue;
     }
     error_ = queued.error();
+    error_.message = told(error_);
     // Part of the batch is queued: it cannot be repeated, only aborted.
     if (error_.what_to_do == ErrorClass::kFatal || error_.what_to_do == ErrorClass::kFenced) {
       settle(queued, Step::kProduce);
@@ -219,6 +221,7 @@ void Transaction::settle(const Result<>& called, Step after) {
     return;
   }
   error_ = called.error();
+  error_.message = told(error_);
   switch (error_.what_to_do) {
     case ErrorClass::kRetriable:
     case ErrorClass::kTimeout:

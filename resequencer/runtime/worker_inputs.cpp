@@ -5,6 +5,8 @@
 #include "base/assert.h"
 #include "base/failpoint.h"
 #include "base/log.h"
+#include "kafka/error_questions.h"
+#include "runtime/clients.h"
 #include "runtime/worker.h"
 
 namespace reseq::runtime {
@@ -41,8 +43,11 @@ Result<bool> Worker::gather() {
     } else if (const auto* failed = std::get_if<kafka::PartitionFailure>(&event)) {
       cannot_read(*failed);
     } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
-      if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning)
-        owner->queue().reached(application_.topics.role_of_input(end->where.topic), end->offset);
+      if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning) {
+        const Role role = application_.topics.role_of_input(end->where.topic);
+        owner->has_read(role);
+        owner->queue().reached(role, end->offset);
+      }
     } else if (auto* assignment = std::get_if<kafka::Assigned>(&event)) {
       assigned(std::move(*assignment));
     } else if (const auto* revocation = std::get_if<kafka::Revoked>(&event)) {
@@ -67,19 +72,21 @@ std::uint64_t Worker::accept(kafka::Record record) {
   // Fetched before the assignment changed: it will be read again by whoever owns the partition.
   if (owner == nullptr || owner->phase() != Phase::kRunning) return 0;
   const Role role = application_.topics.role_of_input(record.where.topic);
+  owner->has_read(role);
   const std::uint64_t before = owner->queue().bytes();
   owner->queue().push(role, std::move(record));
   return owner->queue().bytes() - before;
 }
 
-// A damaged batch may be whole when it is read again; librdkafka would go on behind it.
+// A refusal may end, and a damaged batch may be whole when it is read again; librdkafka would go on behind it.
 void Worker::cannot_read(const kafka::PartitionFailure& failure) {
   PartitionTask* owner = task(failure.where.partition);
   if (owner == nullptr || owner->phase() != Phase::kRunning) return;
-  const bool damaged = failure.error.what_to_do == ErrorClass::kRetriable;
-  if (!damaged || owner->damage_stays(application_.topics.role_of_input(failure.where.topic)))
-    return owner->park(Parked::kInputUnreadable,
-                       application_.topics.name(failure.where.topic) + ": " + failure.error.message);
+  const Role role = application_.topics.role_of_input(failure.where.topic);
+  const std::string detail = application_.topics.name(failure.where.topic) + ": " + told(failure.error);
+  const bool damaged = kafka::is_damage(failure.error);
+  if (!damaged && failure.error.what_to_do == ErrorClass::kRetriable) return owner->cannot_read(role, detail);
+  if (!damaged || owner->damage_stays(role)) return owner->park(Parked::kInputUnreadable, detail);
   spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
   owner->rewind();
   if (!read_from_positions()) recycle(true);
@@ -143,16 +150,17 @@ Result<> Worker::move_takeovers() {
 }
 
 void Worker::assign_ready() {
-  bool grew = false;
+  bool changed = false;
   for (const auto& task : tasks_) {
+    changed = task->try_to_read() || changed;
     if (task->phase() != Phase::kReady) continue;
     RESEQ_ASSERT(!restorer_->restoring(task->partition()), "a running partition whose changelog is still applied");
     task->run();
     ++(task->rebuilt() == Rebuild::kNone ? totals_.reuses
                                          : totals_.rebuilds[static_cast<std::size_t>(task->rebuilt())]);
-    grew = true;
+    changed = true;
   }
-  if (!grew) return;
+  if (!changed) return;
   failpoint(Failpoint::kTakeoverAssign);
   if (const auto assigned = read_from_positions(); !assigned) {
     spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));

@@ -98,6 +98,7 @@ std::shared_ptr<SyncHandle> PartitionStore::sync_handle() const {
 
 Result<> PartitionStore::close_clean() {
   if (!disk_) return Done{};
+  if (const auto& broken = fault()) return *broken;  // a copy that could not be emptied is not even open
   // A copy that stands inside of a transaction could not be caught up: the older one can.
   const auto last = checkpointed();
   const bool worse = last && last->generation != 0 && standing_ && standing_->generation == 0;

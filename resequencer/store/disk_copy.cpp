@@ -15,6 +15,10 @@ Error damaged_row() {
   return {ErrorClass::kInvalid, 0, "state: a row on disk fails its checksum"};
 }
 
+bool is_whole(const std::optional<Environment::Entry>& row) {
+  return !row || codec::is_intact(row->key, row->value);
+}
+
 Result<> write_timer(Environment::Write& write, std::string_view key, std::optional<UnixMs> old,
                      std::optional<UnixMs> fresh) {
   if (old == fresh) return Done{};
@@ -85,10 +89,16 @@ void DiskCopy::close() {
   environment_.reset();
 }
 
+// LMDB has no checksums: a bit that flips in a key, on its page or on the way there, hides the row, and a document that
+// is missed is taken for a new one. So what stands around the place of a missing key has to be whole and in order.
 Result<std::optional<std::string_view>> DiskCopy::row(std::string_view key) const {
-  auto found = environment_->get(Table::kRows, key);
-  if (found && found.value() && !codec::is_intact(key, *found.value())) return damaged_row();
-  return found;
+  const auto found = environment_->find_row(key);
+  if (!found) return found.error();
+  const auto& [value, before, behind] = found.value();
+  if (value) return codec::is_intact(key, *value) ? Result<std::optional<std::string_view>>(value) : damaged_row();
+  const bool in_order = !(before && before->key >= key) && !(behind && behind->key <= key);
+  if (!in_order || !is_whole(before) || !is_whole(behind)) return damaged_row();
+  return std::optional<std::string_view>();
 }
 
 std::uint64_t DiskCopy::row_count() const {
@@ -163,6 +173,20 @@ Result<> DiskCopy::wipe() {
 void DiskCopy::poison() const {
   // When not even this can be written, what LMDB reads next time fails its checks or is read right.
   (void)folder_->poison();
+}
+
+std::optional<CheckpointRecord> look_at_copy(const std::string& folder, const std::string& boot_id) {
+  const auto held = StateFolder::look(folder, boot_id);
+  if (!held) return std::nullopt;
+  const StateFolder::Copy found = held.value()->found();
+  if (found != StateFolder::Copy::kClean && found != StateFolder::Copy::kSameBoot) return std::nullopt;
+  const auto opened = Environment::open(folder, {.read_only = true, .on_broken = {}});
+  if (!opened) return std::nullopt;
+  const auto record = opened.value()->get(Table::kCheckpoint, kRecordKey);
+  if (!record || !record.value()) return std::nullopt;
+  const auto decoded = decode_checkpoint(*record.value());
+  if (!decoded) return std::nullopt;
+  return decoded.value();
 }
 
 }  // namespace reseq::store

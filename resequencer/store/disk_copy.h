@@ -79,4 +79,8 @@ class DiskCopy {
   mutable bool all_timers_hidden_ = false;
 };
 
+// What the copy in `folder` says of itself, for those who only want to know: nothing is created, written or removed.
+// None: there is no copy, somebody has it, it is damaged, or not to be trusted.
+[[nodiscard]] std::optional<CheckpointRecord> look_at_copy(const std::string& folder, const std::string& boot_id);
+
 }  // namespace reseq::store

@@ -74,7 +74,8 @@ Result<> Environment::start(const std::string& path, const Options& options) {
   if (const int code = ::mdb_env_set_maxdbs(env_, kTables); code != 0) return failed("number of tables", code);
   if (const int code = ::mdb_env_set_maxreaders(env_, kReadersMax); code != 0) return failed("readers", code);
   if (const int code = ::mdb_env_set_mapsize(env_, map_bytes); code != 0) return failed("map size", code);
-  if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | MDB_NOSYNC, 0600); code != 0)
+  const unsigned flags = options.read_only ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC;
+  if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | flags, 0600); code != 0)
     return failed("LMDB cannot open the copy", code);
   RESEQ_ASSERT(::mdb_env_get_maxkeysize(env_) >= static_cast<int>(kLmdbKeyBytesMax), "an LMDB with shorter keys");
   // Once is enough: from here on nobody but this process opens the copy, whose folder it holds.
@@ -107,10 +108,13 @@ Result<> Environment::open_tables(bool create) {
   if (const int code = ::mdb_txn_commit(transaction); code != 0) return failed("creating the tables", code);
   if (const int code = ::mdb_txn_begin(env_, nullptr, MDB_RDONLY, &read_); code != 0)
     return failed("a transaction to read", code);
+  if (const int code = ::mdb_cursor_open(read_, handles_[index(Table::kRows)], &rows_); code != 0)
+    return failed("a cursor to read", code);
   return Done{};
 }
 
 Environment::~Environment() {
+  if (rows_ != nullptr) ::mdb_cursor_close(rows_);
   if (read_ != nullptr) ::mdb_txn_abort(read_);
   if (env_ != nullptr) ::mdb_env_close(env_);
 }
@@ -128,6 +132,24 @@ Result<std::uint64_t> Environment::entries(Table table) const {
   MDB_stat status{};
   if (const int code = ::mdb_stat(read_, handles_[index(table)], &status); code != 0) return failed("counting", code);
   return std::uint64_t{status.ms_entries};
+}
+
+Result<Environment::Found> Environment::find_row(std::string_view key) const {
+  MDB_val name = to_lmdb(key);
+  MDB_val value{};
+  Found found;
+  int code = ::mdb_cursor_get(rows_, &name, &value, MDB_SET_RANGE);
+  if (code == 0 && from_lmdb(name) == key) {
+    found.value = from_lmdb(value);
+    return found;
+  }
+  if (code == 0) found.behind = Entry{from_lmdb(name), from_lmdb(value)};
+  if (code == 0 || code == MDB_NOTFOUND) {
+    code = ::mdb_cursor_get(rows_, &name, &value, found.behind ? MDB_PREV : MDB_LAST);
+    if (code == 0) found.before = Entry{from_lmdb(name), from_lmdb(value)};
+  }
+  if (code != 0 && code != MDB_NOTFOUND) return failed("reading", code);
+  return found;
 }
 
 Environment::Scan Environment::scan(Table table, std::string_view from) const {
@@ -261,7 +283,8 @@ Result<> Environment::grow() {
 }
 
 Result<> Environment::renew() {
-  const int code = ::mdb_txn_renew(read_);
+  int code = ::mdb_txn_renew(read_);
+  if (code == 0) code = ::mdb_cursor_renew(read_, rows_);
   if (code == 0) return Done{};
   return Error{ErrorClass::kFatal, code, failed("the environment is unusable", code).message};
 }

@@ -36,6 +36,7 @@ class Environment {
   struct Options {
     std::uint64_t map_bytes = 0;
     bool create = false;              // what is missing; without it a missing table is kInvalid and nothing is written
+    bool read_only = false;           // leaves no trace, not even LMDB's own lock. REQUIRES: nobody has the folder
     std::function<void()> on_broken;  // LMDB found its own structure broken and is about to end the process
   };
   // kInvalid: damaged, cut short or of another format; kRetriable: the system refused.
@@ -45,6 +46,15 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
   [[nodiscard]] Result<std::optional<std::string_view>> get(Table table, std::string_view key) const;
+  // A row, or what stands around the place where it would be.
+  struct Entry {
+    std::string_view key, value;
+  };
+  struct Found {
+    std::optional<std::string_view> value;
+    std::optional<Entry> before, behind;  // only without a value; none at the ends of the table
+  };
+  [[nodiscard]] Result<Found> find_row(std::string_view key) const;
   [[nodiscard]] Result<std::uint64_t> entries(Table table) const;
 
   // Entries in key order.
@@ -112,6 +122,7 @@ class Environment {
 
   MDB_env* env_ = nullptr;
   MDB_txn* read_ = nullptr;
+  MDB_cursor* rows_ = nullptr;  // of read_
   Handles handles_{};
   std::function<void()> on_broken_;
 };

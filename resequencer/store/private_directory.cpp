@@ -111,7 +111,8 @@ Result<> check_parents(const std::string& path) {
     if (::stat(parent.c_str(), &status) != 0) return refused(parent.string(), "cannot be looked at", errno);
     if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0)
       return invalid("state: everybody can write " + parent.string() + ", and so replace " + whole.string() +
-                     ": chmod o-w it");
+                     ": let its owner (user " + std::to_string(status.st_uid) + ") or root `chmod o-w " +
+                     parent.string() + "`, or set state.dir to another directory");
     if (parent == parent.root_path()) return Done{};
   }
 }

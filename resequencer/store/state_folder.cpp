@@ -39,17 +39,27 @@ std::string boot_id() {
 }
 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, const std::string& boot_id) {
-  auto directory = PrivateDirectory::open(path, PrivateDirectory::Missing::kCreate);
+  return open(path, boot_id, Leftovers::kRemove);
+}
+
+Result<std::unique_ptr<StateFolder>> StateFolder::look(const std::string& path, const std::string& boot_id) {
+  return open(path, boot_id, Leftovers::kKeep);
+}
+
+Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, const std::string& boot_id,
+                                                       Leftovers leftovers) {
+  using Missing = PrivateDirectory::Missing;
+  auto directory = PrivateDirectory::open(path, leftovers == Leftovers::kRemove ? Missing::kCreate : Missing::kRefuse);
   if (!directory) return directory.error();
   auto lock = directory.value().lock(kLock);
   if (!lock) return lock.error();
   auto folder =
       std::unique_ptr<StateFolder>(new StateFolder(std::move(directory).value(), std::move(lock).value(), boot_id));
-  if (auto looked = folder->look(); !looked) return looked.error();
+  if (auto looked = folder->inspect(leftovers); !looked) return looked.error();
   return folder;
 }
 
-Result<> StateFolder::look() {
+Result<> StateFolder::inspect(Leftovers leftovers) {
   struct stat status {};
   for (const char* name : {kReadersFile, kCopyFile}) {
     status = {};
@@ -61,7 +71,8 @@ Result<> StateFolder::look() {
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1 || status.st_uid != ::geteuid())
       return invalid("state: " + path() + "/" + name + " is a link or belongs to another user: remove it");
   }
-  if (status.st_size == 0) return wipe();  // none, or an empty one that LMDB would take for new
+  // None, or an empty one that LMDB would take for new.
+  if (status.st_size == 0) return leftovers == Leftovers::kRemove ? wipe() : Result<>(Done{});
   struct stat poisoned {};
   if (::fstatat(directory_.descriptor(), kPoisoned, &poisoned, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) {
     found_ = Copy::kPoisoned;

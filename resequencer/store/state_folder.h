@@ -34,6 +34,9 @@ class StateFolder {
   // written by others, or lies on a file system that LMDB cannot live on; the message names the fix.
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id);
 
+  // The same, without creating or removing anything, for those who only want to look. kInvalid: it is not there.
+  static Result<std::unique_ptr<StateFolder>> look(const std::string& path, const std::string& boot_id);
+
   // Its end gives the lock back. A folder that was not marked clean stays unclean.
   StateFolder(const StateFolder&) = delete;
   StateFolder& operator=(const StateFolder&) = delete;
@@ -59,7 +62,10 @@ class StateFolder {
   StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
       : boot_id_(std::move(boot_id)), directory_(std::move(directory)), lock_(std::move(lock)) {}
 
-  Result<> look();
+  enum class Leftovers : bool { kKeep, kRemove };
+  static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id,
+                                                   Leftovers leftovers);
+  Result<> inspect(Leftovers leftovers);
   [[nodiscard]] std::string boot_note() const;
   [[nodiscard]] std::string clean_note() const;
 

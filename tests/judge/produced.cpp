@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <unordered_map>
 
 namespace reseq::judge {
 
@@ -35,7 +36,8 @@ std::string told(const runtime::Application& application, const History& history
 }
 
 Produced::One Produced::one_of(const Record& record, const Source& source) {
-  return {fingerprint(record), std::hash<std::string_view>()(record.key.value_or("")), source};
+  const std::string_view key = record.key.value_or("");
+  return {fingerprint(record), std::hash<std::string_view>()(key), !key.empty(), source};
 }
 
 void Produced::add(std::size_t topic, const Record& record, const Source& from) {
@@ -66,10 +68,24 @@ std::optional<std::string> Produced::other_order(const runtime::Application& app
          told(application, history, one->source) + " was decided";
 }
 
+// Readers of a topic get the records of one document in order only when they are all in one partition.
+void Produced::compare_places(const runtime::Application& application, const History& history, const All& committed,
+                              Verdict& verdict) {
+  std::unordered_map<std::uint64_t, const One*> first;
+  for (const One& one : committed) {
+    if (!one.keyed) continue;
+    const One& other = *first.try_emplace(one.key, &one).first->second;
+    if (one.source.place != other.source.place)
+      verdict.add(Check::kProduced, "one document in two partitions: " + told(application, history, other.source) +
+                                        " and " + told(application, history, one.source));
+  }
+}
+
 void Produced::compare(const runtime::Application& application, const History& history, std::size_t topic,
                        Verdict& verdict) {
   All& decided = decided_[topic];
   All found = committed(history, topic);
+  compare_places(application, history, found, verdict);
   const auto disorder =
       is_ordered(application, topic) ? other_order(application, history, decided, found) : std::nullopt;
   if (is_ordered(application, topic) && !disorder) return;

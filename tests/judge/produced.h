@@ -1,5 +1,7 @@
 // Produced: what the batches of an application send when they are decided again, and its comparison with what is in
-// the topics: the same records, not one more or less, and those of one document in the same order.
+// the topics: the same records, not one more or less, those of one document in one partition and in the same order.
+// The comparison is over all partitions of a topic, because a batch does not choose one: the producer does, by the key
+// and the number of partitions, which is the topic's own business. That it always chose the same one is checked.
 // Thread rule: one thread.
 #pragma once
 
@@ -34,6 +36,7 @@ class Produced {
   struct One {
     Digest fingerprint;
     std::uint64_t key = 0;  // hash of the key
+    bool keyed = false;     // the key decides the partition: there is one, and it is not empty
     Source source;
   };
   using All = std::vector<One>;
@@ -43,6 +46,8 @@ class Produced {
   // None: the records of each document are the same ones in the same order.
   [[nodiscard]] static std::optional<std::string> other_order(const runtime::Application& application,
                                                               const History& history, All& decided, All& committed);
+  static void compare_places(const runtime::Application& application, const History& history, const All& committed,
+                             Verdict& verdict);
   void compare(const runtime::Application& application, const History& history, std::size_t topic, Verdict& verdict);
 
   std::vector<All> decided_;  // by topic

@@ -47,5 +47,22 @@ TEST_F(FirstStart, AtTheEndLeavesItAlone) {
   EXPECT_EQ(dead_letters_when("end"), 0U);
 }
 
+// A broker that hears late of what `init` has made is no reason to end.
+TEST_F(FirstStart, WaitsForTopicsThatAreNotKnownYet) {
+  EXPECT_EQ(shop.run({"init"}).code, EX_OK);
+  shop.keys = "topic.work = \"" + shop.topic("late") + "\"\n";
+  const auto process = shop.start();
+  EXPECT_TRUE(wait_until(std::chrono::milliseconds(kLimitMs), [&] {
+    return shop.log().find("start=waiting error=\"no broker knows these topics yet: " + shop.topic("late") + "\"") !=
+           std::string::npos;
+  })) << process->tail();
+  shop.create_topic("late", 1);
+  EXPECT_TRUE(wait_until(std::chrono::milliseconds(kLimitMs),
+                         [&] { return shop.log().find("takeover=born") != std::string::npos || !process->running(); }));
+  EXPECT_TRUE(process->running()) << process->tail();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+}
+
 }  // namespace
 }  // namespace reseq::test

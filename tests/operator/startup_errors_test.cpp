@@ -141,6 +141,13 @@ TEST_F(StartupErrors, NameAStateFolderOfAnotherUserOrWithAnotherMode) {
   const std::string folder = shop.state_dir + "/" + shop.application_id() + "/1";
   ASSERT_EQ(std::system(("mkdir -p " + folder + " && chmod 777 " + folder).c_str()), 0);
   expect_refused(EX_CONFIG, "chmod go-w it");
+  // As a volume of Kubernetes is: all may write it.
+  const std::string mine = shop.state_dir;
+  const std::string volume = shop.path("volume");
+  ASSERT_EQ(std::system(("mkdir -p " + volume + " && chmod 777 " + volume).c_str()), 0);
+  shop.state_dir = volume + "/state";
+  expect_refused(EX_CONFIG, "`chmod o-w " + volume + "`, or set state.dir to another directory");
+  shop.state_dir = mine;
   if (::geteuid() != 0) return;
   ASSERT_EQ(std::system(("chmod 700 " + folder + " && chown 12345 " + folder).c_str()), 0);
   expect_refused(EX_CONFIG, "belongs to user 12345, not to this one: chown it");

@@ -21,6 +21,7 @@ using testing::Not;
 
 constexpr std::chrono::milliseconds kLimit{60'000};
 constexpr int kLimitMs = 60'000;
+constexpr std::size_t kPartitions = 4;  // that init makes
 constexpr const char* kAclCommand = "org.apache.kafka.tools.AclCommand";
 
 const char* name_of(Operation operation) {
@@ -123,6 +124,31 @@ class Rights : public InitRights {
     const std::size_t begin = line.find(before) + before.size();
     administrate(line.substr(begin, line.rfind('`') - begin));
   }
+  [[nodiscard]] std::size_t times_said(const std::string& text) const {
+    const std::string log = shop.log();
+    std::size_t times = 0;
+    for (std::size_t at = log.find(text); at != std::string::npos; at = log.find(text, at + 1)) ++times;
+    return times;
+  }
+  // Without the prefix: one for each worker.
+  void expect_literal_ids_to_be_enough() {
+    const std::string id = shop.application_id() + ".1.";
+    const std::string grant = " --allow-principal User:reseq --operation Write --transactional-id " + id;
+    administrate("--add" + grant + "0");
+    expect_nothing_missing();
+    shop.keys = "workers = 2\n";
+    expect_only_missing("Write on transactional id " + id + "1");
+    obey(shop.run({"check", "--skip-state"}).last_line);
+    Ran checked;
+    EXPECT_TRUE(wait_until(kLimit, [&] {
+      checked = shop.run({"check"});
+      return checked.code == EX_OK;
+    })) << checked.text;
+    shop.keys.clear();
+    administrate("--remove --force" + grant + "0");
+    administrate("--remove --force" + grant + "1");
+    expect_only_missing("Write on transactional ids that begin with " + shop.application_id() + ".");
+  }
   // `run` ends and says why.
   void expect_run_names(const std::string& text) {
     const Ran ran = shop.run({"run"});
@@ -147,6 +173,7 @@ TEST_F(Rights, OfTheListAreEnoughAndEachIsNamedWhenItIsMissing) {
   transactional_ids("--remove --force");
   expect_only_missing("Write on transactional ids that begin with " + shop.application_id() + ".");
   expect_run_names("Transactional Id authorization failed");
+  expect_literal_ids_to_be_enough();
   obey(shop.run({"check", "--skip-state"}).last_line);
   expect_nothing_missing();
 }
@@ -181,6 +208,49 @@ TEST_F(Rights, ThatAreMissingAreSaidByRun) {
   EXPECT_EQ(next_of("work"), "book") << process->tail();
   process->signal(SIGTERM);
   EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+}
+
+// Nobody has to restart a process because of a right that was taken away by mistake, and given back.
+TEST_F(Rights, ToReadThatComeBackAreUsedWithoutARestart) {
+  for (const Right& right : list()) broker.grant(right);
+  transactional_ids("--add");
+  expect_nothing_missing();
+  const auto process = shop.start_and_wait();
+  for (const char* role : {"requests", "commands"})
+    broker.revoke({Resource::kTopic, shop.topic(role), Operation::kRead});
+  for (const char* role : {"requests", "commands"})
+    EXPECT_TRUE(wait_until(kLimit, [&] {
+      return times_said("reading=refused waiting=input_read seconds=0 detail=\"" + shop.topic(role)) == kPartitions;
+    })) << process->tail();
+  EXPECT_THAT(shop.log(), HasSubstr("`resequencer check` names the right that is missing"));
+  EXPECT_THAT(shop.log(), Not(HasSubstr("parked")));
+  for (const char* role : {"requests", "commands"})
+    broker.grant({Resource::kTopic, shop.topic(role), Operation::kRead});
+  EXPECT_TRUE(wait_until(kLimit, [&] { return times_said("reading=resumed") == kPartitions; })) << process->tail();
+  send("requests", "book", {{"reseq-seq", "1"}});
+  EXPECT_EQ(next_of("work"), "book") << process->tail();
+  send("commands", "book", {{"reseq-command", "sequence"}, {"reseq-seq", "1"}, {"reseq-target", "search"}});
+  EXPECT_EQ(next_of("output.search"), "book") << process->tail();
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+}
+
+// Once librdkafka has looked at its topics, a right to read is also one to see them; the group ends the assignment. The
+// process is killed in the end: librdkafka 2.0.2 does not let go of such a consumer.
+TEST_F(Rights, ToSeeInputsThatComeBackAreUsedWithoutARestart) {
+  for (const Right& right : list()) broker.grant(right);
+  transactional_ids("--add");
+  expect_nothing_missing();
+  shop.tables += "\"topic.metadata.refresh.interval.ms\" = 1000\n";
+  const auto process = shop.start_and_wait();
+  const Right read{Resource::kTopic, shop.topic("requests"), Operation::kRead};
+  broker.revoke(read);
+  EXPECT_TRUE(wait_until(kLimit, [&] { return times_said("group=revoked") == 1; })) << process->tail();
+  EXPECT_THAT(shop.log(), HasSubstr("topic " + shop.topic("requests") + ": Broker: Topic authorization failed"));
+  broker.grant(read);
+  EXPECT_TRUE(wait_until(kLimit, [&] { return times_said("takeover=ready") == kPartitions; })) << process->tail();
+  send("requests", "book", {{"reseq-seq", "1"}});
+  EXPECT_EQ(next_of("work"), "book") << process->tail();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ int any_broker(Scene& scene) {
 
 Harm kill_one(Scene& scene, int broker) {
   Cluster& cluster = scene.cluster;
+  if (!cluster.alive(broker)) return nothing("broker " + std::to_string(broker) + " is dead");
   cluster.kill(broker);
   return {.what = "broker " + std::to_string(broker), .heal = [&cluster, broker] {
             if (!cluster.alive(broker)) cluster.start(broker);
@@ -30,12 +31,15 @@ Harm kill_coordinator(Scene& scene) {
   const int broker = of_group ? scene.cluster.group_coordinator(application)
                               : scene.cluster.transaction_coordinator(application + ".r1.0");
   Harm harm = kill_one(scene, broker == 0 ? any_broker(scene) : broker);
-  harm.what += of_group ? ", coordinator of the group" : ", coordinator of transactions of r1";
+  if (!harm.impossible) harm.what += of_group ? ", coordinator of the group" : ", coordinator of transactions of r1";
   return harm;
 }
 
 Harm kill_all(Scene& scene) {
   Cluster& cluster = scene.cluster;
+  bool any = false;
+  for (int broker = 1; broker <= cluster.brokers(); ++broker) any = any || cluster.alive(broker);
+  if (!any) return nothing("all are dead");
   cluster.kill_all();
   return {.what = "all", .heal = [&cluster] {
             for (int broker = 1; broker <= cluster.brokers(); ++broker)
@@ -46,7 +50,7 @@ Harm kill_all(Scene& scene) {
 Harm pause_one(Scene& scene) {
   Cluster& cluster = scene.cluster;
   const int broker = any_broker(scene);
-  if (!cluster.alive(broker)) return {.what = "nothing: broker " + std::to_string(broker) + " is dead"};
+  if (!cluster.alive(broker)) return nothing("broker " + std::to_string(broker) + " is dead");
   cluster.stop(broker);
   return {.what = "broker " + std::to_string(broker), .heal = [&cluster, broker] {
             if (cluster.alive(broker) && cluster.stopped(broker)) cluster.cont(broker);

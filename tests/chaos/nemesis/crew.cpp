@@ -69,6 +69,7 @@ void Crew::judge_end(Member& member, const End& end) {
   const bool too_early = end.code == 128 + SIGTERM && end.lived_s < kListensAfterS;
   const bool stopped = end.terminated && (end.code == EXIT_SUCCESS || too_early);
   const bool expected = end.killed || at_failpoint || stopped;
+  chronicle_.end_excuse(chronicle_.excuse(kLeaderLost));
   if (expected) {
     chronicle_.note(line);
   } else {
@@ -92,9 +93,12 @@ void Crew::read_line(Member& member, const std::string& line) {
   member.disk_failed = member.disk_failed || has_any(line, {" checkpoint=failed ", " sync=failed "});
   // What could not be written, however long ago, is not clean when it stops.
   const bool unclean = member.disk_failed && has_any(line, {" state=unclean "});
+  // What damage nobody had to notice is met by the next checkpoint at the latest.
+  const bool damaged = has_any(line, {" checkpoint=failed "}) &&
+                       member.damaged.contains(std::atoi(test::field(line, "partition")->c_str()));
   if (is_bug(line)) {
     chronicle_.violation(member.process->name() + ": " + line);
-  } else if (unclean) {
+  } else if (unclean || damaged) {
     chronicle_.note("excused " + member.process->name() + ": " + line);
   } else if (has_any(line, {" level=error "})) {
     chronicle_.complain(member.process->name() + ": " + line);
@@ -104,6 +108,11 @@ void Crew::read_line(Member& member, const std::string& line) {
   if (const auto ended = test::field(line, "transaction")) ++counts_.transactions[*ended];
   const auto partition = test::field(line, "partition");
   if (!partition) return;
+  if (test::field(line, "takeover") == "ready" || test::field(line, "takeover") == "born") {
+    ++member.takeovers;
+    owned_.insert(std::atoi(partition->c_str()));
+  }
+  if (test::field(line, "waiting") == "clock_behind") ++member.clock_waits;
   if (line.find(" parked reason=") != std::string::npos) member.parked[std::atoi(partition->c_str())] = line;
   if (test::field(line, "takeover") == "ready") {
     member.exchanged.erase(std::atoi(partition->c_str()));

@@ -22,6 +22,10 @@ namespace reseq::chaos {
 // In a complaint about an error that librdkafka tells. What our program makes of it is judged everywhere else.
 inline constexpr const char* kLibraryError = " level=error librdkafka=";
 
+// What a member of the group sees when another one is gone before it has shared the partitions out: SyncGroup is
+// answered to nobody, until librdkafka waits no longer (session time-out and 3 s).
+inline const Words kLeaderLost = {kLibraryError, "GroupCoordinator: ", " request(s) timed out: "};
+
 enum class Job : unsigned char { kResequencer, kPipeline, kGuest };
 
 struct Member {
@@ -37,6 +41,8 @@ struct Member {
   std::uint64_t ends = 0;
   End last_end = {};
   std::map<int, int> ends_with = {};  // by code
+  std::uint64_t takeovers = 0;        // that came to their end
+  std::uint64_t clock_waits = 0;      // lines that say that a takeover waits for its clock
 };
 
 struct CrewCounts {
@@ -64,6 +70,8 @@ class Crew {
   // What is parked now, one line each.
   [[nodiscard]] std::vector<std::string> parked() const;
   [[nodiscard]] const CrewCounts& counts() const { return counts_; }
+  // Partitions that have had an owner.
+  [[nodiscard]] std::size_t owned() const { return owned_.size(); }
 
  private:
   void judge_end(Member& member, const End& end);
@@ -73,6 +81,7 @@ class Crew {
   Chronicle& chronicle_;
   std::vector<std::unique_ptr<Member>> members_;
   CrewCounts counts_;
+  std::set<int> owned_;
   Clock::time_point read_at_{};
   Clock::time_point weighed_at_{};
 };

@@ -12,6 +12,10 @@ const std::vector<FaultKind>& fault_kinds() {
   return kKinds;
 }
 
+Harm nothing(const std::string& why) {
+  return {.what = "nothing: " + why, .impossible = true};
+}
+
 Member& any_resequencer(Scene& scene) {
   const auto all = scene.crew.all(Job::kResequencer);
   return *all[scene.draw.below(all.size())];

@@ -1,5 +1,6 @@
 // The faults that the nemesis knows. A fault is a function that does its harm and returns how it goes on and how it is
-// healed. What it excuses (lines and ends that would be violations otherwise) is said beside it, and ends with it.
+// healed. What it excuses (lines and ends that would be violations otherwise) is said beside it, and ends with it. One
+// that finds nothing to harm says so, at its beginning or at its end, and is not counted.
 // Thread rule: one thread.
 #pragma once
 
@@ -35,7 +36,12 @@ struct Harm {
   std::function<void()> step = [] {};                 // called often until it is healed
   std::function<bool()> over = [] { return false; };  // nothing is left to do: it may be healed before its time
   std::vector<Words> excused = {};
+  std::function<bool()> acted = [] { return true; };  // asked when it is healed: did it do anything?
+  bool impossible = false;                            // nothing was done, there is nothing to heal
 };
+
+// Of a harm that cannot be done now; `why` is told.
+[[nodiscard]] Harm nothing(const std::string& why);
 
 struct FaultKind {
   std::string_view name;

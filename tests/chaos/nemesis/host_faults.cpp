@@ -1,8 +1,14 @@
 // Faults of the host of a process: its disk, its clock, and what lies in its state folder.
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tests/chaos/nemesis/faults.h"
 #include "tests/chaos/nemesis/state_damage.h"
@@ -15,6 +21,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kConfigurationExit = 78;  // EX_CONFIG
+// What a process did is in its log, and was read there.
+constexpr seconds kToldWithin{2};
 
 // The process goes on without checkpoints, for as long as its memory lasts, and says so; one that starts now cannot
 // write its lock and is refused.
@@ -37,8 +45,10 @@ Harm disk_full(Scene& scene) {
                 member.host->break_disk(0);
                 chronicle.note("disk refused=" + std::to_string(member.host->disk_refusals() - before) + " " + what);
               },
-          .excused = {
-              {name + ": ", " checkpoint=failed "}, {name + ": ", " sync=failed "}, {"end name=" + name + " code=69"}}};
+          .excused = {{name + ": ", " checkpoint=failed "},
+                      {name + ": ", " sync=failed "},
+                      {"end name=" + name + " code=69"}},
+          .acted = [&member, before] { return member.host->disk_refusals() > before; }};
 }
 
 // The first size of the map is that of a few pages: it has to grow again and again.
@@ -48,6 +58,14 @@ Harm map_full(Scene& scene) {
   process.arm({}, {"RESEQ_MAP_BYTES=" + std::to_string(bytes)});
   process.kill();
   return {.what = process.name() + " map_bytes=" + std::to_string(bytes), .over = [] { return true; }};
+}
+
+// The time of a host is put right. A process that was started with one far behind must not believe the right one, which
+// it sees as a step forward: whoever corrects a clock by so much restarts it.
+void put_clock_right(Member& member, int starts_before) {
+  const bool far_behind = -member.host->clock_shift() > kClockJumpMax;
+  if (far_behind && member.process->starts() != starts_before) member.process->kill();
+  member.host->shift_clock(seconds(0));
 }
 
 // A process that starts takes the time of its host as confirmed, and the versions that it gives are never taken back:
@@ -61,47 +79,91 @@ Harm clock_step(Scene& scene) {
   const seconds step = kSteps[scene.draw.below(kSteps.size())] * (back ? -1 : 1);
   member.host->shift_clock(step);
   const std::string name = member.process->name();
+  std::vector<Words> excused;
+  if (step > kClockJumpMax) excused.push_back({name + ": ", " clock=stepped forward"});
   return {.what = name + " by " + std::to_string(step.count()) + " s",
-          .heal = [&member] { member.host->shift_clock(seconds(0)); },
-          .excused = {{name + ": ", " clock=stepped forward"}}};
+          .heal = [&member, starts = member.process->starts()] { put_clock_right(member, starts); },
+          .excused = std::move(excused)};
 }
 
-// A host whose clock is behind by hours takes over from others that are killed meanwhile.
+// The others die or stop, so that a host whose clock is behind has to take over. By seconds: it does. By hours: it must
+// not, versions are further ahead of its clock than max_clock_drift_ms; that the partitions wait is right then.
 Harm slow_host(Scene& scene) {
+  // What its predecessors gave may be ahead of the right time by a step that they believed.
+  constexpr seconds kNear = kClockDriftMax - kClockJumpMax;
   Member& slow = any_resequencer(scene);
-  slow.host->shift_clock(seconds(-static_cast<std::int64_t>(1 + scene.draw.below(90))));
+  const bool far = scene.draw.chance(500);
+  // Who gives birth to a partition cannot know better.
+  if (scene.crew.owned() < static_cast<std::size_t>(scene.site.settings().partitions))
+    return nothing("not every partition is born");
+  const seconds behind = far ? seconds(3'600) * (1 + static_cast<std::int64_t>(scene.draw.below(48)))
+                             : seconds(1 + static_cast<std::int64_t>(scene.draw.below(kNear.count())));
+  const int starts = slow.process->starts();
+  slow.host->shift_clock(-behind);
+  const bool in_order = scene.draw.chance(700);  // nothing that they had open has to be waited for
+  std::vector<Member*> others;
   for (Member* member : scene.crew.all(Job::kResequencer))
-    if (member != &slow) {
-      member->process->hold();
-      member->process->kill();
-    }
-  const auto all = scene.crew.all(Job::kResequencer);
-  return {.what = slow.process->name() + " by " + std::to_string(slow.host->clock_shift().count()) + " s",
-          .heal = [&slow, all] {
-            slow.host->shift_clock(seconds(0));
-            for (Member* member : all)
-              if (member != &slow) member->process->release();
-          }};
+    if (member != &slow) others.push_back(member);
+  for (Member* member : others) {
+    member->process->hold();
+    (void)(in_order ? member->process->terminate() : member->process->kill());
+  }
+  struct Seen {
+    std::optional<std::uint64_t> takeovers = {};  // before, with all that it did with the right time
+    std::uint64_t clock_waits = 0;
+  };
+  auto seen = std::make_shared<Seen>(Seen{.clock_waits = slow.clock_waits});
+  const auto taken = [&slow, seen] { return seen->takeovers && slow.takeovers > *seen->takeovers; };
+  Chronicle& chronicle = scene.chronicle;
+  return {.what = slow.process->name() + " by " + std::to_string(-behind.count()) + " s, the others " +
+                  (in_order ? "stopped" : "killed"),
+          .heal =
+              [&slow, &chronicle, &crew = scene.crew, others, starts, far, behind, taken] {
+                crew.read_log(slow);
+                // Another fault of its clock may have put it right meanwhile.
+                if (far && taken() && slow.host->clock_shift() == -behind)
+                  chronicle.violation(slow.process->name() + " took over with a clock that is " +
+                                      std::to_string(behind.count()) + " s behind");
+                put_clock_right(slow, starts);
+                for (Member* member : others) member->process->release();
+              },
+          .step =
+              [&slow, seen, begun = Clock::now()] {
+                if (!seen->takeovers && Clock::now() - begun > kToldWithin) seen->takeovers = slow.takeovers;
+              },
+          .acted = [&slow, seen, far, taken] { return far ? slow.clock_waits > seen->clock_waits : taken(); }};
+}
+
+// Behind this place of a log.
+bool says(const std::string& log, std::uint64_t from, std::string_view words) {
+  std::ifstream file(log, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(from));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return text.find(words) != std::string::npos;
 }
 
 // A folder that does not say that it is ours is left alone, until somebody puts it right.
 Harm damage_owner_of(Scene& scene, Member& member) {
   Supervised& process = *member.process;
   const int before = member.ends_with[kConfigurationExit];
+  const std::uint64_t said_before = member.log_read;
   const std::string wrong = damage_owner(member.folder, scene.draw);
   process.release();
   Chronicle& chronicle = scene.chronicle;
   const auto refused = [&member, before] { return member.ends_with[kConfigurationExit] > before; };
   return {.what = process.name() + "; owner damaged",
           .heal =
-              [&member, &chronicle, refused, wrong] {
+              [&member, &chronicle, refused, wrong, said_before] {
+                if (refused() && !says(member.process->log_file(), said_before, " belongs to "))
+                  chronicle.violation(member.process->name() + " was refused, but not because of the folder's owner");
                 if (owner_of(member.folder) != wrong)
                   chronicle.violation(member.process->name() + " took a folder that is not its own");
                 remove_owner(member.folder);
                 chronicle.note(member.process->name() + (refused() ? " was refused" : " had not asked yet"));
               },
           .over = refused,
-          .excused = {{"end name=" + process.name() + " code=" + std::to_string(kConfigurationExit)}}};
+          .excused = {{"end name=" + process.name() + " code=" + std::to_string(kConfigurationExit)}},
+          .acted = refused};
 }
 
 // Whatever lies in the folder: it is caught up if that is right, or rebuilt. Bits that flip in a row are found when the
@@ -119,16 +181,18 @@ Harm damage_state(Scene& scene) {
   // A rebuild before the damage is no rebuild after it.
   scene.crew.read_log(member);
   std::string what = process.name();
+  bool any = false;
   for (const std::string& copy : copies_of(member.folder)) {
     if (!scene.draw.chance(600)) continue;
     const std::string kept = scene.site.settings().folder + "/kept" + copy.substr(copy.rfind('/'));
     const Damage done = damage(copy, kept, scene.draw);
+    any = any || done.done();
     if (done.silent) member.damaged.insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
     if (scene.draw.chance(400)) keep(copy, kept);
     what += "; " + copy.substr(copy.rfind('/') + 1) + ": " + done.what;
   }
   process.release();
-  return {.what = what, .over = [] { return true; }};
+  return {.what = what, .over = [] { return true; }, .acted = [any] { return any; }};
 }
 
 // The machine was started again: what the kernel had not written is lost, as far as anybody knows.
@@ -157,7 +221,9 @@ std::vector<FaultKind> host_faults() {
       kind("map_full", "a process starts with an LMDB map of a few pages, which has to grow", 0, 0, map_full),
       kind("clock_step", "the clock of a process steps by seconds, hours or years, and back", 2'000, 12'000,
            clock_step),
-      kind("slow_host", "a host whose clock is behind takes over all partitions", 10'000, 16'000, slow_host),
+      kind("slow_host",
+           "a host whose clock is behind is left alone: by seconds it takes over all partitions, by hours it must not",
+           14'000, 22'000, slow_host),
       kind("damage_state",
            "copies of a stopped or killed process are damaged, cut, exchanged or removed, or its folder's owner is",
            10'000, 10'000, damage_state),

@@ -4,8 +4,8 @@
 
 namespace reseq::chaos {
 
-Nemesis::Nemesis(Scene scene, std::vector<FaultKind> kinds, std::vector<Planned> schedule)
-    : scene_(scene), kinds_(std::move(kinds)), schedule_(std::move(schedule)) {}
+Nemesis::Nemesis(Chronicle& chronicle, std::vector<FaultKind> kinds, std::vector<Planned> schedule, Do harm)
+    : chronicle_(chronicle), kinds_(std::move(kinds)), schedule_(std::move(schedule)), do_(std::move(harm)) {}
 
 std::chrono::milliseconds Nemesis::passed() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
@@ -27,21 +27,29 @@ void Nemesis::step() {
 void Nemesis::begin(const Planned& planned) {
   const FaultKind& kind = kinds_[planned.kind];
   simulation::Draw draw(planned.seed);
-  Scene scene{scene_.chronicle, scene_.crew, scene_.cluster, scene_.site, scene_.failpoints, draw, scene_.rest};
-  Harm harm = kind.begin(scene);
-  scene_.chronicle.note("begin " + std::string(kind.name) + " " + harm.what);
-  ++faults_;
-  ++by_kind_[kind.name];
+  Harm harm = do_(kind, draw);
+  chronicle_.note("begin " + std::string(kind.name) + " " + harm.what);
+  if (harm.impossible) {
+    ++in_vain_;
+    return;
+  }
   std::vector<std::uint64_t> excuses;
-  for (const Words& words : harm.excused) excuses.push_back(scene_.chronicle.excuse(words));
-  if (kind.between_clients_and_brokers) excuses.push_back(scene_.chronicle.excuse({kLibraryError}));
+  for (const Words& words : harm.excused) excuses.push_back(chronicle_.excuse(words));
+  if (kind.between_clients_and_brokers) excuses.push_back(chronicle_.excuse({kLibraryError}));
   running_.push_back({&kind, std::move(harm), planned.end, std::move(excuses)});
 }
 
 void Nemesis::end(Running& running) {
   running.harm.heal();
-  scene_.chronicle.note("end   " + std::string(running.kind->name) + " " + running.harm.what);
-  for (const std::uint64_t excuse : running.excuses) scene_.chronicle.end_excuse(excuse);
+  const bool acted = running.harm.acted();
+  chronicle_.note("end   " + std::string(running.kind->name) + " " + running.harm.what + (acted ? "" : ": in vain"));
+  for (const std::uint64_t excuse : running.excuses) chronicle_.end_excuse(excuse);
+  if (!acted) {
+    ++in_vain_;
+    return;
+  }
+  ++faults_;
+  ++by_kind_[running.kind->name];
 }
 
 void Nemesis::heal_all() {

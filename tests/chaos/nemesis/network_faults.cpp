@@ -1,6 +1,8 @@
 // Faults of the network between clients and brokers, by rules of the proxy. All of them heal when the rule is removed:
 // what was held is delivered then, connections that lost something are reset.
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "tests/chaos/nemesis/faults.h"
 
@@ -13,6 +15,7 @@ using std::chrono::milliseconds;
 struct Victim {
   Match match;
   std::string name;
+  std::string process = {};  // empty: more than one
 };
 
 // One resequencer, all clients (producers and pipeline as well), or all of one broker.
@@ -24,46 +27,53 @@ Victim any_victim(Scene& scene) {
     return {.match = {.broker = broker}, .name = "all clients at broker " + std::to_string(broker)};
   }
   const std::string& name = any_resequencer(scene).process->name();
-  return {.match = {.client = scene.site.client_id(name)}, .name = name};
+  return {.match = {.client = scene.site.client_id(name)}, .name = name, .process = name};
 }
 
-Harm by_rule(Scene& scene, const Rule& rule, const std::string& what) {
+// `victim`: empty, or the only process that sees anything of it, apart from what others see of one that is gone.
+// `done`: it has done something already.
+Harm by_rule(Scene& scene, const Rule& rule, const std::string& victim, const std::string& what, bool done = false) {
   Proxy& proxy = scene.cluster.proxy();
   Chronicle& chronicle = scene.chronicle;
   const RuleId id = proxy.add(rule);
-  return {.what = what, .heal = [&proxy, &chronicle, id, what] {
-            proxy.remove(id);
-            const RuleCounts counts = proxy.counts(id);
-            chronicle.note("rule acted=" + std::to_string(counts.acted) +
-                           " delivered=" + std::to_string(counts.delivered) +
-                           " last_error=" + std::to_string(counts.last_error) + " " + what);
-          }};
+  return {.what = what,
+          .heal =
+              [&proxy, &chronicle, id, what] {
+                proxy.remove(id);
+                const RuleCounts counts = proxy.counts(id);
+                chronicle.note("rule acted=" + std::to_string(counts.acted) +
+                               " delivered=" + std::to_string(counts.delivered) +
+                               " last_error=" + std::to_string(counts.last_error) + " " + what);
+              },
+          .excused = victim.empty() ? std::vector<Words>{{kLibraryError}}
+                                    : std::vector<Words>{{victim + ": ", kLibraryError}, kLeaderLost},
+          .acted = [&proxy, id, done] { return done || proxy.counts(id).acted > 0; }};
 }
 
 Harm delay(Scene& scene) {
   const Victim victim = any_victim(scene);
   const milliseconds by(1 + static_cast<int>(scene.draw.below(200)));
-  return by_rule(scene, {.match = victim.match, .action = Delay{.by = by, .jitter = 2 * by}},
+  return by_rule(scene, {.match = victim.match, .action = Delay{.by = by, .jitter = 2 * by}}, victim.process,
                  victim.name + " by " + std::to_string(by.count()) + " to " + std::to_string(3 * by.count()) + " ms");
 }
 
 Harm throttle(Scene& scene) {
   const Victim victim = any_victim(scene);
   const std::uint64_t rate = std::uint64_t{20'000} << scene.draw.below(5);
-  return by_rule(scene, {.match = victim.match, .action = Throttle{.bytes_per_second = rate}},
+  return by_rule(scene, {.match = victim.match, .action = Throttle{.bytes_per_second = rate}}, victim.process,
                  victim.name + " to " + std::to_string(rate) + " bytes/s");
 }
 
 Harm cut(Scene& scene) {
   const Victim victim = any_victim(scene);
   const std::size_t now = scene.cluster.proxy().cut(victim.match);
-  return by_rule(scene, {.match = victim.match, .action = Cut{}, .share = 0.02},
-                 victim.name + ", " + std::to_string(now) + " connections at once, then one message of 50");
+  return by_rule(scene, {.match = victim.match, .action = Cut{}, .share = 0.02}, victim.process,
+                 victim.name + ", " + std::to_string(now) + " connections at once, then one message of 50", now > 0);
 }
 
 Harm half_open(Scene& scene) {
   const Victim victim = any_victim(scene);
-  return by_rule(scene, {.match = victim.match, .action = Swallow{}}, victim.name);
+  return by_rule(scene, {.match = victim.match, .action = Swallow{}}, victim.process, victim.name);
 }
 
 Harm one_way(Scene& scene) {
@@ -71,20 +81,21 @@ Harm one_way(Scene& scene) {
   const bool requests = scene.draw.chance(500);
   return by_rule(scene,
                  {.match = victim.match, .way = requests ? Way::kRequests : Way::kResponses, .action = Swallow{}},
-                 victim.name + (requests ? ", requests vanish" : ", responses vanish"));
+                 victim.process, victim.name + (requests ? ", requests vanish" : ", responses vanish"));
 }
 
 Harm refuse(Scene& scene) {
   const int broker = 1 + static_cast<int>(scene.draw.below(static_cast<std::uint64_t>(scene.cluster.brokers())));
-  (void)scene.cluster.proxy().cut({.broker = broker});
-  return by_rule(scene, {.match = {.broker = broker}, .action = Refuse{}}, "broker " + std::to_string(broker));
+  const std::size_t now = scene.cluster.proxy().cut({.broker = broker});
+  return by_rule(scene, {.match = {.broker = broker}, .action = Refuse{}}, "", "broker " + std::to_string(broker),
+                 now > 0);
 }
 
 Harm lost_commit_reply(Scene& scene) {
   const std::string name = any_resequencer(scene).process->name();
   Rule rule = lose_commit_reply(scene.site.transactional_ids(name));
   rule.limit = 1 + scene.draw.below(4);
-  return by_rule(scene, rule, name);
+  return by_rule(scene, rule, name, name);
 }
 
 // The EndTxn is delivered behind the n-th answer of the next transaction to a request of that kind.
@@ -92,7 +103,7 @@ Harm held_commit(Scene& scene) {
   const std::string name = any_resequencer(scene).process->name();
   const Trigger until{.api = scene.draw.chance(500) ? Api::kProduce : Api::kAddPartitionsToTxn,
                       .count = 1 + scene.draw.below(3)};
-  return by_rule(scene, hold_commit(scene.site.transactional_ids(name), until), name);
+  return by_rule(scene, hold_commit(scene.site.transactional_ids(name), until), name, name);
 }
 
 }  // namespace
@@ -104,7 +115,6 @@ std::vector<FaultKind> network_faults() {
                      .meaning = meaning,
                      .shortest = milliseconds(shortest_ms),
                      .longest = milliseconds(longest_ms),
-                     .between_clients_and_brokers = true,
                      .begin = begin};
   };
   return {

@@ -1,7 +1,10 @@
 // Faults of processes: they die, at random moments and at named points, freeze, have a double, get company, or are all
 // away.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/chaos/nemesis/faults.h"
 
@@ -20,15 +23,15 @@ constexpr int kUnavailableExit = 69;    // EX_UNAVAILABLE
 Harm kill(Scene& scene) {
   const bool of_pipeline = scene.draw.chance(250);
   const auto all = scene.crew.all(of_pipeline ? Job::kPipeline : Job::kResequencer);
-  if (all.empty()) return {.what = "nothing: nobody is there"};
+  if (all.empty()) return nothing("nobody is there");
   Supervised& process = *all[scene.draw.below(all.size())]->process;
-  process.kill();
+  if (!process.kill()) return nothing(process.name() + " does not run");
   return {.what = process.name(), .over = [] { return true; }};
 }
 
 Harm stop(Scene& scene) {
   Supervised& process = *any_resequencer(scene).process;
-  process.terminate();
+  if (!process.terminate()) return nothing(process.name() + " does not run");
   return {.what = process.name(), .over = [] { return true; }};
 }
 
@@ -37,9 +40,9 @@ Harm stop(Scene& scene) {
 Harm pause(Scene& scene) {
   Supervised& process = *any_resequencer(scene).process;
   const bool idle = scene.draw.chance(400);
-  const std::vector<Words> excused = {{process.name() + ": ", kLibraryError}};
+  const std::vector<Words> excused = {{process.name() + ": ", kLibraryError}, kLeaderLost};
   if (!idle) {
-    process.pause();
+    if (!process.pause()) return nothing(process.name() + " does not run");
     return {.what = process.name(), .heal = [&process] { process.resume(); }, .excused = excused};
   }
   const auto rest = scene.rest;
@@ -55,40 +58,43 @@ Harm pause(Scene& scene) {
           .step =
               [&process, asleep, begun] {
                 if (*asleep || Clock::now() - begun < kLull) return;
-                *asleep = true;
-                process.pause();
+                *asleep = process.pause();
               },
-          .excused = excused};
+          .excused = excused,
+          .acted = [asleep] { return *asleep; }};
 }
 
 Harm failpoint(Scene& scene) {
   Member& guest = *scene.crew.all(Job::kGuest).front();
   auto point = scene.failpoints.next();
-  if (!point) return {.what = "nothing: no point is wanted", .over = [] { return true; }};
+  if (!point) return nothing("no point is wanted");
   Member& member = any_resequencer(scene);
   const HuntMeans means{scene.chronicle, guest, scene.cluster.proxy(),
                         scene.site.transactional_ids(member.process->name()), scene.site.settings().partitions};
+  const Failpoints& points = scene.failpoints;
+  const std::uint64_t before = points.deaths();
   auto hunt = std::make_shared<Hunt>(scene.failpoints, *std::move(point), member, means, scene.draw);
   return {.what = hunt->what(),
           .heal = [hunt] { hunt->give_up(); },
           .step = [hunt] { hunt->step(); },
-          .over = [hunt] { return hunt->over(); }};
+          .over = [hunt] { return hunt->over(); },
+          .acted = [&points, before] { return points.deaths() > before; }};
 }
 
 Harm outage(Scene& scene) {
   const auto all = scene.crew.all(Job::kResequencer);
   const bool in_order = scene.draw.chance(300);
+  bool any = false;
   for (Member* member : all) {
     member->process->hold();
-    if (in_order) {
-      member->process->terminate();
-    } else {
-      member->process->kill();
-    }
+    any = (in_order ? member->process->terminate() : member->process->kill()) || any;
   }
-  return {.what = in_order ? "stopped" : "killed", .heal = [all] {
-            for (Member* member : all) member->process->release();
-          }};
+  return {.what = in_order ? "stopped" : "killed",
+          .heal =
+              [all] {
+                for (Member* member : all) member->process->release();
+              },
+          .acted = [any] { return any; }};
 }
 
 Harm rebalance_storm(Scene& scene) {
@@ -115,7 +121,34 @@ Harm rebalance_storm(Scene& scene) {
                 if ((*in)[i]) return leave(i);
                 (*in)[i] = true;
                 guests[i]->process->release();
-              }};
+              },
+          .acted = [turn] { return *turn > 0; }};
+}
+
+struct Twin {
+  Member member;
+  int ended_as_told = 0;
+  bool both_ran = false;
+  Clock::time_point begun = Clock::now();
+};
+
+// It is no member of the crew: it is not started again. What it says and how it ends is judged as theirs.
+std::shared_ptr<Twin> start_twin(Scene& scene, const std::string& name, bool same_folder, int told) {
+  auto twin = std::make_shared<Twin>();
+  twin->member.process = std::make_unique<Supervised>(
+      scene.site.resequencer(name, name + "-double", same_folder ? "state" : "state-of-double"),
+      [twin_ptr = twin.get(), &crew = scene.crew, &chronicle = scene.chronicle, told](const End& end) {
+        crew.read_log(twin_ptr->member);
+        const std::string line = "end name=" + end.name + " code=" + std::to_string(end.code);
+        if (end.code == told) ++twin_ptr->ended_as_told;
+        if (end.code == told || end.killed) return chronicle.note(line);
+        chronicle.complain(line);
+      });
+  const std::string& log = twin->member.process->log_file();
+  twin->member.log_read = std::filesystem::exists(log) ? std::filesystem::file_size(log) : 0;  // of those before it
+  twin->member.process->step();
+  twin->member.process->hold();
+  return twin;
 }
 
 // A second process of the same name. With a state folder of its own it has the same transactional id and the same place
@@ -127,39 +160,36 @@ Harm duplicate(Scene& scene) {
   const std::string name = original.process->name();
   const bool same_folder = scene.draw.chance(250);
   const int told = same_folder ? kUnavailableExit : kConfigurationExit;
-  struct Watch {
-    std::unique_ptr<Supervised> process;
-    int ended_as_told = 0;
-    Clock::time_point begun = Clock::now();
-  };
-  auto watch = std::make_shared<Watch>();
   Chronicle& chronicle = scene.chronicle;
-  watch->process = std::make_unique<Supervised>(
-      scene.site.resequencer(name, name + "-double", same_folder ? "state" : "state-of-double"),
-      [watch_ptr = watch.get(), &chronicle, told](const End& end) {
-        chronicle.note("end name=" + end.name + " code=" + std::to_string(end.code));
-        if (end.code == told) ++watch_ptr->ended_as_told;
-      });
-  watch->process->step();
-  watch->process->hold();
   original.process->hold();
   const int before = original.ends_with[told];
-  const auto ended = [watch, &original, before, told] {
-    return watch->ended_as_told + original.ends_with[told] - before > 0;
+  const auto twin = start_twin(scene, name, same_folder, told);
+  const auto ended = [twin, &original, before, told] {
+    return twin->ended_as_told + original.ends_with[told] - before > 0;
   };
   // Killed by another fault, it cannot end by itself any more.
-  const auto both_run = [watch, &original] { return watch->process->running() && original.process->running(); };
+  const auto both_run = [twin, &original] { return twin->member.process->running() && original.process->running(); };
+  std::vector<Words> excused = {{"end name=" + name + " code=" + std::to_string(told)}};
+  if (!same_folder)  // each fences the producer and the consumer of the other
+    for (const std::string& one : {name, name + "-double"})
+      for (const char* words : {"fenced", "old epoch"}) excused.push_back({one + ": ", kLibraryError, words});
   return {.what = name + (same_folder ? " with the same folder" : " with another folder"),
           .heal =
-              [watch, &original, &chronicle, ended, both_run, name] {
-                if (!ended() && both_run() && Clock::now() - watch->begun > kDoubleMustEndWithin)
+              [twin, &original, &chronicle, ended, both_run, name] {
+                if (!ended() && both_run() && Clock::now() - twin->begun > kDoubleMustEndWithin)
                   chronicle.violation("of two processes with the name " + name + " none has ended");
-                watch->process->kill();
+                twin->member.process->kill();
                 original.process->release();
               },
-          .step = [watch] { watch->process->step(); },
+          .step =
+              [twin, &crew = scene.crew, both_run] {
+                twin->member.process->step();
+                crew.read_log(twin->member);
+                twin->both_ran = twin->both_ran || both_run();
+              },
           .over = [ended] { return ended(); },
-          .excused = {{"end name=" + name + " code=" + std::to_string(told)}}};
+          .excused = std::move(excused),
+          .acted = [twin, ended] { return twin->both_ran || ended(); }};
 }
 
 FaultKind kind(std::string_view name, std::string_view meaning, int shortest_ms, int longest_ms, unsigned weight,

@@ -45,7 +45,7 @@ Damage flip_meta_pages(const std::string& file, simulation::Draw& draw) {
   for (std::uint64_t page = 0; page < kMetaPages; ++page)
     for (int flips = 0; flips < 4; ++flips)
       flip_bit(file, page * kPage + draw.below(160), static_cast<unsigned>(draw.below(8)));
-  return {.what = "bits of both meta pages flipped"};
+  return {.what = "bits of both meta pages flipped", .silent = true};
 }
 
 Damage flip_pages(const std::string& file, simulation::Draw& draw) {

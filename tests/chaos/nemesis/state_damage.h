@@ -26,6 +26,7 @@ bool keep(const std::string& copy, const std::string& kept_folder);
 struct Damage {
   std::string what;     // one line, for the log
   bool silent = false;  // nothing may notice it before the damaged place is read
+  [[nodiscard]] bool done() const { return !what.starts_with("nothing: "); }
 };
 
 // The folder of an instance looks like one of another application, or its owner cannot be read: who starts is refused.

@@ -53,24 +53,29 @@ double Supervised::lives_s() const {
   return std::chrono::duration<double>(Clock::now() - started_at_).count();
 }
 
-void Supervised::kill() {
-  if (!running_) return;
+bool Supervised::kill() {
+  if (!running_) return false;
   // Ended before, by itself: that must not pass for our deed.
-  if (process_->running()) {
+  const bool ours = process_->running();
+  if (ours) {
     killed_ = true;
     process_->signal(SIGKILL);
   }
   note_end(process_->wait(kKillLimitMs));
+  return ours;
 }
 
-void Supervised::terminate() {
-  if (!running_ || !process_->running()) return;
+bool Supervised::terminate() {
+  if (!running_ || !process_->running()) return false;
   terminated_ = true;
   process_->signal(SIGTERM);
+  return true;
 }
 
-void Supervised::pause() {
-  if (running_) process_->signal(SIGSTOP);
+bool Supervised::pause() {
+  if (!running_ || !process_->running()) return false;
+  process_->signal(SIGSTOP);
+  return true;
 }
 
 void Supervised::resume() {

@@ -45,9 +45,10 @@ class Supervised {
   [[nodiscard]] int starts() const { return starts_; }
   [[nodiscard]] double lives_s() const;  // since its last start
 
-  void kill();       // SIGKILL
-  void terminate();  // SIGTERM; the end is noted by step()
-  void pause();      // SIGSTOP
+  // False: it does not run, so nothing was done.
+  bool kill();       // SIGKILL
+  bool terminate();  // SIGTERM; the end is noted by step()
+  bool pause();      // SIGSTOP
   void resume();     // SIGCONT; nothing if it does not run
   // By pause(), or by itself at a point that it was armed with.
   [[nodiscard]] bool paused() const;

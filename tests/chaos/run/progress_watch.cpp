@@ -1,6 +1,5 @@
 #include "tests/chaos/run/progress_watch.h"
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -19,10 +18,10 @@ constexpr std::array<const char*, 2> kInputs = {".requests", ".commands"};
 ProgressWatch::ProgressWatch(kafka::Connection connection, std::string application_id, int partitions)
     : connection_(std::move(connection)),
       application_id_(std::move(application_id)),
-      places_(static_cast<std::size_t>(partitions)) {
+      partitions_(static_cast<std::size_t>(partitions)),
+      stalls_(partitions_, steady()) {
   // What the library says of brokers that are away is no news in a chaos run.
   connection_.log = [](int, std::string_view, std::string_view) {};
-  forgive();
   thread_ = std::thread([this] { run(); });
 }
 
@@ -31,21 +30,8 @@ ProgressWatch::~ProgressWatch() {
   thread_.join();
 }
 
-std::int64_t ProgressWatch::seconds_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count();
-}
-
-Stall ProgressWatch::now() const {
-  Stall longest;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const std::chrono::seconds lasts(seconds_now() - places_[i].since_s);
-    if (lasts > longest.lasts) longest = {.partition = static_cast<int>(i), .lasts = lasts};
-  }
-  return longest;
-}
-
-void ProgressWatch::forgive() {
-  for (Place& place : places_) place.since_s = seconds_now();
+Stalls::Time ProgressWatch::steady() {
+  return std::chrono::duration_cast<Stalls::Time>(Clock::now().time_since_epoch());
 }
 
 void ProgressWatch::run() {
@@ -53,30 +39,26 @@ void ProgressWatch::run() {
   while (!stop_) {
     if (!admin)
       if (auto opened = kafka::Admin::open(connection_)) admin = std::move(opened).value();
-    if (!admin || !ask(*admin)) forgive();
+    if (admin)
+      if (const auto answer = ask(*admin)) stalls_.take(*answer, steady());
     for (const auto until = Clock::now() + kEvery; Clock::now() < until && !stop_;) std::this_thread::sleep_for(kLook);
   }
 }
 
-bool ProgressWatch::ask(kafka::Admin& admin) {
-  std::vector<std::int64_t> positions(places_.size());
-  std::vector<bool> waits(places_.size());
+// None: a question failed. The offsets of a group cannot be had while a transaction that moves them is open.
+std::optional<std::vector<Standing>> ProgressWatch::ask(kafka::Admin& admin) const {
+  std::vector<Standing> all(partitions_);
   for (const char* input : kInputs) {
     const std::string topic = application_id_ + input;
     const auto next = admin.committed(application_id_, topic, kAskLimit);
     const auto ends = admin.stable_ends(topic, kAskLimit);
-    if (!next || !ends) return false;
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      positions[i] += next.value().at(i).offset.value();
-      waits[i] = waits[i] || next.value().at(i).offset < ends.value().at(i).offset;
+    if (!next || !ends) return std::nullopt;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].position += next.value().at(i).offset.value();
+      all[i].waits = all[i].waits || next.value().at(i).offset < ends.value().at(i).offset;
     }
   }
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (waits[i] && positions[i] == places_[i].position) continue;
-    places_[i].position = positions[i];
-    places_[i].since_s = seconds_now();
-  }
-  return true;
+  return all;
 }
 
 }  // namespace reseq::chaos

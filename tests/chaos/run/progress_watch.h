@@ -1,23 +1,19 @@
-// ProgressWatch: for how long inputs of a partition have waited without being read on.
+// ProgressWatch: asks the brokers again and again how far each partition is read.
 // Thread rule: has a thread that asks the brokers; the rest may be called by any thread.
 #pragma once
 
 #include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "kafka/admin.h"
 #include "kafka/settings.h"
+#include "tests/chaos/run/stalls.h"
 
 namespace reseq::chaos {
-
-struct Stall {
-  int partition = 0;
-  std::chrono::seconds lasts{0};
-};
 
 class ProgressWatch {
  public:
@@ -26,24 +22,21 @@ class ProgressWatch {
   ProgressWatch(const ProgressWatch&) = delete;
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
-  // The longest of all partitions. While brokers do not answer nothing stalls: nobody can tell.
-  [[nodiscard]] Stall now() const;
+  // The longest of all partitions.
+  [[nodiscard]] Stall now() const { return stalls_.longest(steady()); }
   // Everything before counts no more.
-  void forgive();
+  void begin_anew() { stalls_.begin_anew(steady()); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Place {
-    std::atomic<std::int64_t> since_s = 0;  // it has waited without progress
-    std::int64_t position = -1;             // both inputs together
-  };
   void run();
-  bool ask(kafka::Admin& admin);
-  [[nodiscard]] static std::int64_t seconds_now();
+  [[nodiscard]] std::optional<std::vector<Standing>> ask(kafka::Admin& admin) const;
+  [[nodiscard]] static Stalls::Time steady();
 
   kafka::Connection connection_;
   std::string application_id_;
-  std::vector<Place> places_;
+  std::size_t partitions_;
+  Stalls stalls_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

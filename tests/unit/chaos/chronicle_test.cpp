@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/chaos/nemesis/crew.h"
 #include "tests/support/process.h"
 
 namespace reseq::chaos {
@@ -20,6 +21,23 @@ TEST(Chronicle, CountsAComplaintThatNothingExcuses) {
   EXPECT_EQ(chronicle.violations().size(), 2U) << "not what the fault explains";
   chronicle.end_excuse(excuse);
   chronicle.complain("r1: level=error checkpoint=failed, told late");
+  EXPECT_EQ(chronicle.violations().size(), 2U);
+}
+
+// The words of librdkafka 2.0.2.
+TEST(Chronicle, ExcusesWhatOthersSeeOfALeaderThatIsGoneAndNoMore) {
+  const test::TempDir folder;
+  Chronicle chronicle(folder.path() + "/faults.log");
+  (void)chronicle.excuse(kLeaderLost);
+  const std::string told = "r2: level=error librdkafka=\"FAIL\" text=\"[thrd:";
+  chronicle.complain(told +
+                     "GroupCoordinator]: GroupCoordinator: 127.0.0.1:51849: 1 request(s) timed out: disconnect (after "
+                     "9253ms in state UP)\"");
+  EXPECT_TRUE(chronicle.violations().empty());
+  chronicle.complain(told +
+                     "TxnCoordinator]: TxnCoordinator: 127.0.0.1:51849: 1 request(s) timed out: disconnect (after "
+                     "9253ms in state UP)\"");
+  chronicle.complain(told + "GroupCoordinator]: GroupCoordinator: 127.0.0.1:51849: Connect failed\"");
   EXPECT_EQ(chronicle.violations().size(), 2U);
 }
 

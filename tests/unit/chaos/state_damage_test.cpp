@@ -44,9 +44,16 @@ TEST(Damage, ChangesTheCopyAndSaysHow) {
     simulation::Draw draw(seed);
     const Damage done = damage(copy, kept, draw);
     EXPECT_NE(content(copy), before) << done.what;
+    EXPECT_TRUE(done.done()) << done.what;
     kinds.insert(done.what.substr(done.what.find_first_not_of("0123456789 "), 12));
   }
   EXPECT_EQ(kinds.size(), 9U);
+}
+
+TEST(Damage, SaysWhenThereIsNothingToDamage) {
+  const test::TempDir directory;
+  simulation::Draw draw(1);
+  EXPECT_FALSE(damage(directory.path() + "/3", directory.path() + "/kept", draw).done());
 }
 
 TEST(PoisonCopies, MarksThoseThatHoldSomething) {

@@ -112,6 +112,27 @@ TEST(Judge, SeesWorkInAnotherOrder) {
   EXPECT_THAT(found_after_swap(past().work()), ElementsAre("produced"));
 }
 
+// The same records, each once, and in the order of their decisions for who reads one partition behind the other. Who
+// reads both at once may see them in any order.
+TEST(Judge, SeesADocumentInTwoPartitions) {
+  const Place from{past().work(), Partition(0)};
+  const Place to{past().work(), Partition(1)};
+  const History::Log& log = past().history().log(from);
+  std::map<std::string_view, std::vector<Record>> by_key;
+  for (std::size_t i = 0; i < log.size(); ++i) by_key[*log[i].key].push_back(log[i]);
+  const auto several =
+      std::find_if(by_key.begin(), by_key.end(), [](const auto& document) { return document.second.size() > 1; });
+  ASSERT_NE(several, by_key.end());
+  const Record moved = several->second.back();
+  const Offset last = past().history().log(to).offset(past().history().log(to).size() - 1);
+  EXPECT_THAT(past().found(*past().edited([&](Place place, const Record& record) -> std::vector<Record> {
+    if (place == from && record.offset == moved.offset) return {};
+    if (place == to && record.offset == last) return {record, moved};
+    return {record};
+  })),
+              ElementsAre("produced"));
+}
+
 TEST(Judge, SeesAVersionThatFalls) {
   const Place place{past().output(), Partition(0)};
   Record lower = record_at(place, 5);

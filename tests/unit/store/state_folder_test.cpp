@@ -15,6 +15,7 @@ namespace reseq::store {
 namespace {
 
 using Copy = StateFolder::Copy;
+using testing::AllOf;
 using testing::HasSubstr;
 
 std::unique_ptr<StateFolder> must_open(const Place& place, const std::string& boot = kBootId) {
@@ -174,7 +175,10 @@ TEST(StateFolder, RefusesAFolderThatOthersCanReplace) {
   ASSERT_EQ(::chmod(place.path().c_str(), 0777), 0);
   const Error refused = refusal(place.folder());
   EXPECT_EQ(refused.what_to_do, ErrorClass::kInvalid);
-  EXPECT_THAT(refused.message, HasSubstr("everybody can write"));
+  const std::string parent = std::filesystem::weakly_canonical(place.path());
+  EXPECT_THAT(refused.message, AllOf(HasSubstr("everybody can write " + parent + ","),
+                                     HasSubstr("(user " + std::to_string(::geteuid()) + ") or root `chmod o-w " +
+                                               parent + "`, or set state.dir")));
   ASSERT_EQ(::chmod(place.path().c_str(), 01777), 0) << "as /tmp";
   EXPECT_NE(must_open(place), nullptr);
 }

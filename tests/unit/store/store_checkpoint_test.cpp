@@ -1,5 +1,8 @@
 #include <atomic>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <map>
 #include <thread>
 
 #include "rows.h"
@@ -156,6 +159,58 @@ TEST(StoreCheckpoint, CanBeWrittenWhileAnotherThreadSyncs) {
   syncer.join();
   EXPECT_EQ(failures, 0);
   EXPECT_TRUE(sync->sync().ok()) << "nothing to do any more";
+}
+
+// Everything in the folder of a copy, byte by byte.
+std::map<std::string, std::string> bytes_in(const Place& place) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(place.folder())) {
+    std::ifstream file(entry.path());
+    files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  return files;
+}
+
+TEST(StoreCheckpoint, IsLookedAtWithoutATrace) {
+  const Place place;
+  EXPECT_FALSE(look_at_copy(place.folder(), kBootId));
+  EXPECT_FALSE(std::filesystem::exists(place.folder()));
+  auto store = born(place);
+  put(*store, "a", live(1));
+  ASSERT_TRUE(store->write_checkpoint().ok());
+  EXPECT_FALSE(look_at_copy(place.folder(), kBootId)) << "somebody has it";
+  for (const bool clean : {false, true}) {
+    const bool closed = !clean || store->close_clean().ok();
+    ASSERT_TRUE(closed);
+    store.reset();
+    std::filesystem::remove(place.file("lock.mdb"));
+    const auto before = bytes_in(place);
+    const auto seen = look_at_copy(place.folder(), kBootId);
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->summary.live_rows, 1U);
+    EXPECT_EQ(look_at_copy(place.folder(), "another boot").has_value(), clean);
+    EXPECT_TRUE(bytes_in(place) == before);
+    store = place.must_open();
+    EXPECT_EQ(store->found(), clean ? StateFolder::Copy::kClean : StateFolder::Copy::kSameBoot);
+  }
+  store.reset();
+  std::ofstream(place.file("data.mdb"), std::ios::trunc).close();
+  EXPECT_FALSE(look_at_copy(place.folder(), kBootId));
+  EXPECT_TRUE(std::filesystem::exists(place.file("data.mdb")));
+}
+
+// A directory cannot be removed as a file is: so a disk refuses.
+TEST(StoreCheckpoint, ThatCannotBeEmptiedSaysWhyWhenItIsClosed) {
+  const Place place;
+  auto store = born(place);
+  std::filesystem::remove(place.file("data.mdb"));
+  std::filesystem::create_directory(place.file("data.mdb"));
+  const auto wiped = store->wipe();
+  ASSERT_FALSE(wiped.ok());
+  const auto closed = store->close_clean();
+  ASSERT_FALSE(closed.ok());
+  EXPECT_EQ(closed.error().message, wiped.error().message);
+  EXPECT_NE(closed.error().message.find("cannot remove data.mdb"), std::string::npos) << closed.error().message;
 }
 
 TEST(StoreCheckpoint, IsRefusedOnceASyncHasFailed) {
