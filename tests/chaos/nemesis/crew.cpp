@@ -58,7 +58,6 @@ void Crew::judge_end(Member& member, const End& end) {
   read_log(member);
   member.parked.clear();
   member.disk_failed = false;
-  ++member.ends;
   ++member.ends_with[end.code];
   member.last_end = end;
   const std::string line = "end name=" + end.name + " code=" + std::to_string(end.code) +
@@ -66,9 +65,12 @@ void Crew::judge_end(Member& member, const End& end) {
   const bool at_failpoint = !end.armed.empty() && end.code == kKilled;
   if (end.code == kKilled) ++counts_.kills;
   // A program that has only just been started does not listen to SIGTERM yet.
-  const bool too_early = end.code == 128 + SIGTERM && end.lived_s < kListensAfterS;
+  const bool listens = member.job == Job::kPipeline ? end.lived_s > kListensAfterS : member.ready_at.has_value();
+  const bool too_early = end.code == 128 + SIGTERM && !listens;
   const bool stopped = end.terminated && (end.code == EXIT_SUCCESS || too_early);
   const bool expected = end.killed || at_failpoint || stopped;
+  ++member.ends;
+  member.ready_at.reset();
   chronicle_.end_excuse(chronicle_.excuse(kLeaderLost));
   if (expected) {
     chronicle_.note(line);
@@ -103,6 +105,7 @@ void Crew::read_line(Member& member, const std::string& line) {
   } else if (has_any(line, {" level=error "})) {
     chronicle_.complain(member.process->name() + ": " + line);
   }
+  if (test::field(line, "start") == "ready") member.ready_at = Clock::now();
   if (test::field(line, "group") == "assigned") ++counts_.rebalances;
   if (test::field(line, "group") == "revoked") member.parked.clear();
   if (const auto ended = test::field(line, "transaction")) ++counts_.transactions[*ended];

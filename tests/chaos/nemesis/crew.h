@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -37,7 +38,8 @@ struct Member {
   std::map<int, std::string> parked = {};  // partition and reason, since its last start
   std::set<int> exchanged = {};            // partitions whose copy here is one of another partition, until it is opened
   std::set<int> damaged = {};              // partitions whose copy may be wrong unseen, until it is rebuilt
-  bool disk_failed = false;                // it said so since its last start
+  std::optional<Clock::time_point> ready_at = {};  // it said so since its last start; a pipeline does not
+  bool disk_failed = false;                        // it said so since its last start
   std::uint64_t ends = 0;
   End last_end = {};
   std::map<int, int> ends_with = {};  // by code

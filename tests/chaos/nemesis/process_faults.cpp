@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kDoubleMustEndWithin{30};
+constexpr std::chrono::seconds kDoubleMustEndWithin{30};  // from when both are at work
 // What is on its way is done by then.
 constexpr std::chrono::seconds kLull{3};
 constexpr int kConfigurationExit = 78;  // EX_CONFIG
@@ -129,7 +129,6 @@ struct Twin {
   Member member;
   int ended_as_told = 0;
   bool both_ran = false;
-  Clock::time_point begun = Clock::now();
 };
 
 // It is no member of the crew: it is not started again. What it says and how it ends is judged as theirs.
@@ -176,7 +175,9 @@ Harm duplicate(Scene& scene) {
   return {.what = name + (same_folder ? " with the same folder" : " with another folder"),
           .heal =
               [twin, &original, &chronicle, ended, both_run, name] {
-                if (!ended() && both_run() && Clock::now() - twin->begun > kDoubleMustEndWithin)
+                const auto met_at = std::max(original.ready_at, twin->member.ready_at);  // none is before any
+                const bool met = original.ready_at && twin->member.ready_at;
+                if (!ended() && both_run() && met && Clock::now() - *met_at > kDoubleMustEndWithin)
                   chronicle.violation("of two processes with the name " + name + " none has ended");
                 twin->member.process->kill();
                 original.process->release();
@@ -211,8 +212,8 @@ std::vector<FaultKind> process_faults() {
       kind("failpoint", "a resequencer dies at the next of the named failpoints", 26'000, 26'000, 3, failpoint),
       kind("pause", "SIGSTOP of a busy or idle resequencer, past its session and mostly its transaction, then SIGCONT",
            6'500, 18'000, 2, pause),
-      kind("duplicate", "a second process with the same instance.id: one of the two ends with exit code 78", 32'000,
-           32'000, 1, duplicate),
+      kind("duplicate", "a second process with the same instance.id: one of the two ends with exit code 78", 45'000,
+           45'000, 1, duplicate),
       kind("rebalance_storm", "two more resequencers join and leave the group", 8'000, 16'000, 1, rebalance_storm),
       kind("outage", "no resequencer runs for a while, and timers become due", 3'000, 18'000, 1, outage),
   };
