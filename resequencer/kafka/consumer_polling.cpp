@@ -29,12 +29,6 @@ bool not_known_yet(rd_kafka_resp_err_t code) {
          code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
 }
 
-// The log does not have the next record any more, or no answer can hold it: so it stays until a person acts.
-bool is_out_of_reach(rd_kafka_resp_err_t code) {
-  return code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
-         code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
-}
-
 // One partition cannot be read on, and librdkafka does not see to it by itself.
 bool stops_partition(const rd_kafka_message_t& message) {
   if (!names_partition(message)) return false;
@@ -44,8 +38,6 @@ bool stops_partition(const rd_kafka_message_t& message) {
 
 Error explained(const rd_kafka_message_t& message) {
   Error error = error_of(message.err, place(message));
-  // What somebody has to change elsewhere, a permission for instance, may be changed at any time.
-  if (stops_partition(message) && !is_out_of_reach(message.err)) error.what_to_do = ErrorClass::kRetriable;
   if (message.err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || message.err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
     error.message +=
         "; the next offset to read is not in the log any more: retention has deleted records that were " +

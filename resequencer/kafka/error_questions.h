@@ -10,6 +10,9 @@ namespace reseq::kafka {
 // A batch whose checksum is wrong, or whose format no version has. Librdkafka does not read it again, it goes on behind
 // it as well as it can.
 [[nodiscard]] bool is_damage(const Error& error);
+// Of a read. The log does not have the next record any more, or no answer can hold it: so it stays until a person acts.
+// What else keeps a partition from being read may pass: a permission, the version of a broker.
+[[nodiscard]] bool is_out_of_reach(const Error& error);
 // Whatever it does to a transaction, nothing that the transaction holds is its cause: brokers that move, are slow or
 // gone, a membership that changed.
 [[nodiscard]] bool passes_by_itself(const Error& error);

@@ -68,20 +68,28 @@ void PartitionTask::rewind() {
   chores_.restart(clock_.steady());
 }
 
-void PartitionTask::cannot_read(Role role, const std::string& detail) {
+bool PartitionTask::reading_refused(Role role) const {
+  return std::any_of(refusals_.begin(), refusals_.end(), [&](const Refusal& refusal) { return refusal.role == role; });
+}
+
+bool PartitionTask::cannot_read(Role role, const std::string& detail) {
   const auto known = std::find_if(refusals_.begin(), refusals_.end(), [&](const Refusal& r) { return r.role == role; });
   if (known != refusals_.end()) {
     known->detail = detail;
-    return;
+    return false;
   }
   if (refusals_.empty()) try_to_read_at_ = Milliseconds(clock_.steady().value() + kAfterRefusal.value());
   refusals_.push_back({role, detail, clock_.steady()});
   log_refusal(refusals_.back());
+  rewind();
+  return true;
 }
 
-void PartitionTask::has_read(Role role) {
-  if (refusals_.empty() || std::erase_if(refusals_, [&](const Refusal& r) { return r.role == role; }) == 0) return;
+bool PartitionTask::has_read(Role role) {
+  if (refusals_.empty() || std::erase_if(refusals_, [&](const Refusal& r) { return r.role == role; }) == 0)
+    return false;
   if (refusals_.empty()) spdlog::info("partition={} reading=resumed", partition_.value());
+  return refusals_.empty();
 }
 
 bool PartitionTask::try_to_read() {

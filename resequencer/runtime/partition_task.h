@@ -72,10 +72,14 @@ class PartitionTask {
   void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
-  // Brokers refuse to let this input be read, for a reason that may pass: a permission, a version. Says so now and then
-  // until it was read again.
-  void cannot_read(Role role, const std::string& detail);
-  void has_read(Role role);
+  // Brokers refuse to let this input be read, for a reason that may pass: a permission, a version. Until it was read
+  // again nothing else of the partition is read and nothing is decided, because the transaction would be refused as
+  // well; it says so now and then. True: that is new.
+  [[nodiscard]] bool cannot_read(Role role, const std::string& detail);
+  // True: that was the last one, and all inputs are to be read again.
+  [[nodiscard]] bool has_read(Role role);
+  [[nodiscard]] bool reading_refused() const { return !refusals_.empty(); }
+  [[nodiscard]] bool reading_refused(Role role) const;
   // True: inputs that could not be read are to be tried again now.
   [[nodiscard]] bool try_to_read();
   // A damaged batch of this input is next. True: it was read so often that it will stay damaged.

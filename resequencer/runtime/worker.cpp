@@ -162,7 +162,7 @@ std::vector<Participant> Worker::participants() {
   std::vector<Participant> ready;
   for (const auto& task : tasks_) {
     if (task->phase() == Phase::kBirth) ready.push_back({task.get(), false});
-    if (task->phase() != Phase::kRunning || held(task->partition())) continue;
+    if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) continue;
     const InputQueue& queue = task->queue();
     const bool heartbeat = task->chores().want_heartbeat(task->store(), queue, clock_.steady(), clock_.now());
     bool chores = false;
@@ -252,7 +252,8 @@ void Worker::recycle(bool take_over_again) {
 // (RELIABILITY A17).
 Result<> Worker::replace_consumer(const Error& error) {
   const Milliseconds now = clock_.steady();
-  if (consumers_lost_ == 0 || now.value() - consumers_lost_since_.value() >= kRivalWithin.value()) {
+  const std::int64_t within = std::max(kRivalWithin.value(), application_.settings.session_timeout_ms);
+  if (consumers_lost_ == 0 || now.value() - consumers_lost_since_.value() >= within) {
     consumers_lost_since_ = now;
     consumers_lost_ = 0;
   }

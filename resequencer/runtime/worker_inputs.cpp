@@ -45,8 +45,8 @@ Result<bool> Worker::gather() {
     } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
       if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning) {
         const Role role = application_.topics.role_of_input(end->where.topic);
-        owner->has_read(role);
         owner->queue().reached(role, end->offset);
+        if (owner->has_read(role) && !read_from_positions()) recycle(true);
       }
     } else if (auto* assignment = std::get_if<kafka::Assigned>(&event)) {
       assigned(std::move(*assignment));
@@ -61,7 +61,7 @@ Result<bool> Worker::gather() {
 bool Worker::busy() const {
   if (clock_.steady() < retry_at_) return false;
   return std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
-    if (task->phase() != Phase::kRunning || held(task->partition())) return false;
+    if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) return false;
     return task->queue().something_to_decide() || task->queue().wants_ends();
   });
 }
@@ -72,10 +72,11 @@ std::uint64_t Worker::accept(kafka::Record record) {
   // Fetched before the assignment changed: it will be read again by whoever owns the partition.
   if (owner == nullptr || owner->phase() != Phase::kRunning) return 0;
   const Role role = application_.topics.role_of_input(record.where.topic);
-  owner->has_read(role);
   const std::uint64_t before = owner->queue().bytes();
   owner->queue().push(role, std::move(record));
-  return owner->queue().bytes() - before;
+  const std::uint64_t more = owner->queue().bytes() - before;
+  if (owner->has_read(role) && !read_from_positions()) recycle(true);
+  return more;
 }
 
 // A refusal may end, and a damaged batch may be whole when it is read again; librdkafka would go on behind it.
@@ -85,7 +86,10 @@ void Worker::cannot_read(const kafka::PartitionFailure& failure) {
   const Role role = application_.topics.role_of_input(failure.where.topic);
   const std::string detail = application_.topics.name(failure.where.topic) + ": " + told(failure.error);
   const bool damaged = kafka::is_damage(failure.error);
-  if (!damaged && failure.error.what_to_do == ErrorClass::kRetriable) return owner->cannot_read(role, detail);
+  if (!damaged && !kafka::is_out_of_reach(failure.error)) {
+    if (owner->cannot_read(role, detail) && !read_from_positions()) recycle(true);
+    return;
+  }
   if (!damaged || owner->damage_stays(role)) return owner->park(Parked::kInputUnreadable, detail);
   spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
   owner->rewind();
@@ -174,7 +178,7 @@ Result<> Worker::read_from_positions() {
     if (task->phase() != Phase::kRunning || held(task->partition())) continue;
     const bool throttled = std::find(throttled_.begin(), throttled_.end(), task->partition()) != throttled_.end();
     for (const Role role : kInputs)
-      if (role != Role::kCommands || !throttled)
+      if (task->reading_refused() ? task->reading_refused(role) : role != Role::kCommands || !throttled)
         positions.push_back({{application_.topics.of(role), task->partition()}, task->queue().read(role)});
   }
   return consumer_->assign(positions);
@@ -186,7 +190,7 @@ void Worker::ask_ends() {
   std::vector<kafka::TopicPartition> which;
   std::vector<kafka::TopicPartition> of_timers;
   for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
+    if (task->phase() != Phase::kRunning || task->reading_refused()) continue;
     if (task->queue().wants_ends()) which.push_back({application_.topics.of(Role::kRequests), task->partition()});
     if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_))
       for (const Role role : kInputs) of_timers.push_back({application_.topics.of(role), task->partition()});

@@ -29,8 +29,8 @@ bool is_bug(const std::string& line) {
   return has_any(line, {"assertion", "Sanitizer", "runtime error:", "terminate called", " level=critical "});
 }
 
-// A worker waits for a second, looks round and asks again; librdkafka calls that an error of this request. A broker that
-// is slow for so long is none.
+// A worker waits for a second, looks round and asks again; librdkafka calls that an error of this request. A broker
+// that is slow for so long is none.
 bool is_own_limit(const std::string& line) {
   return line.find("Failed to add offsets to transaction on broker") != std::string::npos &&
          line.find("Local: Timed out") != std::string::npos;
