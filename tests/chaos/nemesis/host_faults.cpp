@@ -80,7 +80,8 @@ Harm clock_step(Scene& scene) {
   member.host->shift_clock(step);
   const std::string name = member.process->name();
   std::vector<Words> excused;
-  if (step > kClockJumpMax) excused.push_back({name + ": ", " clock=stepped forward"});
+  // A process that starts meanwhile takes a time that is behind for right, and sees it step when it is put right.
+  if (step > kClockJumpMax || -step > kClockJumpMax) excused.push_back({name + ": ", " clock=stepped forward"});
   return {.what = name + " by " + std::to_string(step.count()) + " s",
           .heal = [&member, starts = member.process->starts()] { put_clock_right(member, starts); },
           .excused = std::move(excused)};

@@ -46,7 +46,9 @@ Harm by_rule(Scene& scene, const Rule& rule, const std::string& victim, const st
                                " last_error=" + std::to_string(counts.last_error) + " " + what);
               },
           .excused = victim.empty() ? std::vector<Words>{{kLibraryError}}
-                                    : std::vector<Words>{{victim + ": ", kLibraryError}, kLeaderLost},
+                                    : std::vector<Words>{{victim + ": ", kLibraryError},
+                                                         {victim + "-double: ", kLibraryError},  // has the same name
+                                                         kLeaderLost},
           .acted = [&proxy, id, done] { return done || proxy.counts(id).acted > 0; }};
 }
 

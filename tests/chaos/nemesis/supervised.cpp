@@ -92,6 +92,7 @@ bool Supervised::paused() const {
 int Supervised::stop(std::chrono::milliseconds limit) {
   if (!running_) return 0;
   terminate();
+  resume();  // another fault may have stopped it
   const int code = process_->wait(static_cast<int>(limit.count()));
   note_end(code);
   return code;
