@@ -1,0 +1,92 @@
+#include "tests/bench/contestant.h"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "kafka/admin.h"
+#include "tests/bench/requests.h"
+#include "tests/support/broker.h"
+#include "tests/support/good.h"
+#include "tests/support/process.h"
+
+namespace reseq::bench {
+
+namespace {
+
+constexpr int kInitLimitMs = 60'000;
+constexpr Milliseconds kDeleteLimit{30'000};
+constexpr std::array kRoles = {"requests",         "commands",    "control", "work",     "output.search",
+                               "output.catalogue", "dead-letter", "events",  "changelog"};
+
+std::vector<std::string> streams(const Application& application, const std::string& store) {
+  return {application.site().streams,
+          "--bootstrap-servers",
+          application.site().bootstrap_servers,
+          "--application",
+          application.id(),
+          "--mode",
+          application.mode() == Mode::kLife ? "life" : "intake",
+          "--store",
+          store,
+          "--state",
+          application.folder() + "/streams",
+          "--targets",
+          std::string(kTargets)};
+}
+
+}  // namespace
+
+kafka::Connection Site::connection() const {
+  kafka::Connection connection;
+  connection.bootstrap_servers = bootstrap_servers;
+  connection.client_id = "bench";
+  return connection;
+}
+
+Application::Application(const Site& site, const std::string& contestant, Mode mode)
+    : site_(site), mode_(mode), id_(test::unique_name("bench-" + contestant)) {
+  std::filesystem::create_directories(folder());
+  write_configuration();
+  // The same topics for every contestant.
+  test::Process init({test::program("resequencer"), "init", "--config", configuration()}, folder() + "/init.log");
+  if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
+}
+
+Application::~Application() {
+  std::vector<std::string> topics;
+  for (const char* role : kRoles) topics.push_back(topic(role));
+  // What stays only takes room, and is gone with the broker.
+  if (auto admin = kafka::Admin::open(site_.connection())) (void)admin.value()->delete_topics(topics, kDeleteLimit);
+  std::error_code ignored;
+  std::filesystem::remove_all(folder(), ignored);
+}
+
+// Everything that is not named here is a default.
+void Application::write_configuration() const {
+  std::ofstream file(configuration());
+  file << "application.id = \"" << id_ << "\"\n"
+       << "bootstrap.servers = \"" << site_.bootstrap_servers << "\"\n"
+       << "state.dir = \"" << folder() << "/state\"\n"
+       << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
+}
+
+std::vector<Contestant> contestants(const Site& site) {
+  std::vector<Contestant> all = {
+      {kCeiling, false,
+       [](const Application& application) -> std::vector<std::string> {
+         return {test::program("reseq-bench-ceiling"), "--bootstrap-servers", application.site().bootstrap_servers,
+                 "--application", application.id()};
+       }},
+      {kResequencer, true, [](const Application& application) -> std::vector<std::string> {
+         return {test::program("resequencer"), "run", "--config", application.configuration()};
+       }}};
+  if (site.streams.empty()) return all;
+  all.push_back({kStreams, true, [](const Application& application) { return streams(application, "rocksdb"); }});
+  all.push_back(
+      {kStreamsInMemory, true, [](const Application& application) { return streams(application, "memory"); }});
+  return all;
+}
+
+}  // namespace reseq::bench

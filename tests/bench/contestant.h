@@ -1,0 +1,68 @@
+// Contestants of the benchmark, and the application that each run of one gets for itself.
+// A contestant is a program that reads APPLICATION.requests (and .commands) as a member of the group APPLICATION,
+// commits its offsets there, writes APPLICATION.work (and .output.TARGET), and ends with exit code 0 at SIGTERM.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kafka/settings.h"
+
+namespace reseq::bench {
+
+// What the whole benchmark shares.
+struct Site {
+  std::string bootstrap_servers;
+  std::string folder;   // for configurations, logs and state
+  std::string streams;  // program of the Kafka Streams peer; empty: without it
+
+  [[nodiscard]] kafka::Connection connection() const;
+};
+
+enum class Mode : unsigned char {
+  kIntake,  // requests -> work
+  kLife,    // requests -> work -> echo -> commands -> outputs
+};
+
+// Topics and a folder that nobody used before; both are gone with it.
+class Application {
+ public:
+  Application(const Site& site, const std::string& contestant, Mode mode);
+  ~Application();
+  Application(const Application&) = delete;
+  Application& operator=(const Application&) = delete;
+
+  [[nodiscard]] const Site& site() const { return site_; }
+  [[nodiscard]] Mode mode() const { return mode_; }
+  [[nodiscard]] const std::string& id() const { return id_; }
+  [[nodiscard]] std::string topic(const std::string& role) const { return id_ + "." + role; }
+  [[nodiscard]] std::string folder() const { return site_.folder + "/" + id_; }
+  // Of the resequencer.
+  [[nodiscard]] std::string configuration() const { return folder() + "/resequencer.toml"; }
+
+ private:
+  void write_configuration() const;
+
+  const Site& site_;
+  Mode mode_;
+  std::string id_;
+};
+
+struct Contestant {
+  std::string name;
+  bool releases = true;  // knows commands: takes part in Mode::kLife
+  std::function<std::vector<std::string>(const Application&)> argv;
+};
+
+inline const std::string kCeiling = "ceiling";
+inline const std::string kResequencer = "resequencer";
+inline const std::string kStreams = "streams-rocksdb";
+inline const std::string kStreamsInMemory = "streams-memory";
+
+// All that can run here.
+[[nodiscard]] std::vector<Contestant> contestants(const Site& site);
+
+}  // namespace reseq::bench

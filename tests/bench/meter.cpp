@@ -1,0 +1,31 @@
+#include "tests/bench/meter.h"
+
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+namespace reseq::bench {
+
+double cpu_seconds(pid_t pid) {
+  clockid_t clock{};
+  timespec used{};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
+    throw std::runtime_error("no CPU time of process " + std::to_string(pid));
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+Memory memory_of(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  Memory memory;
+  const double megabytes_per_kibibyte = 1024 / 1e6;
+  for (std::string name; status >> name;) {
+    double kibibytes = 0;
+    if (name == "VmRSS:" && status >> kibibytes) memory.resident_mb = kibibytes * megabytes_per_kibibyte;
+    if (name == "RssAnon:" && status >> kibibytes) memory.anonymous_mb = kibibytes * megabytes_per_kibibyte;
+  }
+  if (memory.resident_mb == 0) throw std::runtime_error("no memory of process " + std::to_string(pid));
+  return memory;
+}
+
+}  // namespace reseq::bench

@@ -1,0 +1,19 @@
+// What a running process has used: CPU time of all its threads, and memory.
+// Thread rule: plain functions.
+#pragma once
+
+#include <sys/types.h>
+
+namespace reseq::bench {
+
+// Seconds of user and system time since it started, as getrusage() counts them. Throws when the process is gone.
+[[nodiscard]] double cpu_seconds(pid_t pid);
+
+struct Memory {
+  double resident_mb = 0;   // VmRSS, with the pages of mapped files
+  double anonymous_mb = 0;  // RssAnon: heap and stacks, what nobody else can have back
+};
+// Of /proc/PID/status, in 10^6 bytes. Throws when the process is gone.
+[[nodiscard]] Memory memory_of(pid_t pid);
+
+}  // namespace reseq::bench

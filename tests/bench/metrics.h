@@ -1,0 +1,35 @@
+// The parts of the benchmark: what runs against what, in alternating runs, and the targets.
+// Thread rule: one thread; each part throws when an output is wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tests/bench/contestant.h"
+#include "tests/bench/report.h"
+
+namespace reseq::bench {
+
+struct Sizes {
+  int rounds = 5;
+  std::uint64_t intake = 1'000'000;       // documents
+  std::uint64_t life = 1'000'000;         // documents
+  std::uint64_t hop_documents = 5'000;    // per round, 1,000 a second
+  std::uint64_t bare_transactions = 100;  // per round
+  std::uint64_t skewed = 1'000'000;       // requests
+  std::uint64_t skewed_ids = 100'000;
+  std::uint64_t few_live = 100'000;      // documents that exist when updates are measured
+  std::uint64_t many_live = 10'000'000;  // 0: not measured
+  std::uint64_t growth_updates = 1'000'000;
+};
+
+// Not measured: a broker that was just started is slow until its own code is compiled.
+void warm_up(const Site& site, const Sizes& sizes);
+
+void measure_intake(const Site& site, const Sizes& sizes, Report& report);
+void measure_life(const Site& site, const Sizes& sizes, Report& report);
+void measure_hop(const Site& site, const Sizes& sizes, Report& report);
+void measure_skew(const Site& site, const Sizes& sizes, Report& report);
+void measure_growth(const Site& site, const Sizes& sizes, Report& report);
+
+}  // namespace reseq::bench

@@ -1,0 +1,18 @@
+// Looks whether what a contestant wrote is right: a wrong output is worth no time.
+// Thread rule: plain functions; each throws with the first thing that is wrong.
+#pragma once
+
+#include "tests/bench/contestant.h"
+#include "tests/bench/requests.h"
+
+namespace reseq::bench {
+
+// In topic `work`, read_committed: the last request of every document, requests of a document in their order and never
+// twice, and all of them when `complete`.
+enum class Completeness : unsigned char { kEveryRequest, kLastOfEach };
+void check_work(const Application& application, const Requests& requests, Completeness completeness);
+
+// In both outputs: one result for every document, that of its last request, with a version and the payload.
+void check_outputs(const Application& application, const Requests& requests);
+
+}  // namespace reseq::bench

@@ -1,0 +1,79 @@
+#include "tests/bench/progress.h"
+
+#include <algorithm>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/bench/meter.h"
+#include "tests/support/good.h"
+
+namespace reseq::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenSamples{30};
+constexpr std::chrono::seconds kStandstillLimit{60};
+// Longer waits only hide that the answer was held back by an open transaction.
+constexpr Milliseconds kQuestionLimit{300};
+constexpr int kStopLimitMs = 60'000;
+
+volatile std::sig_atomic_t interrupted = 0;
+void interrupt(int number) {
+  interrupted = 1;
+  std::signal(number, SIG_DFL);
+}
+
+Sample sample(Progress& progress, test::Process& process) {
+  const std::uint64_t done = progress.done();
+  if (!process.running()) throw std::runtime_error("it ended by itself: " + process.tail());
+  return {Clock::now(), cpu_seconds(process.pid()), done};
+}
+
+}  // namespace
+
+Progress::Progress(const Application& application, const std::string& input)
+    : admin_(test::good(kafka::Admin::open(application.site().connection()))),
+      group_(application.id()),
+      topic_(application.topic(input)) {}
+
+std::uint64_t Progress::done() {
+  const auto offsets = admin_->committed(group_, topic_, kQuestionLimit);
+  if (!offsets) return last_;
+  std::int64_t sum = 0;
+  for (const kafka::PlainOffset& one : offsets.value()) sum += std::max<std::int64_t>(0, one.offset.value());
+  return last_ = static_cast<std::uint64_t>(sum);
+}
+
+void catch_signals() {
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+}
+
+void check_interrupted() {
+  if (interrupted != 0) throw std::runtime_error("interrupted");
+}
+
+Sample await(std::uint64_t goal, Progress& progress, test::Process& process) {
+  Sample last = sample(progress, process);
+  for (Clock::time_point moved = last.at; last.done < goal;) {
+    std::this_thread::sleep_for(kBetweenSamples);
+    check_interrupted();
+    const Sample now = sample(progress, process);
+    if (now.done != last.done) moved = now.at;
+    if (now.at - moved > kStandstillLimit)
+      throw std::runtime_error("it stands still at " + std::to_string(now.done) + ": " + process.tail());
+    last = now;
+  }
+  return last;
+}
+
+void stop(test::Process& process) {
+  process.signal(SIGTERM);
+  if (const int code = process.wait(kStopLimitMs); code != 0)
+    throw std::runtime_error("exit code " + std::to_string(code) + ": " + process.tail());
+}
+
+}  // namespace reseq::bench

@@ -1,0 +1,49 @@
+// How far a contestant is, and what it has used until then.
+// Thread rule: one thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "kafka/admin.h"
+#include "tests/bench/contestant.h"
+#include "tests/support/process.h"
+
+namespace reseq::bench {
+
+// Inputs that the contestant has committed: exact, and the same question to every contestant.
+class Progress {
+ public:
+  // `input`: requests or commands.
+  Progress(const Application& application, const std::string& input);
+
+  // While a transaction is open and nothing is known: the last answer.
+  [[nodiscard]] std::uint64_t done();
+
+ private:
+  std::unique_ptr<kafka::Admin> admin_;
+  std::string group_;
+  std::string topic_;
+  std::uint64_t last_ = 0;
+};
+
+struct Sample {
+  std::chrono::steady_clock::time_point at;
+  double cpu_s = 0;
+  std::uint64_t done = 0;
+};
+
+// From here on SIGINT and SIGTERM make check_interrupted() throw, so that the processes of a run end with it. A second
+// signal ends this process at once.
+void catch_signals();
+void check_interrupted();
+
+// The first sample at or behind `goal`. Throws when the process ends before or stands still, or at a signal.
+[[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, test::Process& process);
+
+// SIGTERM. Throws when the process does not end well.
+void stop(test::Process& process);
+
+}  // namespace reseq::bench

@@ -1,0 +1,60 @@
+// Requests: what every contestant gets to process, and what must be left of it. The same for the same plan.
+// Invariants: the sequence of a document is 1, 2, 3, ...; every request has the three headers that work records carry
+// (reseq-seq, reseq-epoch, reseq-targets), so that no contestant adds or removes one.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kafka/settings.h"
+
+namespace reseq::bench {
+
+inline constexpr std::string_view kTargets = "search,catalogue";
+inline constexpr std::size_t kPayloadBytes = 200;
+
+enum class Choice : unsigned char {
+  kUniform,
+  kZipf,  // exponent 1: document k is asked for 1/k as often as the first
+};
+
+struct Plan {
+  std::uint64_t documents = 0;       // ids that may occur
+  bool each_once = true;             // begins with one request of each document
+  std::uint64_t updates = 0;         // behind that
+  Choice choice = Choice::kUniform;  // of the document of an update
+
+  [[nodiscard]] std::uint64_t records() const { return (each_once ? documents : 0) + updates; }
+};
+
+struct Request {
+  std::uint64_t document = 0;
+  std::uint32_t sequence = 0;
+};
+
+class Requests {
+ public:
+  explicit Requests(const Plan& plan);
+
+  [[nodiscard]] const std::vector<Request>& all() const { return all_; }
+  [[nodiscard]] std::uint64_t documents() const { return last_.size(); }
+  // Sequence of the last request of a document; 0 = it has none.
+  [[nodiscard]] std::uint32_t last(std::uint64_t document) const { return last_[document]; }
+
+  // Appends all of them to the topic; good when every one is acknowledged. Throws on failure.
+  void send(const kafka::Connection& connection, const std::string& topic) const;
+
+ private:
+  std::vector<Request> all_;
+  std::vector<std::uint32_t> last_;  // by document
+};
+
+[[nodiscard]] std::string id_of(std::uint64_t document);
+// kPayloadBytes letters that name document and sequence.
+[[nodiscard]] std::string payload_of(const Request& request);
+
+}  // namespace reseq::bench

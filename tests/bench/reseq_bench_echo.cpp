@@ -1,0 +1,87 @@
+// reseq-bench-echo: the fastest pipeline there is. Each work record comes back as one SEQUENCE per target with the same
+// payload and all headers, without any work. Its CPU time is nobody's.
+// Thread rule: one thread.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <sysexits.h>
+#include <vector>
+
+#include "kafka/group_consumer.h"
+#include "kafka/plain_producer.h"
+
+namespace {
+
+using namespace reseq;  // NOLINT(google-build-using-namespace): the words of this program
+
+constexpr Milliseconds kIdlePoll{100};
+constexpr Milliseconds kCallLimit{30'000};
+
+volatile std::sig_atomic_t stop_requested = 0;
+void request_stop(int) {
+  stop_requested = 1;
+}
+
+Result<> answer(const kafka::PlainRecord& work, kafka::PlainProducer& producer, const std::string& commands) {
+  std::vector<Header> headers(work.headers.begin(), work.headers.end());
+  std::string_view targets;
+  for (const Header& header : headers)
+    if (header.name == "reseq-targets") targets = header.value.value_or("");
+  headers.push_back({"reseq-command", "sequence"});
+  headers.push_back({"reseq-target", {}});
+  while (!targets.empty()) {
+    const std::size_t end = std::min(targets.find(','), targets.size());
+    headers.back().value = targets.substr(0, end);
+    if (auto sent = producer.send(commands, work.key, work.payload, headers); !sent) return sent;
+    targets.remove_prefix(std::min(end + 1, targets.size()));
+  }
+  return Done{};
+}
+
+Result<> run(const std::string& servers, const std::string& application) {
+  kafka::Connection connection;
+  connection.bootstrap_servers = servers;
+  connection.client_id = "bench-echo";
+  auto consumer = kafka::GroupConsumer::open(connection);
+  if (!consumer) return consumer.error();
+  auto producer = kafka::PlainProducer::open(connection);
+  if (!producer) return producer.error();
+  if (auto assigned = consumer.value()->assign_all(application + ".work", {}, kCallLimit); !assigned) return assigned;
+  const std::string commands = application + ".commands";
+  while (stop_requested == 0) {
+    auto work = consumer.value()->poll(kIdlePoll);
+    if (!work) return work.error();
+    if (work.value())
+      if (auto answered = answer(*work.value(), *producer.value(), commands); !answered) return answered;
+    producer.value()->poll(Milliseconds(0));
+  }
+  return producer.value()->flush(kCallLimit);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string servers;
+  std::string application;
+  CLI::App app("A pipeline that answers at once", "reseq-bench-echo");
+  app.add_option("--bootstrap-servers", servers, "host:port of brokers, comma separated")->required();
+  app.add_option("--application", application, "prefix of the topics")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "reseq-bench-echo: %s (--help shows the options)\n", error.what());
+    return EX_USAGE;
+  }
+  std::signal(SIGTERM, request_stop);
+  std::signal(SIGINT, request_stop);
+  if (const auto done = run(servers, application); !done) {
+    std::fprintf(stderr, "reseq-bench-echo: %s\n", done.error().message.c_str());
+    return EX_SOFTWARE;
+  }
+  return EX_OK;
+}

@@ -1,0 +1,29 @@
+// The correctness part of the benchmark: every part of it runs with few records and finds the outputs right.
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/broker.h"
+#include "tests/support/process.h"
+
+namespace reseq::bench {
+namespace {
+
+constexpr int kLimitMs = 500'000;
+
+TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
+  const test::TempDir folder;
+  const std::string json_file = folder.path() + "/metrics.json";
+  test::Process bench({test::program("reseq-bench"), "--bootstrap-servers", test::Broker::shared().bootstrap_servers(),
+                       "--folder", folder.path(), "--scale", "0.002", "--rounds", "1", "--json", json_file},
+                      folder.path() + "/bench.log");
+  ASSERT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
+  const auto metrics = nlohmann::json::parse(std::ifstream(json_file));
+  for (const char* name :
+       {"intake_throughput_to_ceiling", "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
+        "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu"})
+    EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
+}
+
+}  // namespace
+}  // namespace reseq::bench
