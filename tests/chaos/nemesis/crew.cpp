@@ -102,8 +102,8 @@ void Crew::read_line(Member& member, const std::string& line) {
   member.disk_failed = member.disk_failed || has_any(line, {" checkpoint=failed ", " sync=failed "});
   // What could not be written, however long ago, is not clean when it stops.
   const bool unclean = member.disk_failed && has_any(line, {" state=unclean "});
-  // What damage nobody had to notice is met by the next checkpoint at the latest.
-  const bool damaged = has_any(line, {" checkpoint=failed "}) &&
+  // What damage nobody had to notice is met by the next checkpoint at the latest, or by that of the stop.
+  const bool damaged = has_any(line, {" checkpoint=failed ", " state=unclean "}) &&
                        member.damaged.contains(std::atoi(test::field(line, "partition")->c_str()));
   if (is_bug(line)) {
     chronicle_.violation(member.process->name() + ": " + line);
