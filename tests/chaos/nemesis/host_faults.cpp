@@ -188,7 +188,7 @@ Harm damage_state(Scene& scene) {
     const std::string kept = scene.site.settings().folder + "/kept" + copy.substr(copy.rfind('/'));
     const Damage done = damage(copy, kept, scene.draw);
     any = any || done.done();
-    (done.silent ? member.damaged : member.exchanged).insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
+    if (done.done()) (done.silent ? member.damaged : member.exchanged).insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
     if (scene.draw.chance(400)) keep(copy, kept);
     what += "; " + copy.substr(copy.rfind('/') + 1) + ": " + done.what;
   }
