@@ -35,9 +35,9 @@ struct Member {
   std::string folder;          // of its state; empty = it has none
   std::unique_ptr<Supervised> process = {};
   std::uint64_t log_read = 0;
-  std::map<int, std::string> parked = {};  // partition and reason, since its last start
-  std::set<int> exchanged = {};            // partitions whose copy here is a wrong one, until it is opened
-  std::set<int> damaged = {};              // partitions whose copy may be wrong unseen, until it is rebuilt
+  std::map<int, std::string> parked = {};          // partition and reason, since its last start
+  std::set<int> exchanged = {};                    // partitions whose copy here is a wrong one, until it is opened
+  std::set<int> damaged = {};                      // partitions whose copy may be wrong unseen, until it is rebuilt
   std::optional<Clock::time_point> ready_at = {};  // it said so since its last start; a pipeline does not
   bool disk_failed = false;                        // it said so since its last start
   std::uint64_t ends = 0;

@@ -188,7 +188,8 @@ Harm damage_state(Scene& scene) {
     const std::string kept = scene.site.settings().folder + "/kept" + copy.substr(copy.rfind('/'));
     const Damage done = damage(copy, kept, scene.draw);
     any = any || done.done();
-    if (done.done()) (done.silent ? member.damaged : member.exchanged).insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
+    auto& wrong = done.silent ? member.damaged : member.exchanged;
+    if (done.done()) wrong.insert(std::stoi(copy.substr(copy.rfind('/') + 1)));
     if (scene.draw.chance(400)) keep(copy, kept);
     what += "; " + copy.substr(copy.rfind('/') + 1) + ": " + done.what;
   }
