@@ -90,9 +90,9 @@ struct EndOfLog {
   TopicPartition where;
   Offset offset;
 };
-// One partition cannot be read on: its next offset is not in the log any more, the record there is too large, or the
-// brokers refuse to let it be read (kInvalid; error_questions.h tells them apart); or a batch is damaged (kRetriable).
-// It has to be assigned again from where it was read to. The others go on.
+// One partition cannot be read on: its next offset is not in the log any more, the record there is too large, the
+// brokers refuse to let it be read, or a batch is damaged (error_questions.h tells them apart). It has to be assigned
+// again from where it was read to. The others go on.
 struct PartitionFailure {
   TopicPartition where;
   Error error;

@@ -11,9 +11,9 @@ namespace reseq::kafka {
 
 enum class MessageKind : unsigned char { kNothing, kRecord, kEndOfLog };
 
-// kInvalid: an offset is not in the log, its record does not fit into any answer, or the client may not go on at all.
-// kRetriable: a damaged batch, and what comes behind it must not be taken before it was read again; or the brokers
-// refuse to let the partition be read, for as long as they do. kFenced, kFatal: the client is unusable.
+// An error of one partition (of_one_partition): what comes behind a damaged batch must not be taken before it was read
+// again; error_questions.h tells damage, what is out of reach and what is refused apart. Otherwise kInvalid: the client
+// may not go on at all; kFenced, kFatal: it is unusable.
 [[nodiscard]] Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* message,
                                           const LogCallback& log);
 

@@ -132,8 +132,9 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& path, Missing
   return PrivateDirectory(path, std::move(directory));
 }
 
-Result<Descriptor> PrivateDirectory::lock(const char* name) const {
-  Descriptor lock(::openat(directory_.get(), name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+Result<Descriptor> PrivateDirectory::lock(const char* name, Missing missing) const {
+  const int create = missing == Missing::kCreate ? O_CREAT : 0;
+  Descriptor lock(::openat(directory_.get(), name, O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) {
     if (errno == ELOOP) return invalid("state: " + path_ + "/" + name + " is a symbolic link: remove it");
     return refused(path_ + "/" + name, "cannot be opened", errno);

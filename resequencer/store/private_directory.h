@@ -37,8 +37,9 @@ class PrivateDirectory {
   static Result<PrivateDirectory> open(const std::string& path, Missing missing);
 
   // Whoever holds the lock file owns the directory; the kernel gives it back when the process ends. kRetriable:
-  // somebody holds it (code EWOULDBLOCK), or the disk refuses. kInvalid: it is a symbolic link.
-  Result<Descriptor> lock(const char* name) const;
+  // somebody holds it (code EWOULDBLOCK), or the disk refuses, or there is no lock file and none is to be created.
+  // kInvalid: it is a symbolic link.
+  Result<Descriptor> lock(const char* name, Missing missing = Missing::kCreate) const;
 
   // Empty when there is none, or it cannot be read.
   [[nodiscard]] std::string read(const char* name) const;

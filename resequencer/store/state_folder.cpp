@@ -49,9 +49,10 @@ Result<std::unique_ptr<StateFolder>> StateFolder::look(const std::string& path, 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, const std::string& boot_id,
                                                        Leftovers leftovers) {
   using Missing = PrivateDirectory::Missing;
-  auto directory = PrivateDirectory::open(path, leftovers == Leftovers::kRemove ? Missing::kCreate : Missing::kRefuse);
+  const Missing missing = leftovers == Leftovers::kRemove ? Missing::kCreate : Missing::kRefuse;
+  auto directory = PrivateDirectory::open(path, missing);
   if (!directory) return directory.error();
-  auto lock = directory.value().lock(kLock);
+  auto lock = directory.value().lock(kLock, missing);
   if (!lock) return lock.error();
   auto folder =
       std::unique_ptr<StateFolder>(new StateFolder(std::move(directory).value(), std::move(lock).value(), boot_id));

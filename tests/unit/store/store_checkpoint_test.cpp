@@ -197,6 +197,9 @@ TEST(StoreCheckpoint, IsLookedAtWithoutATrace) {
   std::ofstream(place.file("data.mdb"), std::ios::trunc).close();
   EXPECT_FALSE(look_at_copy(place.folder(), kBootId));
   EXPECT_TRUE(std::filesystem::exists(place.file("data.mdb")));
+  std::filesystem::remove(place.file("lock"));
+  EXPECT_FALSE(look_at_copy(place.folder(), kBootId));
+  EXPECT_FALSE(std::filesystem::exists(place.file("lock")));
 }
 
 // A directory cannot be removed as a file is: so a disk refuses.

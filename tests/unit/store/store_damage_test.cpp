@@ -60,7 +60,14 @@ void expect_right_or_broken(const Place& place, std::size_t& found) {
   if (store.fault()) ++found;
 }
 
-// What is written there now, and the notes say nothing against it.
+// With one bit of these bytes another one.
+std::string flipped(std::string bytes, std::size_t begin, std::size_t size, std::mt19937_64& random) {
+  const std::size_t byte = begin + random() % size;
+  bytes[byte] = static_cast<char>(bytes[byte] ^ (1 << (random() % 8)));
+  return bytes;
+}
+
+// What is written there now, and the notes say nothing against it: whoever found damage said so on disk, too.
 void put_back(const Place& place, const std::string& bytes) {
   std::filesystem::remove(place.file("poisoned"));
   write_bytes(place.file("data.mdb"), bytes);
@@ -80,10 +87,7 @@ TEST(StoreDamage, IsFoundWhereverAKeyHasAFlippedBit) {
     // On leaves, and on pages that lead there.
     for (std::size_t at = good.find(row.key); at != std::string::npos && flips < 1'000;
          at = good.find(row.key, at + row.key.size()), ++flips) {
-      std::string bad = good;
-      const std::size_t byte = at + random() % row.key.size();
-      bad[byte] = static_cast<char>(bad[byte] ^ (1 << (random() % 8)));
-      put_back(place, bad);
+      put_back(place, flipped(good, at, row.key.size(), random));
       expect_right_or_broken(place, found);
       if (HasFatalFailure()) return;
     }
@@ -107,14 +111,9 @@ TEST(StoreDamage, IsFoundWhereverAValueHasAFlippedBit) {
     if (flip % 20 == 3) row = meta_row(meta_of(1));
     const std::size_t at = good.find(row.value);
     ASSERT_NE(at, std::string::npos);
-    std::string bad = good;
-    const std::size_t byte = at + random() % row.value.size();
-    bad[byte] = static_cast<char>(bad[byte] ^ (1 << (random() % 8)));
-    write_bytes(place.file("data.mdb"), bad);
+    put_back(place, flipped(good, at, row.value.size(), random));
     expect_right_or_broken(place, found);
     if (HasFatalFailure()) return;
-    // Whoever found it said so on disk, too; the next flip starts from a good copy.
-    put_back(place, good);
   }
   EXPECT_EQ(found, kFlips);
 }
