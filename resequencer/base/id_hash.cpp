@@ -2,6 +2,7 @@
 
 #include <array>
 #include <sys/random.h>
+#define XXH_INLINE_ALL  // ids are short: a call costs as much as the hash
 #include <xxhash.h>
 
 #include "base/assert.h"

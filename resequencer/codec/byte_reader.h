@@ -44,6 +44,7 @@ class ByteReader {
   }
 
   std::uint64_t varint() {
+    if (!rest_.empty() && static_cast<std::uint8_t>(rest_.front()) < 0x80) return u8();  // most of them
     std::uint64_t value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
       const std::uint8_t byte = u8();

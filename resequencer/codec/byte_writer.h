@@ -7,6 +7,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,15 +25,18 @@ class ByteWriter {
   void u8(std::uint8_t value) { out_.push_back(static_cast<char>(value)); }
 
   void varint(std::uint64_t value) {
-    while (value >= 0x80) {
-      u8(static_cast<std::uint8_t>(value | 0x80));
-      value >>= 7;
-    }
-    u8(static_cast<std::uint8_t>(value));
+    if (value < 0x80) return u8(static_cast<std::uint8_t>(value));
+    std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-member-init): what is used is written before
+    std::size_t size = 0;
+    for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
+    bytes[size++] = static_cast<char>(value);
+    out_.append(bytes.data(), size);
   }
 
   void fixed64(std::uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) u8(static_cast<std::uint8_t>(value >> shift));
+    std::array<char, 8> bytes;  // NOLINT(cppcoreguidelines-pro-member-init): the same
+    for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (8 * i));
+    out_.append(bytes.data(), bytes.size());
   }
 
   // As they are, without a length.

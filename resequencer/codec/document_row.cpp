@@ -212,6 +212,28 @@ void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
   if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
 }
 
+std::optional<RowError> decode_into(DocumentRow& found, std::string_view key, std::string_view value) {
+  auto parsed = parse_key(key);
+  if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
+  ByteReader in = open_frame(key, value);
+  if (!in.ok()) return in.error();
+
+  const std::uint64_t flags = in.varint();
+  if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
+  found.id = std::move(parsed->name);
+  if ((flags & kId) != 0) {
+    const std::string_view id = in.bytes();
+    in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == found.id && key_is_hashed(id));
+    found.id = id;
+  }
+  read_body(flags, found.row, in);
+  found.row.extensions = read_extensions(in);
+  if (!in.ok()) return in.error();
+  // What the flags say must be what an encoder would have said: one row, one encoding.
+  if (!holds(found.row) || flags != flags_of(found.row, parsed->hashed)) return RowError::kInvalid;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void encode_row(std::string_view key, DocumentId id, const Row& row, std::string& out) {
@@ -239,25 +261,9 @@ void encode_row(std::string_view key, DocumentId id, const Row& row, std::string
 }
 
 Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value) {
-  auto parsed = parse_key(key);
-  if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
-  ByteReader in = open_frame(key, value);
-  if (!in.ok()) return *in.error();
-
-  const std::uint64_t flags = in.varint();
-  if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
-  DocumentRow found{std::move(parsed->name), {}};
-  if ((flags & kId) != 0) {
-    const std::string_view id = in.bytes();
-    in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == found.id && key_is_hashed(id));
-    found.id = id;
-  }
-  read_body(flags, found.row, in);
-  found.row.extensions = read_extensions(in);
-  if (!in.ok()) return *in.error();
-  // What the flags say must be what an encoder would have said: one row, one encoding.
-  if (!holds(found.row) || flags != flags_of(found.row, parsed->hashed)) return RowError::kInvalid;
-  return found;
+  Decoded<DocumentRow> decoded;  // the row is made in its place: it is some hundred bytes
+  if (const auto error = decode_into(std::get<DocumentRow>(decoded), key, value)) decoded = *error;
+  return decoded;
 }
 
 bool is_watermark(std::string_view value) {

@@ -1,7 +1,9 @@
 #include "codec/hash.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
+#define XXH_INLINE_ALL  // most of what is hashed has some twenty bytes: a call costs as much as the hash
 #include <xxhash.h>
 
 #include "base/assert.h"
@@ -14,7 +16,11 @@ Digest digest_of(XXH128_hash_t hash) {
 }
 
 void put_u64(unsigned char* place, std::uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) place[i] = static_cast<unsigned char>(value >> (8 * i));
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(place, &value, sizeof value);
+  } else {
+    for (unsigned i = 0; i < 8; ++i) place[i] = static_cast<unsigned char>(value >> (8 * i));
+  }
 }
 
 std::uint32_t little_endian_u32(const char* bytes) {
@@ -51,15 +57,14 @@ Digest KeyedHash::operator()(std::string_view bytes) const {
   return digest_of(XXH3_128bits_withSecret(bytes.data(), bytes.size(), secret_, sizeof secret_));
 }
 
-Digest KeyedHash::of_record(std::string_view key, std::string_view value) const {
-  const Digest of_key = (*this)(key);
+Digest KeyedHash::of_record(const HashedKey& key, std::string_view value) const {
   const Digest of_value = (*this)(value);
   unsigned char both[48];
-  put_u64(both, of_key.low);
-  put_u64(both + 8, of_key.high);
+  put_u64(both, key.hash.low);
+  put_u64(both + 8, key.hash.high);
   put_u64(both + 16, of_value.low);
   put_u64(both + 24, of_value.high);
-  put_u64(both + 32, key.size());
+  put_u64(both + 32, key.bytes.size());
   put_u64(both + 40, value.size());
   return digest_of(XXH3_128bits_withSecret(both, sizeof both, secret_, sizeof secret_));
 }

@@ -13,6 +13,12 @@
 
 namespace reseq::codec {
 
+// The key of a row, and its hash, which several look-ups and the digest share.
+struct HashedKey {
+  std::string_view bytes;
+  Digest hash;
+};
+
 // 128 bits, keyed with a per-state random key, so that ids cannot be chosen to collide: XXH3_128bits with a secret of
 // 192 bytes (xxHash 0.8, whose output is stable). The secret is XXH3_128bits(key, i u8) for i = 0 .. 11, big-endian,
 // one behind the other.
@@ -22,7 +28,11 @@ class KeyedHash {
   [[nodiscard]] Digest operator()(std::string_view bytes) const;
   // Of a changelog record: the hash of hash(key), hash(value) and both lengths (each number u64 little-endian, low half
   // of a hash first), so that no two records share a reading.
-  [[nodiscard]] Digest of_record(std::string_view key, std::string_view value) const;
+  [[nodiscard]] Digest of_record(std::string_view key, std::string_view value) const {
+    return of_record(hashed(key), value);
+  }
+  [[nodiscard]] Digest of_record(const HashedKey& key, std::string_view value) const;
+  [[nodiscard]] HashedKey hashed(std::string_view key) const { return {key, (*this)(key)}; }
 
  private:
   unsigned char secret_[192];

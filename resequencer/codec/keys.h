@@ -46,6 +46,9 @@ void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out)
 [[nodiscard]] std::string_view target_table_key();
 [[nodiscard]] std::string_view identity_key();
 
+// What a key would be if it is one: its first byte. Empty when this version knows no such type.
+[[nodiscard]] std::optional<KeyType> type_of(std::string_view key);
+
 // Empty when the bytes are no key of a type that this version knows.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 

@@ -2,6 +2,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstring>
+#define XXH_INLINE_ALL  // rows are short: a call costs as much as the hash
 #include <xxhash.h>
 
 namespace reseq::codec {

@@ -51,6 +51,7 @@ class ClientConf {
 
  private:
   Result<rd_kafka_t*> make(rd_kafka_type_t type);
+  [[nodiscard]] std::string value_of(const char* name) const;
 
   ConfHandle conf_;
   bool pushes_metrics_ = true;

@@ -70,6 +70,7 @@ Result<Polled> LibrdkafkaConsumer::poll(Milliseconds limit) {
   if (kind.value() == MessageKind::kNothing) return Polled(Nothing{});
   const TopicPartition where{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)};
   if (kind.value() == MessageKind::kEndOfLog) return Polled(EndOfLog{where, Offset(message->offset)});
+  prefetch_.took_one(*handle_);
   Record record;
   record.where = where;
   fill(record, std::move(message));

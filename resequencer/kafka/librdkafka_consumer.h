@@ -14,6 +14,7 @@
 #include "kafka/cluster.h"
 #include "kafka/handles.h"
 #include "kafka/partition_list.h"
+#include "kafka/prefetch.h"
 #include "kafka/settings.h"
 
 namespace reseq::kafka {
@@ -47,6 +48,7 @@ class LibrdkafkaConsumer final : public Consumer {
   std::deque<Polled> rebalances_;  // noted, not returned yet
   bool was_assigned_ = false;
   ConsumerHandle handle_;
+  Prefetch prefetch_;
 };
 
 }  // namespace reseq::kafka

@@ -43,6 +43,7 @@ Result<LogPolled> LibrdkafkaLogReader::poll(Milliseconds limit) {
   if (kind.value() == MessageKind::kNothing) return LogPolled(Nothing{});
   const TopicPartition where{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)};
   if (kind.value() == MessageKind::kEndOfLog) return LogPolled(EndOfLog{where, Offset(message->offset)});
+  prefetch_.took_one(*stable_);
   Record record;
   record.where = where;
   fill(record, std::move(message));

@@ -10,6 +10,7 @@
 #include "kafka/cluster.h"
 #include "kafka/handles.h"
 #include "kafka/partition_list.h"
+#include "kafka/prefetch.h"
 #include "kafka/settings.h"
 
 namespace reseq::kafka {
@@ -32,6 +33,7 @@ class LibrdkafkaLogReader final : public LogReader {
   ClientContext context_;
   ConsumerHandle stable_;
   ConsumerHandle uncommitted_;
+  Prefetch prefetch_;  // of stable_
 };
 
 }  // namespace reseq::kafka

@@ -27,6 +27,7 @@
 #include "runtime/topic_rules.h"
 #include "runtime/watchdog.h"
 #include "runtime/worker.h"
+#include "store/crash_mark.h"
 #include "store/instance_folder.h"
 
 namespace reseq::runtime {
@@ -276,6 +277,7 @@ Result<> run_workers(const Application& application, const Clock& clock, Shelf& 
 
 Result<> run(config::Settings settings, const Internals& internals) {
   stop_requested = false;
+  store::CrashMark::watch();
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   raise_file_limit();

@@ -28,6 +28,8 @@ std::optional<T> pinned(const DiskCopy& disk, std::string_view key, const Decode
 
 Result<std::unique_ptr<PartitionStore>> PartitionStore::open(std::unique_ptr<StateFolder> folder,
                                                              const DiskSettings& settings) {
+  const std::string poison_file = folder->poison_file();
+  const CrashMark mark(poison_file.c_str());
   auto disk = DiskCopy::open(std::move(folder), settings);
   if (!disk) return disk.error();
   auto store = std::make_unique<PartitionStore>();
@@ -83,6 +85,7 @@ Result<> PartitionStore::write_checkpoint() {
   if (!disk_ || !standing_) return Done{};
   if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
   if (memory_->size() == 0 && checkpointed() == standing_) return Done{};
+  const CrashMark mark = this->mark();
   auto written = disk_->write(*memory_, {*standing_, summary_});
   if (written) {
     memory_->clear();

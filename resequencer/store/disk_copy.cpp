@@ -33,18 +33,24 @@ Result<> write_timer(Environment::Write& write, std::string_view key, std::optio
   return write.put(Table::kTimers, timer, {});
 }
 
-// A row that came and went since the last checkpoint is not there and leaves nothing behind.
-Result<> write_row(Environment::Write& write, std::string_view key, const MemoryTable::Entry& entry) {
-  const auto found = write.get(Table::kRows, key);
-  if (!found) return found.error();
-  const std::optional<std::string_view> old = found.value();
+// A row that came and went since the last checkpoint is not there and leaves nothing behind. `is_new`: it is not there
+// for sure.
+Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, bool is_new) {
+  const std::string_view key = entry.key();
+  const std::optional<std::string_view> value = entry.value();
+  std::optional<std::string_view> old;
+  if (!is_new) {
+    const auto found = write.get(Table::kRows, key);
+    if (!found) return found.error();
+    old = found.value();
+  }
   if (old && !codec::is_intact(key, *old)) return damaged_row();
   const auto old_timer = old && is_document(key) ? codec::timer_of(*old) : std::nullopt;
-  if (!entry.value && !old) return Done{};
-  if (old == entry.value) return Done{};
-  Result<> changed = entry.value ? write.put(Table::kRows, key, *entry.value) : write.remove(Table::kRows, key);
+  if (!value && !old) return Done{};
+  if (old == value) return Done{};
+  Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
   if (!changed) return changed;
-  return write_timer(write, key, old_timer, entry.timer);
+  return write_timer(write, key, old_timer, entry.timer());
 }
 
 }  // namespace
@@ -76,6 +82,8 @@ Result<> DiskCopy::open() {
     if (!decoded) return decoded.error();
     written_ = decoded.value();
   }
+  filter_.reset();
+  if (row_count() == 0) filter_.emplace();
   sync_->attach(environment_->descriptor(), *folder_);
   return Done{};
 }
@@ -101,6 +109,14 @@ Result<std::optional<std::string_view>> DiskCopy::row(std::string_view key) cons
   return std::optional<std::string_view>();
 }
 
+Result<std::optional<std::string_view>> DiskCopy::row(const codec::HashedKey& key) const {
+  if (filter_ && !filter_->may_have(key.hash.low)) return std::optional<std::string_view>();
+  if (const auto* recent = reads_.find(key)) return *recent;
+  auto found = row(key.bytes);
+  if (found) reads_.add(key, found.value());
+  return found;
+}
+
 std::uint64_t DiskCopy::row_count() const {
   const auto count = environment_->entries(Table::kRows);
   return count ? count.value() : 0;
@@ -121,7 +137,8 @@ std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) con
   return scan;
 }
 
-void DiskCopy::forget_timers() {
+void DiskCopy::forget_reads() {
+  reads_.clear();
   first_timer_.clear();
   all_timers_hidden_ = false;
 }
@@ -132,18 +149,23 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   failpoint(Failpoint::kCheckpointBegin);
   if (auto begun = folder_->begin_writing(); !begun) return begun;
   const std::string encoded = encode_checkpoint(record);
+  const auto entries = memory.in_key_order();
   auto done = environment_->write([&](Environment::Write& write) -> Result<> {
-    for (const std::string_view key : memory.keys().all()) {
-      if (auto row = write_row(write, key, *memory.find(key)); !row) return row;
+    for (const MemoryTable::Entry* entry : entries) {
+      const bool is_new = filter_ && !filter_->may_have(entry->hash());
+      if (auto row = write_row(write, *entry, is_new); !row) return row;
     }
     auto recorded = write.put(Table::kCheckpoint, kRecordKey, encoded);
     failpoint(Failpoint::kCheckpointWritten);
     return recorded;
   });
   failpoint(Failpoint::kCheckpointCommitted);
+  forget_reads();
   if (done) {
     written_ = record;
-    forget_timers();
+    if (filter_)
+      for (const MemoryTable::Entry* entry : entries)
+        if (entry->value()) filter_->add(entry->hash());
   } else if (done.error().what_to_do != ErrorClass::kRetriable) {
     poison();
     return Error{ErrorClass::kFatal, done.error().code, done.error().message};
@@ -164,7 +186,7 @@ Result<> DiskCopy::close_clean() {
 Result<> DiskCopy::wipe() {
   close();
   written_.reset();
-  forget_timers();
+  forget_reads();
   if (auto wiped = folder_->wipe(); !wiped) return wiped;
   found_ = StateFolder::Copy::kNone;
   return open();

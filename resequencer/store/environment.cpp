@@ -20,17 +20,14 @@ constexpr std::uint64_t kFullPercent = 80;
 
 ErrorClass class_of(int code) {
   switch (code) {
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INVALID:
-    case MDB_VERSION_MISMATCH:
-    case MDB_INCOMPATIBLE:
-    case MDB_NOTFOUND:
-      return ErrorClass::kInvalid;
     case MDB_READERS_FULL:
       return ErrorClass::kRetriable;
+    case MDB_MAP_FULL:  // an answer to write() alone
+    case MDB_PANIC:
+      return ErrorClass::kFatal;
     default:
-      return code > 0 ? ErrorClass::kRetriable : ErrorClass::kFatal;  // positive: errno
+      // Positive: errno. The others say that the copy is not what it should be.
+      return code > 0 ? ErrorClass::kRetriable : ErrorClass::kInvalid;
   }
 }
 
@@ -75,8 +72,15 @@ Result<> Environment::start(const std::string& path, const Options& options) {
   if (const int code = ::mdb_env_set_maxreaders(env_, kReadersMax); code != 0) return failed("readers", code);
   if (const int code = ::mdb_env_set_mapsize(env_, map_bytes); code != 0) return failed("map size", code);
   const unsigned flags = options.read_only ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC;
-  if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | flags, 0600); code != 0)
-    return failed("LMDB cannot open the copy", code);
+  struct stat copy {};
+  const bool is_new = ::stat((path + "/data.mdb").c_str(), &copy) != 0 || copy.st_size == 0;
+  if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | flags, 0600); code != 0) {
+    Error error = failed("LMDB cannot open the copy", code);
+    // The map is as large as the copy says it must be: a bit that flipped there looks like a lack of memory.
+    if (!is_new && (code == ENOMEM || code == EINVAL || code == EFBIG || code == EOVERFLOW))
+      error.what_to_do = ErrorClass::kInvalid;
+    return error;
+  }
   RESEQ_ASSERT(::mdb_env_get_maxkeysize(env_) >= static_cast<int>(kLmdbKeyBytesMax), "an LMDB with shorter keys");
   // Once is enough: from here on nobody but this process opens the copy, whose folder it holds.
   int dead = 0;

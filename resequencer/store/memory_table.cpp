@@ -1,39 +1,156 @@
 #include "store/memory_table.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
 #include "codec/rows.h"
 
 namespace reseq::store {
 
-void MemoryTable::put(std::string_view key, std::optional<std::string_view> value) {
-  auto found = rows_.find(key);
-  if (found == rows_.end()) {
-    found = rows_.emplace(key, Entry{}).first;
-    keys_.add(found->first);
-    bytes_ += key.size();
-  }
-  Entry& entry = found->second;
-  bytes_ -= entry.value ? entry.value->size() : 0;
-  if (!value) {
-    entry.value.reset();
-  } else if (entry.value) {
-    entry.value->assign(*value);
-  } else {
-    entry.value.emplace(*value);
-  }
-  bytes_ += value ? value->size() : 0;
+namespace {
 
-  const auto timer = value && is_document(key) ? codec::timer_of(*value) : std::nullopt;
-  if (timer == entry.timer) return;
-  if (entry.timer) timers_.erase({*entry.timer, found->first});
-  if (timer) timers_.insert({*timer, found->first});
-  entry.timer = timer;
+constexpr std::size_t kSlotsMin = 256;
+// A table that was filled once keeps this many slots, and room for a quarter as many entries.
+constexpr std::size_t kSlotsKept = std::size_t{1} << 17U;
+
+std::uint32_t piece_of(std::uint64_t hash) {
+  return static_cast<std::uint32_t>(hash >> 32U);
+}
+
+// Room for a value to grow into: rows grow by a few bytes when a target is served.
+std::size_t room_for(std::size_t size) {
+  return size + size / 4 + 8;
+}
+
+// Bytes that all of these have in front.
+std::size_t common_prefix(const std::vector<const MemoryTable::Entry*>& entries) {
+  const std::string_view first = entries.front()->key();
+  std::size_t common = first.size();
+  for (const auto* entry : entries) {
+    const std::string_view key = entry->key();
+    const std::size_t most = std::min(common, key.size());
+    common = static_cast<std::size_t>(
+        std::mismatch(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(most), key.begin()).first -
+        first.begin());
+  }
+  return common;
+}
+
+// The eight bytes behind the common ones as a number that compares as they do; a shorter key counts as one with zeros.
+std::uint64_t number_at(std::string_view key, std::size_t from) {
+  unsigned char bytes[8] = {};
+  const std::string_view rest = key.substr(from, sizeof bytes);
+  std::memcpy(bytes, rest.data(), rest.size());
+  std::uint64_t number = 0;
+  for (const unsigned char byte : bytes) number = number << 8U | byte;
+  return number;
+}
+
+}  // namespace
+
+// Where the key is, or would be. REQUIRES: there are slots.
+std::size_t MemoryTable::slot_of(const codec::HashedKey& key) const {
+  const std::size_t mask = slots_.size() - 1;
+  const std::uint32_t piece = piece_of(key.hash.low);
+  for (std::size_t i = key.hash.low & mask;; i = (i + 1) & mask) {
+    const Slot& slot = slots_[i];
+    if (slot.number == 0) return i;
+    if (slot.piece == piece && entry(slot.number - 1).key_ == key.bytes) return i;
+  }
+}
+
+const MemoryTable::Entry* MemoryTable::find(const codec::HashedKey& key) const {
+  if (size_ == 0) return nullptr;
+  const std::uint32_t number = slots_[slot_of(key)].number;
+  return number == 0 ? nullptr : &entry(number - 1);
+}
+
+void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_view> value) {
+  if ((size_ + 1) * 4 > slots_.size() * 3) grow();
+  const std::size_t slot = slot_of(key);
+  Entry& entry = slots_[slot].number == 0 ? add(key, slot) : this->entry(slots_[slot].number - 1);
+  bytes_ -= entry.gone_ ? 0 : entry.size_;
+  entry.gone_ = !value;
+  if (value) set_value(entry, *value);
+  bytes_ += value ? value->size() : 0;
+  set_timer(entry, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
+}
+
+MemoryTable::Entry& MemoryTable::add(const codec::HashedKey& key, std::size_t slot) {
+  RESEQ_ASSERT(size_ < UINT32_MAX, "more rows in memory than can be numbered");
+  if (size_ == blocks_.size() * kBlockEntries) blocks_.push_back(std::make_unique<Block>());
+  Entry& entry = this->entry(size_);
+  entry = Entry();
+  entry.key_ = arena_.copy(key.bytes);
+  entry.hash_ = key.hash.low;
+  slots_[slot] = {piece_of(key.hash.low), static_cast<std::uint32_t>(++size_)};
+  keys_.add(entry.key_);
+  bytes_ += key.bytes.size();
+  return entry;
+}
+
+void MemoryTable::set_value(Entry& entry, std::string_view value) {
+  if (value.size() > entry.room_) {
+    entry.room_ = static_cast<std::uint32_t>(entry.value_ == nullptr ? value.size() : room_for(value.size()));
+    entry.value_ = arena_.allocate(entry.room_);
+  }
+  if (!value.empty()) std::memcpy(entry.value_, value.data(), value.size());
+  entry.size_ = static_cast<std::uint32_t>(value.size());
+}
+
+void MemoryTable::set_timer(Entry& entry, std::optional<UnixMs> timer) {
+  if (timer == entry.timer()) return;
+  if (entry.has_timer_) timers_.erase({entry.timer_, entry.key_});
+  if (timer) timers_.insert({*timer, entry.key_});
+  entry.has_timer_ = timer.has_value();
+  entry.timer_ = timer.value_or(UnixMs());
+}
+
+void MemoryTable::grow() {
+  slots_.assign(std::max(slots_.size() * 2, kSlotsMin), Slot{});
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t number = 0; number < size_; ++number) {
+    const std::uint64_t hash = entry(number).hash_;
+    std::size_t i = hash & mask;
+    while (slots_[i].number != 0) i = (i + 1) & mask;
+    slots_[i] = {piece_of(hash), static_cast<std::uint32_t>(number + 1)};
+  }
+}
+
+// Ids often begin alike, so eight bytes behind that beginning decide nearly every comparison without a look at the key.
+std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
+  std::vector<const Entry*> entries;
+  entries.reserve(size_);
+  for_each([&](const Entry& entry) { entries.push_back(&entry); });
+  if (entries.empty()) return entries;
+  struct Keyed {
+    std::uint64_t number;
+    const Entry* entry;
+  };
+  const std::size_t common = common_prefix(entries);
+  std::vector<Keyed> keyed;
+  keyed.reserve(size_);
+  for (const Entry* entry : entries) keyed.push_back({number_at(entry->key(), common), entry});
+  std::sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
+    return a.number != b.number ? a.number < b.number : a.entry->key() < b.entry->key();
+  });
+  std::transform(keyed.begin(), keyed.end(), entries.begin(), [](const Keyed& one) { return one.entry; });
+  return entries;
 }
 
 void MemoryTable::clear() {
   timers_.clear();
   keys_.clear();
-  rows_.clear();
+  if (slots_.size() > kSlotsKept) {
+    slots_ = std::vector<Slot>();
+    blocks_.resize(std::min(blocks_.size(), kSlotsKept / 4 / kBlockEntries));
+  } else {
+    std::fill(slots_.begin(), slots_.end(), Slot{});
+  }
+  size_ = 0;
   bytes_ = 0;
+  arena_.reset();
 }
 
 }  // namespace reseq::store

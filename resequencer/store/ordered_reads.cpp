@@ -98,10 +98,11 @@ class TimersInOrder {
 std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const {
   std::vector<std::string> ids;
   if (memory_ == nullptr) return ids;
+  const CrashMark mark = this->mark();
   TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_);
   for (auto timer = timers.first(); timer && timer->deadline <= now && ids.size() < max; timer = timers.next()) {
     // The key of a timer has no checksum of its own: its row must say the same.
-    const auto value = value_of(timer->key);
+    const auto value = value_of(hash_->hashed(timer->key));
     auto row = value ? decode(timer->key, *value) : std::nullopt;
     if (!row || codec::timer_of(*value) != timer->deadline) {
       break_down(damaged("a timer or its row"));
@@ -116,6 +117,7 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
 std::optional<UnixMs> PartitionStore::earliest_deadline() const {
   if (memory_ == nullptr) return std::nullopt;
   std::optional<UnixMs> earliest;
+  const CrashMark mark = this->mark();
   if (!memory_->timers().empty()) earliest = memory_->timers().begin()->deadline;
   const auto scan = disk() != nullptr ? disk()->timers(*memory_) : std::nullopt;
   if (!scan) return earliest;
@@ -132,6 +134,7 @@ std::optional<UnixMs> PartitionStore::earliest_deadline() const {
 PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const {
   Swept swept;
   if (memory_ == nullptr) return swept;
+  const CrashMark mark = this->mark();
   cursor = cursor.substr(0, codec::kMaxKeyBytes);
   auto in_memory = memory_->keys().behind(cursor);
   DiskDocuments on_disk(disk(), *memory_, cursor);
@@ -147,8 +150,8 @@ PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t
     std::optional<std::string_view> value;
     if (from_disk) {
       value = on_disk.value();
-    } else if (const auto* entry = memory_->find(key); entry->value) {
-      value = *entry->value;
+    } else {
+      value = memory_->find(key)->value();
     }
     ++swept.looked_at;
     if (value) {
@@ -174,9 +177,11 @@ PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t
 TargetSet PartitionStore::pending_targets() const {
   TargetSet pending;
   if (memory_ == nullptr) return pending;
-  memory_->for_each([&](std::string_view key, const MemoryTable::Entry& entry) {
-    if (!is_document(key) || !entry.value || codec::is_watermark(*entry.value)) return;
-    if (const auto found = decode(key, *entry.value)) pending |= found->row.pending();
+  const CrashMark mark = this->mark();
+  memory_->for_each([&](const MemoryTable::Entry& entry) {
+    const auto value = entry.value();
+    if (!is_document(entry.key()) || !value || codec::is_watermark(*value)) return;
+    if (const auto found = decode(entry.key(), *value)) pending |= found->row.pending();
   });
   DiskDocuments on_disk(disk(), *memory_, {});
   for (; on_disk.valid(); on_disk.next()) {

@@ -44,30 +44,33 @@ std::optional<Error> check_value(codec::KeyType type, const Change& change) {
 PartitionStore::PartitionStore() = default;
 
 Result<> PartitionStore::restore(const Change& change, Offset offset) {
+  const CrashMark mark = this->mark();
   if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
-  const auto key = codec::parse_key(change.key);
-  if (!key) return Error{ErrorClass::kInvalid, 0, "changelog: a key of a type that this version does not know"};
-  if (!identity_ && key->type != codec::KeyType::kIdentity)
+  const auto type = codec::type_of(change.key);
+  if (!type) return Error{ErrorClass::kInvalid, 0, "changelog: a key of a type that this version does not know"};
+  if (!identity_ && type != codec::KeyType::kIdentity)
     return Error{ErrorClass::kInvalid, 0, "changelog: the first record is not the identity: the log was truncated"};
-  if (!change.value && key->type != codec::KeyType::kDocument)
+  if (!change.value && type != codec::KeyType::kDocument)
     return Error{ErrorClass::kInvalid, 0, "changelog: a tombstone for a row that is never removed"};
   if (standing_ && offset < standing_->position)
     return Error{ErrorClass::kInvalid, 0, "changelog: a record that was applied before"};
+  if (!change.value && !codec::parse_key(change.key))
+    return Error{ErrorClass::kInvalid, 0, "changelog: a key that is none of a document"};
   if (change.value)
-    if (const auto error = check_value(key->type, change)) return *error;
+    if (const auto error = check_value(*type, change)) return *error;
 
   if (!identity_) set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
+  const codec::HashedKey hashed = hash_->hashed(change.key);
   Digest record;
-  if (key->type == codec::KeyType::kMeta) {
-    record = hash_->of_record(change.key, *change.value);
+  if (type == codec::KeyType::kMeta) {
+    record = hash_->of_record(hashed, *change.value);
   } else {
-    Summary summary = summary_;
-    record = replace(summary, *hash_, change);
+    const auto old = value_of(hashed);
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
-    summary_ = summary;
+    record = replace(summary_, *hash_, hashed, old, change.value);
   }
-  remember(change);
-  stand(Offset(offset.value() + 1), record, key->type == codec::KeyType::kMeta);
+  remember(change, hashed);
+  stand(Offset(offset.value() + 1), record, type == codec::KeyType::kMeta);
   return Done{};
 }
 
@@ -78,7 +81,7 @@ void PartitionStore::apply(std::span<const Change> changes, const Summary& after
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
       set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
     }
-    remember(change);
+    remember(change, hash_->hashed(change.key));
   }
   summary_ = after;
   const Change& last = changes.back();
@@ -91,14 +94,14 @@ void PartitionStore::set_identity(Identity identity) {
   memory_ = std::make_unique<MemoryTable>(*hash_);
 }
 
-void PartitionStore::remember(const Change& change) {
+void PartitionStore::remember(const Change& change, const codec::HashedKey& key) {
   if (change.key == codec::meta_key()) {
     meta_ = std::get<Meta>(codec::decode_meta(change.key, *change.value));
   } else if (change.key == codec::target_table_key()) {
     targets_ = std::get<TargetTable>(codec::decode_targets(change.key, *change.value));
     has_targets_ = true;
   }
-  memory_->put(change.key, change.value);
+  memory_->put(key, change.value);
 }
 
 void PartitionStore::stand(Offset next, Digest last_record, bool at_meta) {
@@ -111,22 +114,23 @@ std::optional<Offset> PartitionStore::position() const {
   return standing_->position;
 }
 
-// The old row goes out of the sums, the new one comes in. The hash of the record.
-Digest PartitionStore::replace(Summary& summary, const codec::KeyedHash& hash, const Change& change) const {
-  const bool document = is_document(change.key);
-  if (const auto old = value_of(change.key)) {
-    summary.digest = codec::subtract(summary.digest, hash.of_record(change.key, *old));
+Digest PartitionStore::replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
+                               std::optional<std::string_view> old, std::optional<std::string_view> fresh) {
+  const bool document = is_document(key.bytes);
+  if (old) {
+    summary.digest = codec::subtract(summary.digest, hash.of_record(key, *old));
     if (document) --(codec::is_watermark(*old) ? summary.watermarks : summary.live_rows);
   }
-  const Digest record = hash.of_record(change.key, change.value.value_or(std::string_view()));
-  if (change.value) {
+  const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
+  if (fresh) {
     summary.digest = codec::add(summary.digest, record);
-    if (document) ++(codec::is_watermark(*change.value) ? summary.watermarks : summary.live_rows);
+    if (document) ++(codec::is_watermark(*fresh) ? summary.watermarks : summary.live_rows);
   }
   return record;
 }
 
 Summary PartitionStore::after(std::span<const Change> changes) const {
+  const CrashMark mark = this->mark();
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
@@ -135,18 +139,17 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
       newborn.emplace(std::get<Identity>(codec::decode_identity(change.key, *change.value)).hash_key);
     }
-    (void)replace(summary, hash_ ? *hash_ : *newborn, change);
+    const codec::KeyedHash& hash = hash_ ? *hash_ : *newborn;
+    const codec::HashedKey key = hash.hashed(change.key);
+    (void)replace(summary, hash, key, value_of(key), change.value);
   }
   return summary;
 }
 
 // Memory first, then disk. The view lives until that key changes or a checkpoint is written.
-std::optional<std::string_view> PartitionStore::value_of(std::string_view key) const {
+std::optional<std::string_view> PartitionStore::value_of(const codec::HashedKey& key) const {
   if (memory_ == nullptr) return std::nullopt;
-  if (const auto* entry = memory_->find(key)) {
-    if (!entry->value) return std::nullopt;
-    return std::string_view(*entry->value);
-  }
+  if (const auto* entry = memory_->find(key)) return entry->value();
   if (disk() == nullptr) return std::nullopt;
   const auto found = disk()->row(key);
   if (found) return found.value();
@@ -156,10 +159,11 @@ std::optional<std::string_view> PartitionStore::value_of(std::string_view key) c
 
 engine::Lookup PartitionStore::find(DocumentId id) const {
   if (memory_ == nullptr) return {};
+  const CrashMark mark = this->mark();
   thread_local std::string key;
   key.clear();
   codec::append_document_key(id, *hash_, key);
-  const auto value = value_of(key);
+  const auto value = value_of(hash_->hashed(key));
   if (!value) return {};
   auto decoded = codec::decode_row(key, *value);
   auto* found = std::get_if<codec::DocumentRow>(&decoded);

@@ -21,6 +21,7 @@
 #include "engine/state_view.h"
 #include "model/partition_state.h"
 #include "store/checkpoint_record.h"
+#include "store/crash_mark.h"
 #include "store/disk_copy.h"
 #include "store/memory_table.h"
 #include "store/state_folder.h"
@@ -120,11 +121,15 @@ class PartitionStore final : public engine::StateView {
   Result<> load();
   void forget();
   void set_identity(Identity identity);
-  void remember(const Change& change);
-  Digest replace(Summary& summary, const codec::KeyedHash& hash, const Change& change) const;
+  void remember(const Change& change, const codec::HashedKey& key);
+  // The old row goes out of the sums, the new one comes in. The hash of the record.
+  static Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
+                        std::optional<std::string_view> old, std::optional<std::string_view> fresh);
   void stand(Offset next, Digest last_record, bool at_meta);
-  [[nodiscard]] std::optional<std::string_view> value_of(std::string_view key) const;
+  [[nodiscard]] std::optional<std::string_view> value_of(const codec::HashedKey& key) const;
   void break_down(Error error) const;
+  // While it lives, a signal that ends the process poisons the copy.
+  [[nodiscard]] CrashMark mark() const { return CrashMark(disk_ ? disk_->folder().poison_file().c_str() : nullptr); }
   // What can be read from; none in memory only.
   [[nodiscard]] const DiskCopy* disk() const { return disk_ && disk_->is_open() ? disk_.get() : nullptr; }
 

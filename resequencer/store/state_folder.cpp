@@ -16,7 +16,6 @@ constexpr const char* kCopyFile = "data.mdb";
 constexpr const char* kReadersFile = "lock.mdb";
 constexpr const char* kBoot = "boot";
 constexpr const char* kClean = "clean";
-constexpr const char* kPoisoned = "poisoned";
 
 Error invalid(std::string message) {
   return {ErrorClass::kInvalid, 0, std::move(message)};

@@ -54,13 +54,19 @@ class StateFolder {
   // The copy is not to be opened again. Fails only when nothing could be noted on disk.
   Result<> poison();
   [[nodiscard]] bool poisoned() const { return poisoned_; }
+  // The file that poison() makes, with its path.
+  [[nodiscard]] const std::string& poison_file() const { return poison_file_; }
 
   // Removes the copy and its marks, not the lock. REQUIRES: no environment is open in the folder.
   Result<> wipe();
 
  private:
+  static constexpr const char* kPoisoned = "poisoned";
   StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
-      : boot_id_(std::move(boot_id)), directory_(std::move(directory)), lock_(std::move(lock)) {}
+      : boot_id_(std::move(boot_id)),
+        directory_(std::move(directory)),
+        lock_(std::move(lock)),
+        poison_file_(directory_.path() + "/" + kPoisoned) {}
 
   enum class Leftovers : bool { kKeep, kRemove };
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id,
@@ -72,6 +78,7 @@ class StateFolder {
   std::string boot_id_;
   PrivateDirectory directory_;
   Descriptor lock_;
+  std::string poison_file_;
   Copy found_ = Copy::kNone;
   bool writing_ = false;
   std::atomic<bool> poisoned_ = false;

@@ -177,6 +177,73 @@ TEST(StoreDamage, PoisonsTheCopyForTheNextOpen) {
   EXPECT_TRUE(rebuilt.value()->empty());
 }
 
+// LMDB believes its two meta pages. Whatever they say, the copy opens, or it is damaged, or the process dies and leaves
+// the mark that makes the next one rebuild it.
+TEST(StoreDamage, OfBothMetaPagesIsNeverALackOfSomething) {
+  constexpr std::size_t kPage = 4096;
+  constexpr std::size_t kMetaBytes = 160;
+  constexpr int kOpensOrIsDamaged = 0;
+  constexpr int kOther = 9;
+  const Place place;
+  fill(place);
+  const std::string whole = bytes_of(place.file("data.mdb"));
+  std::mt19937_64 random(12);
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = whole;
+    for (std::size_t page = 0; page < 2; ++page)
+      for (int flips = 0; flips < 4; ++flips)
+        damaged[page * kPage + random() % kMetaBytes] ^= static_cast<char>(1U << random() % 8);
+    write_bytes(place.file("data.mdb"), damaged);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      CrashMark::watch();
+      const auto opened = place.open();
+      ::_exit(opened || opened.error().what_to_do == ErrorClass::kInvalid ? kOpensOrIsDamaged : kOther);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const bool poisoned = std::filesystem::remove(place.file("poisoned"));
+    const bool good = WIFEXITED(status) && WEXITSTATUS(status) == kOpensOrIsDamaged;
+    EXPECT_TRUE(good || poisoned) << "round " << round << " status " << status;
+    refused += poisoned ? 1 : 0;
+    std::filesystem::remove(place.file("lock.mdb"));
+  }
+  EXPECT_LT(refused, 200);
+}
+
+TEST(StoreDamage, ThatEndsTheProcessPoisonsTheCopy) {
+  const Place place;
+  fill(place);
+  EXPECT_DEATH(
+      {
+        CrashMark::watch();
+        const auto store = place.must_open();
+        std::filesystem::resize_file(place.file("data.mdb"), 4096);
+        for (int i = 0; i < kDocuments; ++i) (void)store->find(id_of(i));
+      },
+      "");
+  EXPECT_TRUE(std::filesystem::exists(place.file("poisoned")));
+  const auto folder = StateFolder::open(place.folder(), kBootId);
+  ASSERT_TRUE(folder.ok());
+  EXPECT_EQ(folder.value()->found(), StateFolder::Copy::kPoisoned);
+}
+
+TEST(StoreDamage, IsNotBlamedForACrashElsewhere) {
+  const Place place;
+  fill(place);
+  EXPECT_DEATH(
+      {
+        CrashMark::watch();
+        const auto store = place.must_open();
+        (void)store->find(id_of(1));
+        std::raise(SIGSEGV);
+        ::_exit(0);
+      },
+      "");
+  EXPECT_FALSE(std::filesystem::exists(place.file("poisoned")));
+}
+
 TEST(StoreDamage, OfAFileCutShortIsFoundAtOpen) {
   const Place place;
   fill(place);

@@ -1,0 +1,143 @@
+// Deciding, with the state in a plain map: what the engine costs without its store.
+#include <string>
+#include <unordered_map>
+
+#include "base/id_hash.h"
+#include "engine/batch.h"
+#include "tests/bench/micro/samples.h"
+#include "tests/bench/micro/step.h"
+#include "tests/bench/requests.h"
+
+namespace reseq::bench {
+
+namespace {
+
+class MapState final : public engine::StateView {
+ public:
+  [[nodiscard]] engine::Lookup find(DocumentId id) const override {
+    const auto found = rows_.find(id);
+    return found == rows_.end() ? engine::Lookup{} : engine::Lookup{found->second, false};
+  }
+  void apply(std::span<const RowChange> changes) {
+    for (const RowChange& change : changes) {
+      const auto found = rows_.find(change.id);
+      if (found == rows_.end())
+        rows_.emplace(change.id, *change.row);
+      else
+        found->second = *change.row;
+    }
+  }
+  void add(std::uint64_t document, const Row& row) { rows_.emplace(id_of(document), row); }
+
+ private:
+  std::unordered_map<std::string, Row, IdHash, std::equal_to<>> rows_;
+};
+
+// Batches of one size after another, without applying what they changed.
+class Decide : public Step {
+ public:
+  explicit Decide(const Size& size) : size_(size) {
+    for (std::uint64_t document = 0; document < size.known; ++document) state_.add(document, row_of(1));
+  }
+  void run() override {
+    engine::Batch batch(state_, before_, context_);
+    std::int64_t position = 0;
+    for (const Command& command : commands_)
+      if (batch.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
+    batch.close(engine::EventPolicy::kDrops);
+    RESEQ_ASSERT(batch.changes().size() == commands_.size(), "a sample that changes nothing");
+  }
+  [[nodiscard]] std::uint64_t records() const override { return commands_.size(); }
+
+ protected:
+  void add_request(std::uint64_t document, std::uint64_t sequence) { inputs_.add_request(document, sequence); }
+  void decode_all() {
+    const codec::DecodeContext decoding{&targets_, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
+    for (const auto& input : inputs_.all()) commands_.push_back(codec::decode(input, decoding));
+  }
+  [[nodiscard]] const Size& size() const { return size_; }
+
+ private:
+  Size size_;
+  TargetTable targets_ = target_table();
+  Inputs inputs_;
+  std::vector<Command> commands_;
+  MapState state_;
+  PartitionState before_ = partition_state();
+  engine::Context context_ = context();
+};
+
+class DecideNew final : public Decide {
+ public:
+  explicit DecideNew(const Size& size) : Decide(size) {
+    for (std::uint64_t i = 0; i < size.batch; ++i) add_request(size.known + i, 1);
+    decode_all();
+  }
+};
+
+class DecideKnown final : public Decide {
+ public:
+  explicit DecideKnown(const Size& size) : Decide(size) {
+    for (const std::uint64_t document : drawn(size.batch, size.known)) add_request(document, 2);
+    decode_all();
+  }
+};
+
+// A life of each document: a request and two results, in a state that is kept.
+class Life final : public Step {
+ public:
+  explicit Life(const Size& size) {
+    for (std::uint64_t document = 0; document < size.known; ++document) state_.add(document, row_of(1));
+    chosen_ = drawn(size.batch, size.known);
+  }
+  void prepare() override {
+    ++sequence_;
+    inputs_.emplace();
+    for (const std::uint64_t document : chosen_) inputs_->add_request(document, sequence_);
+    for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "search");
+    for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "catalogue");
+    const codec::DecodeContext decoding{&targets_, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
+    commands_.clear();
+    for (const auto& input : inputs_->all()) commands_.push_back(codec::decode(input, decoding));
+  }
+  void run() override {
+    for (std::size_t i = 0; i < 3; ++i) {
+      engine::Batch batch(state_, before_, context_);
+      for (std::size_t k = i * chosen_.size(); k < (i + 1) * chosen_.size(); ++k)
+        (void)batch.decide(commands_[k], Offset(++position_), true);
+      batch.close(engine::EventPolicy::kDrops);
+      RESEQ_ASSERT(batch.changes().size() == chosen_.size(), "a sample that changes nothing");
+      state_.apply(batch.changes());
+      before_ = batch.state();
+    }
+  }
+  [[nodiscard]] std::uint64_t records() const override { return 3 * chosen_.size(); }
+
+ private:
+  TargetTable targets_ = target_table();
+  std::vector<std::uint64_t> chosen_;
+  std::optional<Inputs> inputs_;
+  std::vector<Command> commands_;
+  std::uint64_t sequence_ = 1;
+  std::int64_t position_ = 0;
+  MapState state_;
+  PartitionState before_ = partition_state();
+  engine::Context context_ = context();
+};
+
+template <typename AStep>
+NamedStep named(std::string_view name, std::string_view what) {
+  return {name, what, [](const Size& size) { return std::make_unique<AStep>(size); }};
+}
+
+}  // namespace
+
+std::vector<NamedStep> engine_steps() {
+  return {
+      named<DecideNew>("decide_new", "requests for documents that nobody knows"),
+      named<DecideKnown>("decide_known", "requests that supersede"),
+      named<Life>("engine", "a command of a life: request, result, result; its state in a map in memory"),
+  };
+}
+
+}  // namespace reseq::bench
