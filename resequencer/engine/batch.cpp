@@ -173,6 +173,12 @@ Batch::Batch(const StateView& view, const PartitionState& state, const Context& 
 
 Batch::~Batch() = default;
 
+void Batch::expect(std::size_t inputs) {
+  body_->decisions.reserve(inputs);
+  body_->ledger.reserve(inputs);
+  body_->emissions.reserve(inputs);
+}
+
 Verdict Batch::decide(const Command& command, Offset position, bool requests_read) {
   RESEQ_ASSERT(!body_->closed, "an input for a closed batch");
   return std::visit([&](const auto& one) { return body_->decide(one, position, requests_read); }, command);

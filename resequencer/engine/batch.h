@@ -35,6 +35,9 @@ class Batch {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
+  // Room for so many inputs, before the first: cheaper than to grow.
+  void expect(std::size_t inputs);
+
   // Decides the next input. `position` is its offset. `requests_read` says that `requests` was read up to an end asked
   // after this command had been fetched: then a miss is final. Inputs are numbered in the order they were decided;
   // one that answered kRequestsFirst or kStop got no number.

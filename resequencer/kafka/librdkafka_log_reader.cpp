@@ -40,7 +40,10 @@ Result<LogPolled> LibrdkafkaLogReader::poll(Milliseconds limit) {
     return LogPolled(PartitionFailure{{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)},
                                       kind.error()});
   if (!kind) return kind.error();
-  if (kind.value() == MessageKind::kNothing) return LogPolled(Nothing{});
+  if (kind.value() == MessageKind::kNothing) {
+    prefetch_.took_none(*stable_);
+    return LogPolled(Nothing{});
+  }
   const TopicPartition where{topics_.index(rd_kafka_topic_name(message->rkt)), Partition(message->partition)};
   if (kind.value() == MessageKind::kEndOfLog) return LogPolled(EndOfLog{where, Offset(message->offset)});
   prefetch_.took_one(*stable_);

@@ -14,18 +14,28 @@ namespace reseq::kafka {
 class Prefetch {
  public:
   // Records that are fetched before they are asked for, unless `[kafka]` says something else (queued.min.messages).
-  static constexpr std::size_t kMessages = 50'000;
+  static constexpr std::size_t kMessages = 32'768;
 
   // After each record that was taken.
   void took_one(rd_kafka_t& consumer) {
+    nothing_ = 0;
     if (++taken_ % kLookAfter == 0) look(consumer);
+  }
+
+  // After each poll of some milliseconds in vain, by a reader that has not reached its end: the queue may have been
+  // full of records of an assignment before, which nobody gets to see.
+  void took_none(rd_kafka_t& consumer) {
+    if (++nothing_ % kNothingUntilAsked == kNothingUntilAsked / 16) ask(consumer);
   }
 
  private:
   static constexpr std::size_t kLookAfter = 1024;
+  static constexpr std::size_t kNothingUntilAsked = 64;  // soon at first, then rarely
   void look(rd_kafka_t& consumer);
+  static void ask(rd_kafka_t& consumer);
 
   std::size_t taken_ = 0;
+  std::size_t nothing_ = 0;  // polls in vain, one after the other
   bool was_full_ = false;
 };
 

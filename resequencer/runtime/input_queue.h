@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/deque.hpp>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -59,8 +60,8 @@ class InputQueue {
     return taken < input.records.size() ? input.records[taken].offset : input.read;
   }
 
-  [[nodiscard]] const std::deque<kafka::Record>& records(Role role) const { return at(role).records; }
-  [[nodiscard]] std::deque<kafka::Record>& records(Role role) { return at(role).records; }
+  [[nodiscard]] const auto& records(Role role) const { return at(role).records; }
+  [[nodiscard]] auto& records(Role role) { return at(role).records; }
   [[nodiscard]] Offset read(Role role) const { return at(role).read; }
   [[nodiscard]] Offset decided(Role role) const { return at(role).decided; }
   [[nodiscard]] std::size_t size() const {
@@ -90,8 +91,11 @@ class InputQueue {
   }
 
  private:
+  // A record is some hundred bytes: the blocks of std::deque would hold one of them.
+  using Records = boost::container::deque<kafka::Record, void,
+                                          boost::container::deque_options<boost::container::block_size<64>>::type>;
   struct Input {
-    std::deque<kafka::Record> records;
+    Records records;
     std::deque<std::uint64_t> sizes;  // of the records, as they came: producing moves headers out of them
     Offset read;
     Offset decided;

@@ -32,6 +32,7 @@ void PartitionBatch::decide() {
   PartitionState state = task_.store().meta()->state;
   if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
   batch_.emplace(task_.store(), state, context_);
+  batch_->expect(task_.queue().size());
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
   for (const Role role : kInputs)

@@ -23,7 +23,9 @@ enum class Api : std::int16_t {
   kAddPartitionsToTxn = 24,
   kAddOffsetsToTxn = 25,
   kEndTxn = 26,
+  kWriteTxnMarkers = 27,
   kTxnOffsetCommit = 28,
+  kDescribeProducers = 61,
 };
 
 }  // namespace reseq::test

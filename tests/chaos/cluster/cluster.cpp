@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include "tests/chaos/proxy/socket.h"
 #include "tests/support/pause.h"
@@ -26,7 +27,9 @@ constexpr const char* kCompiler = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1";
 constexpr const char* kWait = "RESEQ_KAFKA_WAIT_S=600";  // a node waits for the other controllers as long as it takes
 constexpr std::chrono::minutes kFirstStart{5};           // the first one on a machine fetches Kafka
 constexpr std::chrono::milliseconds kQuestion{2'000};
+constexpr std::chrono::milliseconds kTendQuestion{500};  // the run stands still for so long
 constexpr std::chrono::milliseconds kStep{20};
+constexpr std::chrono::milliseconds kLookEvery{100};
 
 template <typename Condition>
 bool wait_until(std::chrono::milliseconds limit, Condition condition) {
@@ -86,10 +89,12 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
   cluster_id_ = random_id(random);
   std::vector<std::uint16_t> ports;
   for (int broker = 1; broker <= options_.brokers; ++broker) {
+    const std::string folder = options_.folder + "/" + std::to_string(broker);
     nodes_.push_back({.port = free_port(random),
                       .inner_port = free_port(random),
                       .controller_port = free_port(random),
-                      .folder = options_.folder + "/" + std::to_string(broker)});
+                      .folder = folder,
+                      .markers = MarkerRepair(broker, folder + "/broker.log")});
     ports.push_back(nodes_.back().port);
   }
   proxy_ = Proxy::open(ports, options_.seed);
@@ -195,6 +200,10 @@ void Cluster::start(int broker) {
   Node& node = at(broker);
   if (alive(broker) || (node.starter && node.starter->running())) return;
   write_properties(broker);
+  if (node.gate == 0) node.gate = proxy_->add({.match = {.broker = broker}, .action = Refuse{}});
+  // Of several, another one may have become the coordinator and gone on.
+  if (brokers() > 1) node.markers.give_up(news_);
+  node.markers.begin_life();
   std::error_code none;  // script/kafka begins a new one
   std::filesystem::rename(node.folder + "/broker.log", node.folder + "/broker." + std::to_string(node.lives) + ".log",
                           none);
@@ -206,9 +215,51 @@ void Cluster::start(int broker) {
       options_.folder + "/start." + std::to_string(broker) + ".log");
 }
 
+Cluster::Views Cluster::ask_all() const {
+  Views views;
+  for (int broker = 1; broker <= brokers(); ++broker) {
+    views.emplace_back();
+    if (alive(broker) && !stopped(broker)) views.back() = ask_partitions(at(broker).port, kTendQuestion);
+  }
+  return views;
+}
+
+// A broker answers clients only after the controller has taken its former life for dead and let it in again: partitions
+// that it knows to be led now stay so, as long as their leader lives, and it cannot skip markers any more.
+void Cluster::open_if_mended(int broker, const Views& views) {
+  const auto& view = views.at(static_cast<std::size_t>(broker - 1));
+  if (!view) return;
+  const auto answers = [&](int leader) {
+    return leader >= 1 && leader <= brokers() && views.at(static_cast<std::size_t>(leader - 1));
+  };
+  if (!std::all_of(view->begin(), view->end(), [&](const PartitionFacts& one) { return answers(one.leader); })) return;
+  const auto leader_port = [&](const NamedPartition& wanted) -> std::uint16_t {
+    for (const PartitionFacts& one : *view)
+      if (one.topic == wanted.topic && one.partition == wanted.partition) return at(one.leader).port;
+    return 0;
+  };
+  Node& node = at(broker);
+  if (!node.markers.heal(leader_port, news_)) return;
+  proxy_->remove(std::exchange(node.gate, 0));
+}
+
+void Cluster::tend() {
+  const auto now = Clock::now();
+  if (now < next_look_) return;
+  next_look_ = now + kLookEvery;
+  const bool all_open = std::all_of(nodes_.begin(), nodes_.end(), [](const Node& node) { return node.gate == 0; });
+  const Views views = all_open ? Views() : ask_all();
+  for (int broker = 1; broker <= brokers(); ++broker) {
+    if (at(broker).gate == 0)
+      at(broker).markers.give_up(news_);
+    else
+      open_if_mended(broker, views);
+  }
+}
+
 bool Cluster::healthy() {
   for (int broker = 1; broker <= brokers(); ++broker) {
-    if (!alive(broker) || stopped(broker)) return false;
+    if (!alive(broker) || stopped(broker) || at(broker).gate != 0) return false;
     const auto partitions = ask_partitions(at(broker).port, kQuestion);
     if (!partitions) return false;
     const bool whole = std::all_of(partitions->begin(), partitions->end(), [](const PartitionFacts& one) {
@@ -225,6 +276,7 @@ bool Cluster::heal(Limit limit) {
   }
   return wait_until(limit, [this] {
     for (int broker = 1; broker <= brokers(); ++broker) start(broker);
+    tend();
     return healthy();
   });
 }

@@ -86,10 +86,19 @@ WireWriter& WireWriter::number(std::uint64_t value, std::size_t bytes) {
   return *this;
 }
 
+WireWriter& WireWriter::varint(std::uint32_t value) {
+  for (; value >= 0x80U; value >>= 7U) i8(static_cast<std::int8_t>(value | 0x80U));
+  return i8(static_cast<std::int8_t>(value));
+}
+
 WireWriter& WireWriter::text(std::string_view value) {
   i16(static_cast<std::int16_t>(value.size()));
   bytes_.append(value);
   return *this;
+}
+
+WireWriter& WireWriter::compact_text(std::string_view value) {
+  return varint(static_cast<std::uint32_t>(value.size()) + 1).raw(value);
 }
 
 WireWriter& WireWriter::raw(std::string_view bytes) {

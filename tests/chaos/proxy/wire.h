@@ -40,6 +40,7 @@ class WireReader {
   std::int8_t i8() { return static_cast<std::int8_t>(number(1)); }
   std::int16_t i16() { return static_cast<std::int16_t>(number(2)); }
   std::int32_t i32() { return static_cast<std::int32_t>(number(4)); }
+  std::int64_t i64() { return static_cast<std::int64_t>(number(8)); }
   std::uint32_t varint();
   std::string text();          // i16 length, null reads as empty
   std::string compact_text();  // varint length + 1, null reads as empty
@@ -59,7 +60,13 @@ class WireWriter {
   WireWriter& i8(std::int8_t value) { return number(static_cast<std::uint8_t>(value), 1); }
   WireWriter& i16(std::int16_t value) { return number(static_cast<std::uint16_t>(value), 2); }
   WireWriter& i32(std::int32_t value) { return number(static_cast<std::uint32_t>(value), 4); }
+  WireWriter& i64(std::int64_t value) { return number(static_cast<std::uint64_t>(value), 8); }
+  WireWriter& varint(std::uint32_t value);
   WireWriter& text(std::string_view value);
+  WireWriter& compact_text(std::string_view value);
+  // A compact array has its length + 1 in front.
+  WireWriter& compact_count(std::size_t entries) { return varint(static_cast<std::uint32_t>(entries) + 1); }
+  WireWriter& no_tags() { return varint(0); }
   WireWriter& raw(std::string_view bytes);
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
   // The bytes with their size in front.

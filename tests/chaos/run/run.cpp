@@ -144,6 +144,7 @@ class Run {
   void judge();
   void play_final_acts();
   void live(milliseconds time);
+  void tell_of_markers();
   void watch_progress(seconds most, seconds& longest);
   void watch_after_heal() { watch_progress(stall_after_heal_max_, stall_after_heal_); }
   [[nodiscard]] std::string details() const;
@@ -216,10 +217,18 @@ void Run::hire() {
   }
 }
 
+void Run::tell_of_markers() {
+  const MarkerNews news = cluster_.take_news();
+  for (const std::string& line : news.healed) chronicle_.note(line);
+  for (const std::string& line : news.wrong) chronicle_.violation(line);
+}
+
 void Run::live(milliseconds time) {
   const auto until = Clock::now() + time;
   do {
     crew_.step();
+    cluster_.tend();
+    tell_of_markers();
     std::this_thread::sleep_for(kBeat);
   } while (Clock::now() < until);
 }
@@ -287,10 +296,11 @@ std::int64_t Run::changelog_records() {
 }
 
 void Run::heal() {
-  cluster_.proxy().clear();
   auto healed = std::async(std::launch::async, [this] { return cluster_.heal(kHealLimit); });
-  while (healed.wait_for(seconds(0)) != std::future_status::ready) live(kBeat);
+  while (healed.wait_for(kBeat) != std::future_status::ready) crew_.step();  // the cluster is not ours meanwhile
   if (!healed.get()) chronicle_.violation("the brokers did not become healthy");
+  tell_of_markers();
+  cluster_.proxy().clear();
   for (Member* member : crew_.all(Job::kResequencer)) member->process->resume();
   const std::int64_t records = changelog_records();
   stall_after_heal_max_ = stall_after_heal_max(records);
