@@ -16,8 +16,9 @@ namespace reseq::bench {
 // What the whole benchmark shares.
 struct Site {
   std::string bootstrap_servers;
-  std::string folder;   // for configurations, logs and state
-  std::string streams;  // program of the Kafka Streams peer; empty: without it
+  std::string folder;             // for configurations, logs and state
+  std::string streams;            // program of the Kafka Streams peer; empty: without it
+  std::string instructions = {};  // program that counts instructions; empty: without them
 
   [[nodiscard]] kafka::Connection connection() const;
 };

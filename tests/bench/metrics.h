@@ -21,11 +21,13 @@ struct Sizes {
   std::uint64_t few_live = 100'000;      // documents that exist when updates are measured
   std::uint64_t many_live = 10'000'000;  // 0: not measured
   std::uint64_t growth_updates = 1'000'000;
+  std::uint64_t known = 1'000'000;  // documents of a state that steps are measured with
 };
 
 // Not measured: a broker that was just started is slow until its own code is compiled.
 void warm_up(const Site& site, const Sizes& sizes);
 
+void measure_micro(const Site& site, const Sizes& sizes, Report& report);
 void measure_intake(const Site& site, const Sizes& sizes, Report& report);
 void measure_life(const Site& site, const Sizes& sizes, Report& report);
 void measure_hop(const Site& site, const Sizes& sizes, Report& report);

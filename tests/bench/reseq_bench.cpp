@@ -18,14 +18,16 @@ namespace {
 using namespace reseq::bench;  // NOLINT(google-build-using-namespace): the words of this program
 
 using Part = std::pair<const char*, void (*)(const Site&, const Sizes&, Report&)>;
-constexpr Part kParts[] = {{"intake", measure_intake},
-                           {"life", measure_life},
-                           {"hop", measure_hop},
-                           {"skew", measure_skew},
-                           {"growth", measure_growth}};
+constexpr Part kParts[] = {{"micro", measure_micro}, {"intake", measure_intake}, {"life", measure_life},
+                           {"hop", measure_hop},     {"skew", measure_skew},     {"growth", measure_growth}};
 
-constexpr Sizes kQuick{
-    .rounds = 3, .intake = 300'000, .life = 100'000, .hop_documents = 3'000, .skewed = 300'000, .many_live = 0};
+constexpr Sizes kQuick{.rounds = 3,
+                       .intake = 300'000,
+                       .life = 100'000,
+                       .hop_documents = 3'000,
+                       .skewed = 300'000,
+                       .many_live = 0,
+                       .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
 
@@ -43,19 +45,20 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->required();
   app.add_option("--folder", arguments.site.folder, "for configurations, logs and state; must exist")->required();
   app.add_option("--streams", arguments.site.streams, "program of the Kafka Streams peer; none: without it");
+  app.add_option("--instructions", arguments.site.instructions, "program that counts instructions; none: without them");
   app.add_flag("--quick", arguments.quick, "small sizes, three rounds, no growth");
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
   app.add_option("--rounds", arguments.rounds, "alternating runs of each contestant")->check(CLI::Range(1, 100));
   app.add_option("--json", arguments.json_file, "file for the metrics");
-  app.add_option("--part", arguments.parts, "only this part, may be repeated: intake, life, hop, skew, growth")
-      ->check(CLI::IsMember({"intake", "life", "hop", "skew", "growth"}));
+  app.add_option("--part", arguments.parts, "only this part, may be repeated: micro, intake, life, hop, skew, growth")
+      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
   Sizes sizes = arguments.quick ? kQuick : Sizes{};
   for (std::uint64_t Sizes::*size :
        {&Sizes::intake, &Sizes::life, &Sizes::hop_documents, &Sizes::bare_transactions, &Sizes::skewed,
-        &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_updates})
+        &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_updates, &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;
@@ -66,7 +69,7 @@ void run(const Arguments& arguments) {
   Report report;
   const Sizes sizes = sizes_of(arguments);
   const auto& wanted = arguments.parts;
-  warm_up(arguments.site, sizes);
+  if (wanted != std::vector<std::string>{"micro"}) warm_up(arguments.site, sizes);
   for (const auto& [name, measure] : kParts)
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end())
       measure(arguments.site, sizes, report);

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <cstdio>
-#include <ctime>
-#include <iterator>
 #include <valgrind/callgrind.h>
 
 #include "tests/bench/micro/step.h"
@@ -19,32 +17,15 @@ using reseq::bench::NamedStep;
 using reseq::bench::Size;
 using reseq::bench::Step;
 
-double cpu_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-std::vector<NamedStep> all_steps() {
-  std::vector<NamedStep> all;
-  for (auto part : {reseq::bench::codec_steps(), reseq::bench::engine_steps(), reseq::bench::store_steps()})
-    std::move(part.begin(), part.end(), std::back_inserter(all));
-  return all;
-}
-
 void measure(const NamedStep& named, const Size& size) {
-  benchmark::RegisterBenchmark(
-      std::string(named.name).c_str(),
-      [named, size](benchmark::State& state) {
-        const std::unique_ptr<Step> step = named.make(size);
-        for (auto unused : state) {
-          (void)unused;
-          step->prepare();
-          const double begin = cpu_seconds();
-          step->run();
-          state.SetIterationTime((cpu_seconds() - begin) / static_cast<double>(step->records()));
-        }
-      })
+  benchmark::RegisterBenchmark(std::string(named.name).c_str(),
+                               [named, size](benchmark::State& state) {
+                                 const std::unique_ptr<Step> step = named.make(size);
+                                 for (auto unused : state) {
+                                   (void)unused;
+                                   state.SetIterationTime(reseq::bench::cpu_ns_each(*step) * 1e-9);
+                                 }
+                               })
       ->UseManualTime()
       ->Unit(benchmark::kNanosecond)
       ->Iterations(20);
@@ -79,7 +60,7 @@ int main(int argc, char** argv) {
   app.allow_extras();
   CLI11_PARSE(app, argc, argv);
 
-  std::vector<NamedStep> steps = all_steps();
+  std::vector<NamedStep> steps = reseq::bench::all_steps();
   std::erase_if(steps, [&](const NamedStep& step) {
     return !wanted.empty() && std::find(wanted.begin(), wanted.end(), step.name) == wanted.end();
   });

@@ -31,7 +31,11 @@ struct NamedStep {
   std::function<std::unique_ptr<Step>(const Size&)> make;
 };
 
+// CPU time of this thread in nanoseconds for each record of one run.
+[[nodiscard]] double cpu_ns_each(Step& step);
+
 // In the order of a record's way.
+[[nodiscard]] std::vector<NamedStep> all_steps();
 [[nodiscard]] std::vector<NamedStep> codec_steps();
 [[nodiscard]] std::vector<NamedStep> engine_steps();
 [[nodiscard]] std::vector<NamedStep> store_steps();
