@@ -22,8 +22,6 @@ constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own boun
 // How long a broker holds an empty fetch back, and with it the fetch of a partition that was assigned meanwhile.
 constexpr Milliseconds kFetchWait{100};
 
-constexpr std::string_view kQueuedMinMessagesByDefault = "100000";
-
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
   context_of(rd_kafka_opaque(client)).log(level, facility, text);
 }
@@ -38,6 +36,7 @@ ClientConf::ClientConf(const Connection& connection, ClientContext& context) : c
   set_if_known("enable.ssl.certificate.verification", "true");
   set_if_known("ssl.endpoint.identification.algorithm", "https");
   for (const auto& [name, value] : connection.librdkafka) {
+    user_sets_.insert(name);
     if (name == "enable.metrics.push" && value == "false") pushes_metrics_ = false;
     set(name.c_str(), value);
   }
@@ -79,16 +78,9 @@ ClientConf& ClientConf::set_reader(Isolation isolation, std::uint64_t message_by
   set_number("fetch.max.bytes", fetch);
   set_number("receive.message.max.bytes",
              std::min(std::max(fetch, kUnpackSteps * message_bytes_max) + kResponseSlack, kResponseBytesMax));
-  if (value_of("queued.min.messages") == kQueuedMinMessagesByDefault)
-    set_number("queued.min.messages", Prefetch::kMessages);
-  set_if_known("fetch.queue.backoff.ms", "10");  // from 2.2.0 on; before, see Prefetch
+  if (!user_sets("queued.min.messages")) set_number("queued.min.messages", Prefetch::kMessages);
+  if (!user_sets("fetch.queue.backoff.ms")) set_if_known("fetch.queue.backoff.ms", "10");  // before 2.2.0: Prefetch
   return set_number("queued.max.messages.kbytes", std::max<std::uint64_t>(1, queue_bytes_max / 1024));
-}
-
-std::string ClientConf::value_of(const char* name) const {
-  std::array<char, 512> text{};
-  std::size_t size = text.size();
-  return rd_kafka_conf_get(conf_.get(), name, text.data(), &size) == RD_KAFKA_CONF_OK ? text.data() : "";
 }
 
 Result<rd_kafka_t*> ClientConf::make(rd_kafka_type_t type) {

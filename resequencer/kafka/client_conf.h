@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -51,9 +52,10 @@ class ClientConf {
 
  private:
   Result<rd_kafka_t*> make(rd_kafka_type_t type);
-  [[nodiscard]] std::string value_of(const char* name) const;
+  [[nodiscard]] bool user_sets(const char* name) const { return user_sets_.contains(name); }
 
   ConfHandle conf_;
+  std::set<std::string> user_sets_;
   bool pushes_metrics_ = true;
   std::optional<Error> failure_;
 };

@@ -11,6 +11,7 @@
 #include "kafka/handles.h"
 #include "kafka/message_view.h"
 #include "kafka/partition_list.h"
+#include "kafka/prefetch.h"
 
 namespace reseq::kafka {
 
@@ -82,6 +83,7 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
     const bool end = kind.value() == MessageKind::kEndOfLog;
     reached(*message, Offset(end ? message->offset : message->offset + 1));
     if (end) return std::optional<PlainRecord>();
+    prefetch_.took_one(*handle_);
     std::optional<PlainRecord> record(std::in_place);
     record->topic = rd_kafka_topic_name(message->rkt);
     record->partition = Partition(message->partition);
@@ -170,6 +172,7 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
   bool member_ = false;
   bool closed_ = false;
   ConsumerHandle handle_;
+  Prefetch prefetch_;
 };
 
 }  // namespace

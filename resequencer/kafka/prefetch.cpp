@@ -1,11 +1,14 @@
 #include "kafka/prefetch.h"
 
+#include <algorithm>
+
 namespace reseq::kafka {
 
 namespace {
 
 constexpr int kVersionWithSetting = 0x02020000;
-constexpr int kAnswerLimitMs = 20;  // the question itself wakes; what it says is not needed
+constexpr int kAnswerLimitMs = 2;  // the question itself wakes; what it says is not needed
+constexpr std::chrono::milliseconds kBetweenQuestions{50};
 
 bool has_setting() {
   return rd_kafka_version() >= kVersionWithSetting;
@@ -15,6 +18,9 @@ bool has_setting() {
 
 void Prefetch::ask(rd_kafka_t& consumer) {
   if (has_setting()) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_at_ < kBetweenQuestions) return;
+  asked_at_ = now;
   rd_kafka_topic_partition_list_t* assigned = nullptr;
   if (rd_kafka_assignment(&consumer, &assigned) != RD_KAFKA_RESP_ERR_NO_ERROR) return;
   const PartitionList list(assigned);
@@ -26,9 +32,9 @@ void Prefetch::look(rd_kafka_t& consumer) {
   if (has_setting()) return;
   const QueueHandle queue(rd_kafka_queue_get_consumer(&consumer));
   const std::size_t waiting = rd_kafka_queue_length(queue.get());
-  if (waiting >= kMessages) was_full_ = true;
-  if (!was_full_ || waiting > kMessages / 2) return;
-  was_full_ = false;
+  peak_ = std::max(peak_, waiting);
+  if (peak_ < 2 * kLookAfter || waiting > peak_ / 2) return;
+  peak_ = waiting;
   ask(consumer);
 }
 

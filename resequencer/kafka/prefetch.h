@@ -1,10 +1,11 @@
 // Prefetch: keeps librdkafka fetching while records are taken faster than it looks. Before 2.2.0 the thread of a broker
 // that finds its queue full sleeps for up to a second, however soon the queue is empty; then it has a setting for that
-// (fetch.queue.backoff.ms). What wakes it is a request: so one that costs nothing, where the logs end, is sent when a
-// queue that was full has become half empty.
+// (fetch.queue.backoff.ms). What wakes it is a request: so one that costs nothing, where the logs end, is sent when the
+// queue is half as long as it was. Whether it was full is not asked: records and bytes are limits, and both may be set.
 // Thread rule: the thread of the client.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include "kafka/handles.h"
@@ -32,11 +33,12 @@ class Prefetch {
   static constexpr std::size_t kLookAfter = 1024;
   static constexpr std::size_t kNothingUntilAsked = 64;  // soon at first, then rarely
   void look(rd_kafka_t& consumer);
-  static void ask(rd_kafka_t& consumer);
+  void ask(rd_kafka_t& consumer);
 
   std::size_t taken_ = 0;
   std::size_t nothing_ = 0;  // polls in vain, one after the other
-  bool was_full_ = false;
+  std::size_t peak_ = 0;     // of records that waited, since the last question
+  std::chrono::steady_clock::time_point asked_at_;
 };
 
 }  // namespace reseq::kafka

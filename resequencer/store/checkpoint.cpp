@@ -28,8 +28,8 @@ std::optional<T> pinned(const DiskCopy& disk, std::string_view key, const Decode
 
 Result<std::unique_ptr<PartitionStore>> PartitionStore::open(std::unique_ptr<StateFolder> folder,
                                                              const DiskSettings& settings) {
-  const std::string poison_file = folder->poison_file();
-  const CrashMark mark(poison_file.c_str());
+  const CrashMarks marks = folder->crash_marks();
+  const CrashMark mark(&marks);
   auto disk = DiskCopy::open(std::move(folder), settings);
   if (!disk) return disk.error();
   auto store = std::make_unique<PartitionStore>();

@@ -17,12 +17,12 @@ std::array<struct sigaction, kSignals.size()> actions_before;
 
 }  // namespace
 
-constinit thread_local const char* CrashMark::current = nullptr;
+constinit thread_local const CrashMarks* CrashMark::current = nullptr;
 
 void CrashMark::watch() {
   struct sigaction action {};
   action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     struct sigaction before {};
@@ -33,10 +33,12 @@ void CrashMark::watch() {
 
 void CrashMark::on_signal(int signal, siginfo_t* info, void*) {
   if (current != nullptr) {
-    const int file = ::open(current, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int file = ::open(current->poisoned.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file >= 0) {
       (void)!::write(file, kText.data(), kText.size());
       ::close(file);
+    } else {
+      for (const std::string& name : current->trust) ::unlink(name.c_str());
     }
   }
   // The instruction is tried again when this returns, and then meets the handler that was there before.

@@ -7,15 +7,24 @@
 // the signal then does what it would have done. Thread rule: any thread, a mark for each.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <csignal>
+#include <string>
 
 namespace reseq::store {
 
+// Names of files of one folder, with its path.
+struct CrashMarks {
+  std::string poisoned;              // to be made
+  std::array<std::string, 2> trust;  // to be removed when that fails: without them an unclean copy is not trusted
+};
+
 class CrashMark {
  public:
-  // `file`: the whole name of the mark; null: none. Inner marks hide outer ones. REQUIRES: it outlives this.
-  explicit CrashMark(const char* file) : before_(current) { current = file; }
-  ~CrashMark() { current = before_; }
+  // Null: none. Inner marks hide outer ones. REQUIRES: they outlive this.
+  explicit CrashMark(const CrashMarks* marks) : before_(current) { set(marks); }
+  ~CrashMark() { set(before_); }
   CrashMark(const CrashMark&) = delete;
   CrashMark& operator=(const CrashMark&) = delete;
 
@@ -23,9 +32,15 @@ class CrashMark {
   static void watch();
 
  private:
+  // What happens in this scope stays in it, as a signal sees it.
+  static void set(const CrashMarks* marks) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    current = marks;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
   static void on_signal(int signal, siginfo_t* info, void* context);
-  static thread_local const char* current;
-  const char* before_;
+  static thread_local const CrashMarks* current;
+  const CrashMarks* before_;
 };
 
 }  // namespace reseq::store

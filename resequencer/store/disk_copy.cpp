@@ -1,5 +1,6 @@
 #include "store/disk_copy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/assert.h"
@@ -10,6 +11,7 @@ namespace reseq::store {
 namespace {
 
 constexpr std::string_view kRecordKey = "checkpoint";
+constexpr std::uint64_t kFilterKept = std::uint64_t{1} << 18U;  // keys; so many take half a megabyte at most
 
 Error damaged_row() {
   return {ErrorClass::kInvalid, 0, "state: a row on disk fails its checksum"};
@@ -83,7 +85,7 @@ Result<> DiskCopy::open() {
     written_ = decoded.value();
   }
   filter_.reset();
-  if (row_count() == 0) filter_.emplace();
+  if (const auto rows = environment_->entries(Table::kRows); rows && rows.value() == 0) filter_.emplace();
   sync_->attach(environment_->descriptor(), *folder_);
   return Done{};
 }
@@ -163,14 +165,20 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   forget_reads();
   if (done) {
     written_ = record;
-    if (filter_)
-      for (const MemoryTable::Entry* entry : entries)
-        if (entry->value()) filter_->add(entry->hash());
+    note_written(entries);
   } else if (done.error().what_to_do != ErrorClass::kRetriable) {
     poison();
     return Error{ErrorClass::kFatal, done.error().code, done.error().message};
   }
   return done;
+}
+
+// Ids that come and go would make the filter grow for ever: it is given up when most of what it knows is gone.
+void DiskCopy::note_written(const std::vector<const MemoryTable::Entry*>& entries) {
+  if (!filter_) return;
+  for (const MemoryTable::Entry* entry : entries)
+    if (entry->value()) filter_->add(entry->hash());
+  if (filter_->added() > std::max(kFilterKept, 2 * row_count())) filter_.reset();
 }
 
 Result<> DiskCopy::close_clean() {

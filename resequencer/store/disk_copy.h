@@ -72,6 +72,7 @@ class DiskCopy {
   Result<> open();
   void close();
   void forget_reads();
+  void note_written(const std::vector<const MemoryTable::Entry*>& entries);
 
   std::unique_ptr<StateFolder> folder_;
   DiskSettings settings_;
@@ -79,7 +80,7 @@ class DiskCopy {
   std::unique_ptr<Environment> environment_;
   std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
   std::optional<CheckpointRecord> written_;
-  std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open()
+  std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open(), or most of its keys are gone
   // What reading has found out since the last write.
   mutable RecentReads reads_;
   mutable std::string first_timer_;  // key of a timer: those before it are hidden

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <lmdb.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -13,6 +15,7 @@ namespace reseq::store {
 namespace {
 
 constexpr std::array<const char*, kTables> kNames = {"rows", "timers", "checkpoint"};
+constexpr const char* kFile = "/data.mdb";
 constexpr unsigned kReadersMax = 8;  // one is used; slots of processes that died are given back at open
 constexpr std::uint64_t kMapBytesMin = std::uint64_t{64} << 10;
 constexpr std::uint64_t kMapBytesMax = std::uint64_t{1} << 46;  // of 47 bits of addresses
@@ -22,13 +25,28 @@ ErrorClass class_of(int code) {
   switch (code) {
     case MDB_READERS_FULL:
       return ErrorClass::kRetriable;
-    case MDB_MAP_FULL:  // an answer to write() alone
     case MDB_PANIC:
       return ErrorClass::kFatal;
     default:
       // Positive: errno. The others say that the copy is not what it should be.
       return code > 0 ? ErrorClass::kRetriable : ErrorClass::kInvalid;
   }
+}
+
+bool is_about_memory(int code) {
+  return code == ENOMEM || code == EINVAL || code == EFBIG || code == EOVERFLOW;
+}
+
+// LMDB makes the map as large as the meta pages say that it must be: when a map of the right size can be made, a bit
+// flipped there, and nothing is lacking.
+bool can_map(const std::string& file, std::uint64_t bytes) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  void* const map = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor, 0);
+  ::close(descriptor);
+  if (map == MAP_FAILED) return false;
+  ::munmap(map, bytes);
+  return true;
 }
 
 Error failed(const char* doing, int code) {
@@ -73,11 +91,11 @@ Result<> Environment::start(const std::string& path, const Options& options) {
   if (const int code = ::mdb_env_set_mapsize(env_, map_bytes); code != 0) return failed("map size", code);
   const unsigned flags = options.read_only ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC;
   struct stat copy {};
-  const bool is_new = ::stat((path + "/data.mdb").c_str(), &copy) != 0 || copy.st_size == 0;
+  const bool is_new = ::stat((path + kFile).c_str(), &copy) != 0 || copy.st_size == 0;
   if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | flags, 0600); code != 0) {
     Error error = failed("LMDB cannot open the copy", code);
-    // The map is as large as the copy says it must be: a bit that flipped there looks like a lack of memory.
-    if (!is_new && (code == ENOMEM || code == EINVAL || code == EFBIG || code == EOVERFLOW))
+    if (!is_new && is_about_memory(code) &&
+        can_map(path + kFile, std::max(map_bytes, static_cast<std::uint64_t>(copy.st_size))))
       error.what_to_do = ErrorClass::kInvalid;
     return error;
   }

@@ -26,6 +26,7 @@ std::uint64_t bit_of_word(std::uint64_t number, unsigned word) {
 
 void KeyFilter::add(std::uint64_t hash) {
   if (may_have(hash)) return;
+  ++added_;
   if (layers_.empty() || layers_.back().room == 0) {
     const std::size_t blocks = layers_.empty() ? kFirstBlocks : layers_.back().blocks.size() * kGrowth;
     layers_.push_back({std::vector<Block>(blocks), blocks * kHashesPerBlock});

@@ -11,8 +11,6 @@ namespace reseq::store {
 namespace {
 
 constexpr std::size_t kSlotsMin = 256;
-// A table that was filled once keeps this many slots, and room for a quarter as many entries.
-constexpr std::size_t kSlotsKept = std::size_t{1} << 17U;
 
 std::uint32_t piece_of(std::uint64_t hash) {
   return static_cast<std::uint32_t>(hash >> 32U);
@@ -95,7 +93,7 @@ void MemoryTable::set_value(Entry& entry, std::string_view value) {
     entry.room_ = static_cast<std::uint32_t>(entry.value_ == nullptr ? value.size() : room_for(value.size()));
     entry.value_ = arena_.allocate(entry.room_);
   }
-  if (!value.empty()) std::memcpy(entry.value_, value.data(), value.size());
+  if (!value.empty()) std::memmove(entry.value_, value.data(), value.size());
   entry.size_ = static_cast<std::uint32_t>(value.size());
 }
 
@@ -142,12 +140,8 @@ std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
 void MemoryTable::clear() {
   timers_.clear();
   keys_.clear();
-  if (slots_.size() > kSlotsKept) {
-    slots_ = std::vector<Slot>();
-    blocks_.resize(std::min(blocks_.size(), kSlotsKept / 4 / kBlockEntries));
-  } else {
-    std::fill(slots_.begin(), slots_.end(), Slot{});
-  }
+  slots_ = std::vector<Slot>();
+  blocks_.clear();
   size_ = 0;
   bytes_ = 0;
   arena_.reset();

@@ -129,7 +129,7 @@ class PartitionStore final : public engine::StateView {
   [[nodiscard]] std::optional<std::string_view> value_of(const codec::HashedKey& key) const;
   void break_down(Error error) const;
   // While it lives, a signal that ends the process poisons the copy.
-  [[nodiscard]] CrashMark mark() const { return CrashMark(disk_ ? disk_->folder().poison_file().c_str() : nullptr); }
+  [[nodiscard]] CrashMark mark() const { return CrashMark(disk_ ? &disk_->folder().crash_marks() : nullptr); }
   // What can be read from; none in memory only.
   [[nodiscard]] const DiskCopy* disk() const { return disk_ && disk_->is_open() ? disk_.get() : nullptr; }
 

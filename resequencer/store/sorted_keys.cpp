@@ -6,7 +6,7 @@
 namespace reseq::store {
 
 void SortedKeys::clear() {
-  fresh_.clear();
+  fresh_ = Run();
   runs_.clear();
 }
 

@@ -14,8 +14,6 @@ namespace {
 constexpr const char* kLock = "lock";
 constexpr const char* kCopyFile = "data.mdb";
 constexpr const char* kReadersFile = "lock.mdb";
-constexpr const char* kBoot = "boot";
-constexpr const char* kClean = "clean";
 
 Error invalid(std::string message) {
   return {ErrorClass::kInvalid, 0, std::move(message)};

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/result.h"
+#include "store/crash_mark.h"
 #include "store/private_directory.h"
 
 namespace reseq::store {
@@ -54,19 +55,21 @@ class StateFolder {
   // The copy is not to be opened again. Fails only when nothing could be noted on disk.
   Result<> poison();
   [[nodiscard]] bool poisoned() const { return poisoned_; }
-  // The file that poison() makes, with its path.
-  [[nodiscard]] const std::string& poison_file() const { return poison_file_; }
+  // What a process that dies of the copy leaves behind.
+  [[nodiscard]] const CrashMarks& crash_marks() const { return crash_marks_; }
 
   // Removes the copy and its marks, not the lock. REQUIRES: no environment is open in the folder.
   Result<> wipe();
 
  private:
   static constexpr const char* kPoisoned = "poisoned";
+  static constexpr const char* kClean = "clean";
+  static constexpr const char* kBoot = "boot";
   StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
       : boot_id_(std::move(boot_id)),
         directory_(std::move(directory)),
         lock_(std::move(lock)),
-        poison_file_(directory_.path() + "/" + kPoisoned) {}
+        crash_marks_{path() + "/" + kPoisoned, {path() + "/" + kClean, path() + "/" + kBoot}} {}
 
   enum class Leftovers : bool { kKeep, kRemove };
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id,
@@ -78,7 +81,7 @@ class StateFolder {
   std::string boot_id_;
   PrivateDirectory directory_;
   Descriptor lock_;
-  std::string poison_file_;
+  CrashMarks crash_marks_;
   Copy found_ = Copy::kNone;
   bool writing_ = false;
   std::atomic<bool> poisoned_ = false;

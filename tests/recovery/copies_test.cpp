@@ -165,11 +165,23 @@ TEST_F(Copies, ThatIsCutShortUnderItsProcessIsRebuiltByTheNextOne) {
   if (died) {
     EXPECT_EQ(process->wait(kLimitMs), 128 + SIGBUS);
     start();
-    expect_says(0, "takeover=ready recovery=rebuild reason=damaged");
+    expect_says(0, "takeover=ready recovery=rebuild reason=poisoned");
   }
   wait_for_records("work", 100);
   send_all("commands", {{"reseq-command", "sequence"}, {"reseq-seq", "2"}}, "2");
   wait_for_records("output.search", 100);
+  stop();
+}
+
+TEST_F(Copies, ThatIsCutShortBetweenTwoProcessesIsRebuilt) {
+  init(1, "checkpoint_interval_ms = 200\n");
+  live(50);
+  start();
+  expect_says(0, "takeover=ready");
+  stop();
+  fs::resize_file(data_file(copy_of(0)), 8192);
+  start();
+  expect_says(0, "takeover=ready recovery=rebuild reason=damaged");
   stop();
 }
 
