@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
 #include <utility>
 
+#include "tests/chaos/nemesis/state_damage.h"
 #include "tests/e2e/fleet.h"
 
 namespace reseq::chaos {
@@ -60,7 +62,19 @@ void Crew::step() {
   weigh();
 }
 
-// What may end a process: we, a failpoint it was armed with, a stop that was asked for. All else needs an excuse.
+// A process may die of a copy that a fault has damaged, once: it leaves a mark, and the next one has to rebuild it.
+bool Crew::died_of_damage(Member& member, const End& end) {
+  if (end.code != 128 + SIGSEGV && end.code != 128 + SIGBUS && end.code != 128 + SIGFPE) return false;
+  const std::vector<std::string> copies = copies_of(member.folder);
+  return std::any_of(copies.begin(), copies.end(), [&](const std::string& copy) {
+    const int partition = std::stoi(copy.substr(copy.rfind('/') + 1));
+    const bool damaged = member.damaged.contains(partition) || member.exchanged.contains(partition);
+    return damaged && std::filesystem::exists(copy + "/poisoned") && member.died_of.insert(partition).second;
+  });
+}
+
+// What may end a process: we, a failpoint it was armed with, a stop that was asked for, a copy that a fault damaged.
+// All else needs an excuse.
 void Crew::judge_end(Member& member, const End& end) {
   read_log(member);
   member.parked.clear();
@@ -75,7 +89,7 @@ void Crew::judge_end(Member& member, const End& end) {
   const bool listens = member.job == Job::kPipeline ? end.lived_s > kListensAfterS : member.ready_at.has_value();
   const bool too_early = end.code == 128 + SIGTERM && !listens;
   const bool stopped = end.terminated && (end.code == EXIT_SUCCESS || too_early);
-  const bool expected = end.killed || at_failpoint || stopped;
+  const bool expected = end.killed || at_failpoint || stopped || died_of_damage(member, end);
   ++member.ends;
   member.ready_at.reset();
   chronicle_.end_excuse(chronicle_.excuse(kLeaderLost));
@@ -127,7 +141,10 @@ void Crew::read_line(Member& member, const std::string& line) {
   if (test::field(line, "takeover") == "ready") {
     member.exchanged.erase(std::atoi(partition->c_str()));
     const std::string way = test::field(line, "recovery").value_or("");
-    if (way == "rebuild") member.damaged.erase(std::atoi(partition->c_str()));
+    if (way == "rebuild") {
+      member.damaged.erase(std::atoi(partition->c_str()));
+      member.died_of.erase(std::atoi(partition->c_str()));
+    }
     ++counts_.recoveries[way == "rebuild" ? way + "/" + test::field(line, "reason").value_or("") : way];
   }
 }

@@ -38,6 +38,7 @@ struct Member {
   std::map<int, std::string> parked = {};          // partition and reason, since its last start
   std::set<int> exchanged = {};                    // partitions whose copy here is a wrong one, until it is opened
   std::set<int> damaged = {};                      // partitions whose copy may be wrong unseen, until it is rebuilt
+  std::set<int> died_of = {};                      // partitions whose damaged copy ended it, until it is rebuilt
   std::optional<Clock::time_point> ready_at = {};  // it said so since its last start; a pipeline does not
   bool disk_failed = false;                        // it said so since its last start
   std::uint64_t ends = 0;
@@ -76,6 +77,7 @@ class Crew {
   [[nodiscard]] std::size_t owned() const { return owned_.size(); }
 
  private:
+  static bool died_of_damage(Member& member, const End& end);
   void judge_end(Member& member, const End& end);
   void read_line(Member& member, const std::string& line);
   void weigh();
