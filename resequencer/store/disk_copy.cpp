@@ -48,7 +48,6 @@ Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, b
   }
   if (old && !codec::is_intact(key, *old)) return damaged_row();
   const auto old_timer = old && is_document(key) ? codec::timer_of(*old) : std::nullopt;
-  if (!value && !old) return Done{};
   if (old == value) return Done{};
   Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
   if (!changed) return changed;

@@ -69,7 +69,7 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
     record = replace(summary_, *hash_, hashed, old, change.value);
   }
-  remember(change, hashed);
+  remember(hashed, change.value);
   stand(Offset(offset.value() + 1), record, type == codec::KeyType::kMeta);
   return Done{};
 }
@@ -81,7 +81,7 @@ void PartitionStore::apply(std::span<const Change> changes, const Summary& after
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
       set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
     }
-    remember(change, hash_->hashed(change.key));
+    remember(hash_->hashed(change.key), change.value);
   }
   summary_ = after;
   const Change& last = changes.back();
@@ -94,14 +94,14 @@ void PartitionStore::set_identity(Identity identity) {
   memory_ = std::make_unique<MemoryTable>(*hash_);
 }
 
-void PartitionStore::remember(const Change& change, const codec::HashedKey& key) {
-  if (change.key == codec::meta_key()) {
-    meta_ = std::get<Meta>(codec::decode_meta(change.key, *change.value));
-  } else if (change.key == codec::target_table_key()) {
-    targets_ = std::get<TargetTable>(codec::decode_targets(change.key, *change.value));
+void PartitionStore::remember(const codec::HashedKey& key, std::optional<std::string_view> value) {
+  if (key.bytes == codec::meta_key()) {
+    meta_ = std::get<Meta>(codec::decode_meta(key.bytes, *value));
+  } else if (key.bytes == codec::target_table_key()) {
+    targets_ = std::get<TargetTable>(codec::decode_targets(key.bytes, *value));
     has_targets_ = true;
   }
-  memory_->put(key, change.value);
+  memory_->put(key, value);
 }
 
 void PartitionStore::stand(Offset next, Digest last_record, bool at_meta) {

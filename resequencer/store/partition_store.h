@@ -121,7 +121,7 @@ class PartitionStore final : public engine::StateView {
   Result<> load();
   void forget();
   void set_identity(Identity identity);
-  void remember(const Change& change, const codec::HashedKey& key);
+  void remember(const codec::HashedKey& key, std::optional<std::string_view> value);
   // The old row goes out of the sums, the new one comes in. The hash of the record.
   static Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
                         std::optional<std::string_view> old, std::optional<std::string_view> fresh);

@@ -26,13 +26,6 @@ void SortedKeys::merge_last_two() const {
   std::inplace_merge(longer.begin(), longer.begin() + middle, longer.end());
 }
 
-const std::vector<std::string_view>& SortedKeys::all() const {
-  settle();
-  if (runs_.empty()) return fresh_;
-  while (runs_.size() > 1) merge_last_two();
-  return runs_.front();
-}
-
 SortedKeys::Walk SortedKeys::behind(std::string_view cursor) const {
   settle();
   Walk walk;

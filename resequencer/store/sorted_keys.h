@@ -17,9 +17,6 @@ class SortedKeys {
   void add(std::string_view key) { fresh_.push_back(key); }
   void clear();
 
-  // All of them, in order. REQUIRES: nothing is added while it is used.
-  [[nodiscard]] const std::vector<std::string_view>& all() const;
-
   // Walks through the keys behind `cursor`, in order. REQUIRES: nothing is added while it is used.
   class Walk {
    public:

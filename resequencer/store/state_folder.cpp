@@ -14,6 +14,9 @@ namespace {
 constexpr const char* kLock = "lock";
 constexpr const char* kCopyFile = "data.mdb";
 constexpr const char* kReadersFile = "lock.mdb";
+constexpr const char* kBoot = "boot";
+constexpr const char* kClean = "clean";
+constexpr const char* kPoisoned = "poisoned";
 
 Error invalid(std::string message) {
   return {ErrorClass::kInvalid, 0, std::move(message)};
@@ -34,6 +37,12 @@ std::string boot_id() {
   while (!id.empty() && id.back() == '\n') id.pop_back();
   return id;
 }
+
+StateFolder::StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
+    : boot_id_(std::move(boot_id)),
+      directory_(std::move(directory)),
+      lock_(std::move(lock)),
+      crash_marks_{path() + "/" + kPoisoned, {path() + "/" + kClean, path() + "/" + kBoot}} {}
 
 Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, const std::string& boot_id) {
   return open(path, boot_id, Leftovers::kRemove);

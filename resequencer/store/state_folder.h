@@ -62,14 +62,7 @@ class StateFolder {
   Result<> wipe();
 
  private:
-  static constexpr const char* kPoisoned = "poisoned";
-  static constexpr const char* kClean = "clean";
-  static constexpr const char* kBoot = "boot";
-  StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
-      : boot_id_(std::move(boot_id)),
-        directory_(std::move(directory)),
-        lock_(std::move(lock)),
-        crash_marks_{path() + "/" + kPoisoned, {path() + "/" + kClean, path() + "/" + kBoot}} {}
+  StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id);
 
   enum class Leftovers : bool { kKeep, kRemove };
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id,

@@ -21,8 +21,9 @@ const std::string kNanoseconds = "ns each";
 
 double instructions(const Site& site, const std::string& step) {
   const std::string json_file = site.folder + "/instructions.json";
-  test::Process count({site.instructions, "--program", test::program("reseq-bench-micro"), "--json", json_file},
-                      site.folder + "/instructions.log");
+  test::Process count(
+      {site.instructions, "--program", test::program("reseq-bench-micro"), "--step", step, "--json", json_file},
+      site.folder + "/instructions.log");
   (void)count.wait(kCountLimitMs);  // what has grown is the matter of another test
   const auto counts = nlohmann::json::parse(std::ifstream(json_file), nullptr, false);
   if (!counts.contains(step)) throw std::runtime_error("instructions were not counted: " + count.tail());

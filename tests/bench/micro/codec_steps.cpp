@@ -16,9 +16,9 @@ class Decode final : public Step {
     for (std::uint64_t i = 0; i < size.batch; ++i) inputs_.add_request(i, i + 1);
   }
   void run() override {
-    const codec::DecodeContext decoding{&targets_, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
+    const codec::DecodeContext context = decoding(targets_);
     for (const auto& input : inputs_.all())
-      decoded_ += std::holds_alternative<Request>(codec::decode(input, decoding)) ? 1 : 0;
+      decoded_ += std::holds_alternative<Request>(codec::decode(input, context)) ? 1 : 0;
     RESEQ_ASSERT(decoded_ % records_ == 0, "a sample that is no request");
   }
   [[nodiscard]] std::uint64_t records() const override { return records_; }
@@ -107,11 +107,6 @@ class EncodeRow final : public Step {
   std::vector<Row> rows_;
   std::string key_, value_;
 };
-
-template <typename AStep>
-NamedStep named(std::string_view name, std::string_view what) {
-  return {name, what, [](const Size& size) { return std::make_unique<AStep>(size); }};
-}
 
 }  // namespace
 

@@ -52,8 +52,7 @@ class Decide : public Step {
  protected:
   void add_request(std::uint64_t document, std::uint64_t sequence) { inputs_.add_request(document, sequence); }
   void decode_all() {
-    const codec::DecodeContext decoding{&targets_, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
-    for (const auto& input : inputs_.all()) commands_.push_back(codec::decode(input, decoding));
+    for (const auto& input : inputs_.all()) commands_.push_back(codec::decode(input, decoding(targets_)));
   }
   [[nodiscard]] const Size& size() const { return size_; }
 
@@ -96,9 +95,8 @@ class Life final : public Step {
     for (const std::uint64_t document : chosen_) inputs_->add_request(document, sequence_);
     for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "search");
     for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "catalogue");
-    const codec::DecodeContext decoding{&targets_, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
     commands_.clear();
-    for (const auto& input : inputs_->all()) commands_.push_back(codec::decode(input, decoding));
+    for (const auto& input : inputs_->all()) commands_.push_back(codec::decode(input, decoding(targets_)));
   }
   void run() override {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -124,11 +122,6 @@ class Life final : public Step {
   PartitionState before_ = partition_state();
   engine::Context context_ = context();
 };
-
-template <typename AStep>
-NamedStep named(std::string_view name, std::string_view what) {
-  return {name, what, [](const Size& size) { return std::make_unique<AStep>(size); }};
-}
 
 }  // namespace
 

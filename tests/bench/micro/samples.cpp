@@ -70,7 +70,7 @@ Row row_of(std::uint64_t sequence) {
   Row row;
   row.groups.push_back({order, true, both, TargetSet(), TargetSet()});
   row.since.push_back({both, kNow});
-  row.requested = Requested{order, Offset(static_cast<std::int64_t>(sequence)), PayloadHash(sequence * kSeed), both};
+  row.requested = Requested{order, Offset(static_cast<std::int64_t>(sequence)), PayloadHash(sequence), both};
   return row;
 }
 
@@ -96,6 +96,10 @@ void Inputs::add_result(std::uint64_t document, std::uint64_t sequence, std::str
   headers_.push_back({Header{"reseq-seq", arena_.copy(std::to_string(sequence))}, Header{"reseq-epoch", "0"},
                       Header{"reseq-command", "sequence"}, Header{"reseq-target", target}});
   record.headers = {headers_.back().data(), 4};
+}
+
+codec::DecodeContext decoding(const TargetTable& targets) {
+  return {&targets, SequenceKind::kU64, Partitioner::kUnchecked, 4, false};
 }
 
 void Rows::add(std::uint64_t document, std::uint64_t sequence) {

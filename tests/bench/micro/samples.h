@@ -43,12 +43,15 @@ class Inputs {
   std::vector<codec::InputRecord> records_;
 };
 
+// How they are decoded. REQUIRES: the table outlives it.
+[[nodiscard]] codec::DecodeContext decoding(const TargetTable& targets);
+
 // Rows as the changelog has them.
 class Rows {
  public:
   void add(std::uint64_t document, std::uint64_t sequence);
   void add_identity();
-  // Of `generation`, fitting `store` after the rows so far.
+  // One that fits a state of these counts and this digest.
   void add_meta(const store::Summary& summary);
   [[nodiscard]] const std::vector<store::Change>& all() const { return changes_; }
 

@@ -31,6 +31,11 @@ struct NamedStep {
   std::function<std::unique_ptr<Step>(const Size&)> make;
 };
 
+template <typename AStep>
+NamedStep named(std::string_view name, std::string_view what) {
+  return {name, what, [](const Size& size) { return std::make_unique<AStep>(size); }};
+}
+
 // CPU time of this thread in nanoseconds for each record of one run.
 [[nodiscard]] double cpu_ns_each(Step& step);
 

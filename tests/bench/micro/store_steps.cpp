@@ -1,8 +1,7 @@
 // The state of one partition, on a real disk: looking up, changing, checkpoints, and reading a changelog.
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <lmdb.h>
+#include <optional>
 #include <stdexcept>
 
 #include "codec/keys.h"
@@ -11,30 +10,13 @@
 #include "tests/bench/micro/step.h"
 #include "tests/bench/requests.h"
 #include "tests/support/good.h"
+#include "tests/support/process.h"
 
 namespace reseq::bench {
 
 namespace {
 
 constexpr std::size_t kCheckpointRows = 65'536;  // checkpoint_rows_max, as it is without a configuration
-
-// Goes away with its step.
-class Place {
- public:
-  Place() : path_(std::filesystem::temp_directory_path() / "reseq-bench-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no folder " + path_);
-  }
-  ~Place() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-  [[nodiscard]] std::string folder(int number) const { return path_ + "/" + std::to_string(number); }
-
- private:
-  std::string path_;
-};
 
 std::unique_ptr<store::PartitionStore> open(const std::string& folder) {
   return test::good(store::PartitionStore::open(test::good(store::StateFolder::open(folder, "boot")), {}));
@@ -55,7 +37,7 @@ void restore(store::PartitionStore& store, const std::vector<store::Change>& row
 // A store that knows size.known documents, all of them on disk.
 class Filled {
  public:
-  explicit Filled(std::uint64_t known) : store_(open(place_.folder(0))) {
+  explicit Filled(std::uint64_t known) : store_(open(place_.path())) {
     Rows rows;
     rows.add_identity();
     for (std::uint64_t document = 0; document < known; ++document) rows.add(document, 1);
@@ -68,7 +50,7 @@ class Filled {
   [[nodiscard]] store::PartitionStore& store() { return *store_; }
 
  private:
-  Place place_;
+  test::TempDir place_;
   std::unique_ptr<store::PartitionStore> store_;
 };
 
@@ -174,10 +156,9 @@ class WriteCheckpoint final : public StoreStep {
 class PlainLmdb final : public Step {
  public:
   explicit PlainLmdb(const Size& size) {
-    std::filesystem::create_directories(place_.folder(1));
     check(::mdb_env_create(&env_));
     check(::mdb_env_set_mapsize(env_, std::size_t{8} << 30U));
-    check(::mdb_env_open(env_, place_.folder(1).c_str(), MDB_NOSYNC | MDB_NOLOCK | MDB_NOMEMINIT, 0600));
+    check(::mdb_env_open(env_, place_.path().c_str(), MDB_NOSYNC | MDB_NOLOCK | MDB_NOMEMINIT, 0600));
     Rows all;
     for (std::uint64_t document = 0; document < size.known; ++document) all.add(document, 1);
     write(sorted(all));
@@ -213,7 +194,7 @@ class PlainLmdb final : public Step {
     check(::mdb_txn_commit(transaction));
   }
 
-  Place place_;
+  test::TempDir place_;
   MDB_env* env_ = nullptr;
   Rows rows_;
   std::vector<store::Change> changes_;
@@ -228,22 +209,17 @@ class Restore final : public Step {
   }
   void prepare() override {
     store_.reset();
-    store_ = open(place_.folder(++runs_));
+    place_.emplace();
+    store_ = open(place_->path());
   }
   void run() override { restore(*store_, rows_.all()); }
   [[nodiscard]] std::uint64_t records() const override { return rows_.all().size(); }
 
  private:
   Rows rows_;
-  Place place_;
-  int runs_ = 0;
+  std::optional<test::TempDir> place_;  // another one for each run
   std::unique_ptr<store::PartitionStore> store_;
 };
-
-template <typename AStep>
-NamedStep named(std::string_view name, std::string_view what) {
-  return {name, what, [](const Size& size) { return std::make_unique<AStep>(size); }};
-}
 
 }  // namespace
 

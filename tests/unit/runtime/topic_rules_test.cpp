@@ -33,9 +33,9 @@ class InitTopics {
     TopicAnswers answers;
     for (const std::string& name : application.topics.names()) {
       if (const auto error = errors.find(name); error != errors.end())
-        answers.push_back(error->second);
+        answers.emplace_back(error->second);
       else
-        answers.push_back(facts.at(name));
+        answers.emplace_back(facts.at(name));
     }
     if (answers.front()) application.partitions = answers.front().value().partitions;
     return judge_topics(application, answers);

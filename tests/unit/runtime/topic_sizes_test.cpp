@@ -31,7 +31,7 @@ std::vector<std::string> refused(const std::string& topic, std::uint64_t bytes) 
     facts.deletes = !facts.compacts;
     facts.retention_ms = 7LL * 24 * 3'600'000;
     facts.delete_retention_ms = facts.retention_ms;
-    answers.push_back(facts);
+    answers.emplace_back(facts);
   }
   std::vector<std::string> found;
   for (const Finding& finding : judge_topics(application, answers))
