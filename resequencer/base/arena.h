@@ -3,6 +3,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/pmr/monotonic_buffer_resource.hpp>
 #include <cstring>
 #include <string_view>
@@ -19,13 +20,29 @@ class Arena {
   }
 
   [[nodiscard]] char* allocate(std::size_t bytes) {
-    return static_cast<char*>(memory_.allocate(bytes == 0 ? 1 : bytes, 1));
+    if (static_cast<std::size_t>(end_ - at_) <= bytes) more(bytes + 1);  // never null: no bytes are not nothing
+    char* const place = at_;
+    at_ += bytes;
+    return place;
   }
 
-  void reset() { memory_.release(); }
+  void reset() {
+    memory_.release();
+    at_ = end_ = nullptr;
+  }
 
  private:
-  boost::container::pmr::monotonic_buffer_resource memory_;
+  static constexpr std::size_t kPiece = 4096;
+
+  void more(std::size_t bytes) {
+    const std::size_t piece = std::max(bytes, kPiece);
+    at_ = static_cast<char*>(memory_.allocate(piece, 1));
+    end_ = at_ + piece;
+  }
+
+  boost::container::pmr::monotonic_buffer_resource memory_;  // of pieces
+  char* at_ = nullptr;
+  char* end_ = nullptr;  // of the piece
 };
 
 }  // namespace reseq

@@ -10,11 +10,15 @@
 #include "model/effects.h"
 #include "model/partition_state.h"
 #include "model/target.h"
-#include "store/partition_store.h"
+#include "store/batch_view.h"
 
 namespace reseq::changelog {
 
 // Encodes the whole rows of the changed documents, in the order given.
+// REQUIRES: they were looked up in `view`, which outlives the changes.
+void append_rows(std::span<const RowChange> changes, const store::BatchView& view, Arena& arena,
+                 std::vector<store::Change>& out);
+// The same for documents that nobody looked up.
 void append_rows(std::span<const RowChange> changes, const codec::KeyedHash& hash, Arena& arena,
                  std::vector<store::Change>& out);
 [[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);

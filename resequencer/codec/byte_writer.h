@@ -7,8 +7,9 @@
 // Thread rule: one thread.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -19,28 +20,44 @@ namespace reseq::codec {
 
 class ByteWriter {
  public:
-  // REQUIRES: out outlives the writer.
-  explicit ByteWriter(std::string& out) : out_(out) {}
+  // REQUIRES: nobody else uses `out` until finish(): it is longer than what was written, so that most writes need no
+  // call.
+  explicit ByteWriter(std::string& out) : out_(out) { grow_from(out.size(), kPiece); }
+  ~ByteWriter() { RESEQ_ASSERT(at_ == end_, "a writer that was not finished"); }
+  ByteWriter(const ByteWriter&) = delete;
+  ByteWriter& operator=(const ByteWriter&) = delete;
 
-  void u8(std::uint8_t value) { out_.push_back(static_cast<char>(value)); }
+  // `out` is what was written, and no longer the writer's.
+  void finish() {
+    out_.resize(used());
+    end_ = at_;
+  }
+
+  // What stands in `out` from there on. REQUIRES: no more than there is; it lives until the next write.
+  [[nodiscard]] std::string_view written(std::size_t from) const { return {out_.data() + from, used() - from}; }
+
+  void u8(std::uint8_t value) {
+    want(1);
+    *at_++ = static_cast<char>(value);
+  }
 
   void varint(std::uint64_t value) {
-    if (value < 0x80) return u8(static_cast<std::uint8_t>(value));
-    std::array<char, 10> bytes;  // NOLINT(cppcoreguidelines-pro-member-init): what is used is written before
-    std::size_t size = 0;
-    for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
-    bytes[size++] = static_cast<char>(value);
-    out_.append(bytes.data(), size);
+    want(10);
+    for (; value >= 0x80; value >>= 7) *at_++ = static_cast<char>(value | 0x80);
+    *at_++ = static_cast<char>(value);
   }
 
   void fixed64(std::uint64_t value) {
-    std::array<char, 8> bytes;  // NOLINT(cppcoreguidelines-pro-member-init): the same
-    for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<char>(value >> (8 * i));
-    out_.append(bytes.data(), bytes.size());
+    want(8);
+    for (unsigned i = 0; i < 8; ++i) *at_++ = static_cast<char>(value >> (8 * i));
   }
 
   // As they are, without a length.
-  void raw(std::string_view bytes) { out_.append(bytes); }
+  void raw(std::string_view bytes) {
+    want(bytes.size());
+    if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+    at_ += bytes.size();
+  }
 
   void bytes(std::string_view bytes) {
     varint(bytes.size());
@@ -56,7 +73,17 @@ class ByteWriter {
   void time(UnixMs value) { varint(static_cast<std::uint64_t>(value.value())); }
 
  private:
+  static constexpr std::size_t kPiece = 128;  // more than most rows have
+
+  [[nodiscard]] std::size_t used() const { return static_cast<std::size_t>(at_ - out_.data()); }
+  void want(std::size_t bytes) {
+    if (static_cast<std::size_t>(end_ - at_) < bytes) grow_from(used(), std::max(bytes, kPiece));
+  }
+  void grow_from(std::size_t used, std::size_t bytes);
+
   std::string& out_;
+  char* at_ = nullptr;   // the next byte
+  char* end_ = nullptr;  // behind the last one that `out` has
 };
 
 }  // namespace reseq::codec

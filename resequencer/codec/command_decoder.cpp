@@ -14,8 +14,9 @@ namespace {
 // Reads one record. The first refusal stays; what is read after it is not used.
 class Decoder {
  public:
-  Decoder(const InputRecord& record, const DecodeContext& context)
-      : record_(record), context_(context), found_(record.headers) {
+  Decoder(InputRecord& record, const DecodeContext& context)
+      : record_(record), context_(context), found_(record.headers), said_(record.said.emplace()) {
+    said_.kinds = found_.kinds();
     if (record.key && record.key->size() <= kMaxIdBytes) id_ = *record.key;
   }
 
@@ -64,7 +65,8 @@ class Decoder {
   Sequence sequence();
   std::optional<Epoch> epoch() {
     const auto value = number<std::uint32_t>(HeaderKind::kEpoch);
-    return value ? std::optional(Epoch(*value)) : std::nullopt;
+    if (value) said_.epoch = Epoch(*value);
+    return said_.epoch;
   }
   Revision revision() { return Revision(number<std::uint64_t>(HeaderKind::kRevision).value_or(0)); }
   std::optional<TargetSet> targets();
@@ -81,6 +83,7 @@ class Decoder {
   const InputRecord& record_;
   const DecodeContext& context_;
   FoundHeaders found_;
+  Said& said_;
   Reason reason_ = Reason::kNone;
   bool is_sequence_ = false;
   bool lacking_ = false;
@@ -129,7 +132,8 @@ std::optional<TargetSet> Decoder::targets() {
     refuse(*reason);
     return std::nullopt;
   }
-  return std::get<TargetSet>(parsed);
+  said_.targets = std::get<TargetSet>(parsed);
+  return said_.targets;
 }
 
 std::optional<TargetNumber> Decoder::target(std::string_view name) {
@@ -266,7 +270,7 @@ Command Decoder::sequence_result() {
 
 }  // namespace
 
-Command decode(const InputRecord& record, const DecodeContext& context) {
+Command decode(InputRecord& record, const DecodeContext& context) {
   RESEQ_ASSERT(context.targets != nullptr, "a decoder without a target table");
   Decoder decoder(record, context);
   switch (record.role) {

@@ -7,11 +7,19 @@
 #include <span>
 #include <string_view>
 
+#include "codec/header_names.h"
 #include "model/command.h"
 #include "model/header.h"
 #include "model/partition_state.h"
 
 namespace reseq::codec {
+
+// What was read of the headers of a record that goes on: the encoder has not to read it again.
+struct Said {
+  HeaderKinds kinds;
+  std::optional<Epoch> epoch;
+  std::optional<TargetSet> targets;  // reseq-targets
+};
 
 // A consumed record. Its bytes outlive the batch.
 struct InputRecord {
@@ -22,6 +30,7 @@ struct InputRecord {
   std::optional<std::string_view> key;
   std::optional<std::string_view> payload;
   std::span<const Header> headers;
+  std::optional<Said> said;  // once it was decoded
 };
 
 struct DecodeContext {
@@ -32,10 +41,10 @@ struct DecodeContext {
   bool tap = false;  // a null payload on `requests` then says nothing about op
 };
 
-// Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one counts.
-// The reason told is the first of: unknown_control, unsupported_header, unknown_command, the id's, misrouted, the
-// sequence's, then whatever else is missing or malformed.
+// Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one
+// counts. The reason told is the first of: unknown_control, unsupported_header, unknown_command, the id's, misrouted,
+// the sequence's, then whatever else is missing or malformed.
 // REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null.
-[[nodiscard]] Command decode(const InputRecord& record, const DecodeContext& context);
+[[nodiscard]] Command decode(InputRecord& record, const DecodeContext& context);
 
 }  // namespace reseq::codec

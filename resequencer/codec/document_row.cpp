@@ -52,17 +52,18 @@ constexpr std::uint8_t kSizeMask = 63;
 constexpr std::size_t kNumberBytes = 8;  // sequences of this length lose their leading zeros
 
 std::size_t leading_zeros(std::string_view sequence) {
-  std::size_t zeros = 0;
-  while (zeros < sequence.size() && sequence[zeros] == '\0') ++zeros;
-  return zeros;
+  const std::size_t first = sequence.find_first_not_of('\0');
+  return first == std::string_view::npos ? sequence.size() : first;
 }
 
 void write_order(const Order& order, ByteWriter& out) {
   std::string_view sequence = order.sequence.bytes();
   std::size_t size = sequence.size();
-  if (const std::size_t zeros = leading_zeros(sequence); size == kNumberBytes && zeros > 0) {
-    size = Sequence::kMaxBytes + zeros;
-    sequence.remove_prefix(zeros);
+  if (size == kNumberBytes) {
+    if (const std::size_t zeros = leading_zeros(sequence); zeros > 0) {
+      size = Sequence::kMaxBytes + zeros;
+      sequence.remove_prefix(zeros);
+    }
   }
   const bool epoch = order.epoch.value() != 0;
   const bool revision = order.revision.value() != 0;
@@ -197,49 +198,7 @@ Requested read_requested(const Row& row, std::uint64_t flags, ByteReader& in) {
   return requested;
 }
 
-void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
-  if ((flags & kBarrier) != 0) row.barrier = read_order(in);
-  for (std::size_t groups = in.count(); groups > 0 && in.ok(); --groups) row.groups.push_back(read_group(in));
-  if ((flags & kSince) != 0) {
-    for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
-      const TargetSet targets(in.varint());
-      row.since.push_back({targets, in.time()});
-    }
-  }
-  if ((flags & kVersion) != 0) row.last_version = Version(in.fixed64());
-  if ((flags & kDeadline) != 0) row.deadline = in.time();
-  row.overdue = (flags & kOverdue) != 0;
-  if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
-}
-
-std::optional<RowError> decode_into(DocumentRow& found, std::string_view key, std::string_view value) {
-  auto parsed = parse_key(key);
-  if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
-  ByteReader in = open_frame(key, value);
-  if (!in.ok()) return in.error();
-
-  const std::uint64_t flags = in.varint();
-  if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
-  found.id = std::move(parsed->name);
-  if ((flags & kId) != 0) {
-    const std::string_view id = in.bytes();
-    in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == found.id && key_is_hashed(id));
-    found.id = id;
-  }
-  read_body(flags, found.row, in);
-  found.row.extensions = read_extensions(in);
-  if (!in.ok()) return in.error();
-  // What the flags say must be what an encoder would have said: one row, one encoding.
-  if (!holds(found.row) || flags != flags_of(found.row, parsed->hashed)) return RowError::kInvalid;
-  return std::nullopt;
-}
-
-}  // namespace
-
-void encode_row(std::string_view key, DocumentId id, const Row& row, std::string& out) {
-  RESEQ_ASSERT(holds(row), "a row that breaks its invariants");
-  const std::size_t begin = out.size();
-  ByteWriter writer(out);
+void write_body(DocumentId id, const Row& row, ByteWriter& writer) {
   const std::uint64_t flags = flags_of(row, key_is_hashed(id));
   writer.u8(kRowFormat);
   writer.varint(flags);
@@ -257,13 +216,75 @@ void encode_row(std::string_view key, DocumentId id, const Row& row, std::string
   if ((flags & kVersion) != 0) writer.fixed64(row.last_version.value());
   if ((flags & kDeadline) != 0) writer.time(row.deadline);
   if (row.requested) write_requested(*row.requested, flags, writer);
-  seal(key, row.extensions, begin, out);
+}
+
+void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
+  if ((flags & kBarrier) != 0) row.barrier = read_order(in);
+  for (std::size_t groups = in.count(); groups > 0 && in.ok(); --groups) row.groups.push_back(read_group(in));
+  if ((flags & kSince) != 0) {
+    for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
+      const TargetSet targets(in.varint());
+      row.since.push_back({targets, in.time()});
+    }
+  }
+  if ((flags & kVersion) != 0) row.last_version = Version(in.fixed64());
+  if ((flags & kDeadline) != 0) row.deadline = in.time();
+  row.overdue = (flags & kOverdue) != 0;
+  if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
+}
+
+// `id` becomes the one that the value says, empty when it says none.
+std::optional<RowError> read_document(bool hashed, std::string_view key, std::string_view value, Row& row,
+                                      std::string_view& id) {
+  ByteReader in = open_frame(key, value);
+  if (!in.ok()) return in.error();
+  const std::uint64_t flags = in.varint();
+  if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
+  if ((flags & kId) != 0) {
+    id = in.bytes();
+    in.require(id.size() <= kMaxIdBytes && key_is_hashed(id));
+  }
+  read_body(flags, row, in);
+  row.extensions = read_extensions(in);
+  if (!in.ok()) return in.error();
+  // What the flags say must be what an encoder would have said: one row, one encoding.
+  if (!holds(row) || flags != flags_of(row, hashed)) return RowError::kInvalid;
+  return std::nullopt;
+}
+
+std::optional<RowError> decode_into(DocumentRow& found, std::string_view key, std::string_view value) {
+  auto parsed = parse_key(key);
+  if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
+  std::string_view id;
+  if (const auto error = read_document(parsed->hashed, key, value, found.row, id)) return error;
+  if (parsed->hashed && id.substr(0, kHashedPrefixBytes) != parsed->name) return RowError::kInvalid;
+  found.id = parsed->hashed ? std::string(id) : std::move(parsed->name);
+  return std::nullopt;
+}
+
+}  // namespace
+
+void encode_row(std::string_view key, DocumentId id, const Row& row, std::string& out) {
+  RESEQ_ASSERT(holds(row), "a row that breaks its invariants");
+  const std::size_t begin = out.size();
+  ByteWriter writer(out);
+  write_body(id, row, writer);
+  seal(key, row.extensions, begin, writer);
 }
 
 Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value) {
   Decoded<DocumentRow> decoded;  // the row is made in its place: it is some hundred bytes
   if (const auto error = decode_into(std::get<DocumentRow>(decoded), key, value)) decoded = *error;
   return decoded;
+}
+
+std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::string_view value, Row& row,
+                                      bool& of_another) {
+  const bool hashed = key_is_hashed(id);
+  std::string_view owner;
+  if (const auto error = read_document(hashed, key, value, row, owner)) return error;
+  of_another = hashed && owner != id;
+  return std::nullopt;
 }
 
 bool is_watermark(std::string_view value) {

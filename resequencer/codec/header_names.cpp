@@ -76,8 +76,13 @@ HeaderKind kind_of(std::string_view name) {
   return name.starts_with(kControlPrefix) ? HeaderKind::kReserved : HeaderKind::kOther;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): kinds_ says what of last_ may be read
 FoundHeaders::FoundHeaders(std::span<const Header> headers) {
-  for (const Header& header : headers) last_[static_cast<std::size_t>(kind_of(header.name))] = &header;
+  for (const Header& header : headers) {
+    const HeaderKind kind = kind_of(header.name);
+    kinds_.add(kind);
+    last_[static_cast<std::size_t>(kind)] = &header;
+  }
 }
 
 }  // namespace reseq::codec

@@ -68,17 +68,33 @@ enum class HeaderKind : std::uint8_t {
 
 [[nodiscard]] HeaderKind kind_of(std::string_view name);
 
+// A set of kinds.
+class HeaderKinds {
+ public:
+  void add(HeaderKind kind) { bits_ |= bit(kind); }
+  [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
+
+ private:
+  static std::uint32_t bit(HeaderKind kind) { return std::uint32_t{1} << static_cast<unsigned>(kind); }
+  std::uint32_t bits_ = 0;
+};
+
 // The last header of each kind.
 class FoundHeaders {
  public:
   // REQUIRES: the headers outlive this.
   explicit FoundHeaders(std::span<const Header> headers);
   // Null when there is none.
-  [[nodiscard]] const Header* find(HeaderKind kind) const { return last_[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] bool has(HeaderKind kind) const { return find(kind) != nullptr; }
+  [[nodiscard]] const Header* find(HeaderKind kind) const {
+    return kinds_.has(kind) ? last_[static_cast<std::size_t>(kind)] : nullptr;
+  }
+  [[nodiscard]] bool has(HeaderKind kind) const { return kinds_.has(kind); }
+  [[nodiscard]] HeaderKinds kinds() const { return kinds_; }
 
  private:
-  std::array<const Header*, static_cast<std::size_t>(HeaderKind::kCount)> last_{};
+  HeaderKinds kinds_;
+  // Of the kinds found; what else is there was never written.
+  std::array<const Header*, static_cast<std::size_t>(HeaderKind::kCount)> last_;
 };
 
 }  // namespace reseq::codec

@@ -1,6 +1,7 @@
 #include "codec/keys.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/assert.h"
 
@@ -91,6 +92,22 @@ void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out)
   const Digest digest = hash(id);
   append_big_endian(digest.high, out);
   append_big_endian(digest.low, out);
+}
+
+std::string_view document_key(DocumentId id, const KeyedHash& hash, Arena& arena) {
+  if (id.empty() || key_is_hashed(id) || id.find('\0') != DocumentId::npos) {
+    std::string key;
+    append_document_key(id, hash, key);
+    return arena.copy(key);
+  }
+  const std::size_t size = kHeadBytes + id.size() + kTerminatorBytes;
+  char* const place = arena.allocate(size);
+  place[0] = static_cast<char>(KeyType::kDocument);
+  place[1] = kRealm;
+  place[2] = kRaw;
+  std::memcpy(place + kHeadBytes, id.data(), id.size());
+  std::memcpy(place + kHeadBytes + id.size(), kTerminator, kTerminatorBytes);
+  return {place, size};
 }
 
 std::string_view meta_key() {

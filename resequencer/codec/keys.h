@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/arena.h"
 #include "codec/hash.h"
 #include "model/command.h"
 
@@ -39,6 +40,8 @@ struct ParsedKey {
 
 // Appends the key of a document to `out`. REQUIRES: 1 <= id.size() <= kMaxIdBytes.
 void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out);
+// The same key, in the arena.
+[[nodiscard]] std::string_view document_key(DocumentId id, const KeyedHash& hash, Arena& arena);
 // True when the key of `id` holds only a prefix and a hash, so that the row must carry the whole id.
 [[nodiscard]] bool key_is_hashed(DocumentId id);
 

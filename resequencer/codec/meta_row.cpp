@@ -132,7 +132,7 @@ void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
   writer.bytes(meta.swept_from);
   writer.bytes(meta.swept_to);
   writer.fixed64(meta.config_hash);
-  seal(key, meta.extensions, begin, out);
+  seal(key, meta.extensions, begin, writer);
 }
 
 Decoded<Meta> decode_meta(std::string_view key, std::string_view value) {

@@ -5,7 +5,6 @@
 #include "codec/decimal.h"
 #include "codec/event_json.h"
 #include "codec/header_names.h"
-#include "codec/target_names.h"
 
 namespace reseq::codec {
 namespace {
@@ -21,29 +20,23 @@ OutputRecord continue_input(Role role, const InputRecord& input) {
   return record;
 }
 
-void remove(HeaderKind kind, std::string_view name, const FoundHeaders& found, HeaderEdits& edits) {
-  if (found.has(kind)) edits.push_back({name, std::nullopt});
+const Said& said_by(const InputRecord& input) {
+  RESEQ_ASSERT(input.said.has_value(), "a record sent on that was not decoded");
+  return *input.said;
+}
+
+void remove(HeaderKind kind, std::string_view name, const Said& said, HeaderEdits& edits) {
+  if (said.kinds.has(kind)) edits.push_back({name, std::nullopt});
 }
 
 // What concerned the resequencer alone.
-void remove_spent(const FoundHeaders& found, HeaderEdits& edits) {
-  remove(HeaderKind::kCommand, header::kCommand, found, edits);
-  remove(HeaderKind::kReprocess, header::kReprocess, found, edits);
+void remove_spent(const Said& said, HeaderEdits& edits) {
+  remove(HeaderKind::kCommand, header::kCommand, said, edits);
+  remove(HeaderKind::kReprocess, header::kReprocess, said, edits);
 }
 
-void say_delete(Op op, const FoundHeaders& found, HeaderEdits& edits) {
-  if (op == Op::kDelete && !found.has(HeaderKind::kOp)) edits.push_back({header::kOp, kDelete});
-}
-
-bool says_epoch(const Header* header, Epoch epoch) {
-  if (header == nullptr || !header->value) return false;
-  return parse_decimal<std::uint32_t>(*header->value) == epoch.value();
-}
-
-bool says_targets(const Header* header, TargetSet targets, const TargetTable& table) {
-  if (header == nullptr || !header->value) return false;
-  const auto said = parse_targets(*header->value, table);
-  return std::holds_alternative<TargetSet>(said) && std::get<TargetSet>(said) == targets;
+void say_delete(Op op, const Said& said, HeaderEdits& edits) {
+  if (op == Op::kDelete && !said.kinds.has(HeaderKind::kOp)) edits.push_back({header::kOp, kDelete});
 }
 
 std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
@@ -63,29 +56,30 @@ std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& are
 
 OutputRecord encode_forward(const Forward& forward, const InputRecord& input, const EncodeContext& context,
                             Arena& arena) {
-  const FoundHeaders found(input.headers);
+  const Said& said = said_by(input);
   OutputRecord record = continue_input(Role::kWork, input);
-  remove_spent(found, record.edits);
-  remove(HeaderKind::kVersion, header::kVersion, found, record.edits);
-  if (!says_epoch(found.find(HeaderKind::kEpoch), forward.order.epoch))
+  remove_spent(said, record.edits);
+  remove(HeaderKind::kVersion, header::kVersion, said, record.edits);
+  if (said.epoch != forward.order.epoch)
     record.edits.push_back({header::kEpoch, decimal(forward.order.epoch.value(), arena)});
   if (forward.order.revision.value() != 0)
     record.edits.push_back({header::kRevision, decimal(forward.order.revision.value(), arena)});
-  if (!says_targets(found.find(HeaderKind::kTargets), forward.targets, *context.targets))
+  if (said.targets != forward.targets)
     record.edits.push_back({header::kTargets, list_of(forward.targets, *context.targets, arena)});
-  say_delete(forward.op, found, record.edits);
+  say_delete(forward.op, said, record.edits);
   return record;
 }
 
 OutputRecord encode_release(const Release& release, const InputRecord& input, const EncodeContext& context,
                             Arena& arena) {
-  const FoundHeaders found(input.headers);
+  const Said& said = said_by(input);
   OutputRecord record = continue_input(Role::kOutput, input);
   record.target = release.target;
-  remove_spent(found, record.edits);
+  remove_spent(said, record.edits);
   record.edits.push_back({header::kVersion, decimal(release.version.value(), arena)});
-  if (!found.has(HeaderKind::kTarget)) record.edits.push_back({header::kTarget, context.targets->name(release.target)});
-  say_delete(release.op, found, record.edits);
+  if (!said.kinds.has(HeaderKind::kTarget))
+    record.edits.push_back({header::kTarget, context.targets->name(release.target)});
+  say_delete(release.op, said, record.edits);
   return record;
 }
 

@@ -15,7 +15,7 @@
 
 namespace reseq::codec {
 
-using HeaderEdits = boost::container::small_vector<HeaderEdit, 8>;
+using HeaderEdits = boost::container::small_vector<HeaderEdit, 3>;  // a dead letter has more
 
 // A record to produce. Views point into the input, the arena or static text.
 struct OutputRecord {
@@ -38,7 +38,7 @@ struct EncodeContext {
 };
 
 // `input` is null for an emission with kNoInput, which only an Event can have.
-// REQUIRES: the emission was decided for that input; context.targets is not null.
+// REQUIRES: the emission was decided for that input, and what goes on was decoded; context.targets is not null.
 [[nodiscard]] OutputRecord encode(const Emission& emission, const InputRecord* input, const EncodeContext& context,
                                   Arena& arena);
 

@@ -36,7 +36,7 @@ void encode_targets(std::string_view key, const TargetTable& table, std::string&
   writer.u8(kRowFormat);
   writer.varint(table.names().size());
   for (const std::string& name : table.names()) writer.bytes(name);
-  seal(key, table.extensions(), begin, out);
+  seal(key, table.extensions(), begin, writer);
 }
 
 Decoded<TargetTable> decode_targets(std::string_view key, std::string_view value) {
@@ -62,7 +62,7 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
   writer.u8(static_cast<std::uint8_t>(identity.partitioner));
   for (const std::uint8_t byte : identity.hash_key.bytes) writer.u8(byte);
   writer.time(identity.born);
-  seal(key, identity.extensions, begin, out);
+  seal(key, identity.extensions, begin, writer);
 }
 
 Decoded<Identity> decode_identity(std::string_view key, std::string_view value) {

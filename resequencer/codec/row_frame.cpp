@@ -35,10 +35,11 @@ std::string_view name_of(RowError error) {
   return "unknown";
 }
 
-void seal(std::string_view key, std::string_view extensions, std::size_t begin, std::string& out) {
-  out.append(extensions);
-  const std::uint32_t sum = checksum(key, std::string_view(out).substr(begin));
-  for (unsigned shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(sum >> shift));
+void seal(std::string_view key, std::string_view extensions, std::size_t begin, ByteWriter& out) {
+  out.raw(extensions);
+  const std::uint32_t sum = checksum(key, out.written(begin));
+  for (unsigned i = 0; i < kChecksumBytes; ++i) out.u8(static_cast<std::uint8_t>(sum >> (8 * i)));
+  out.finish();
 }
 
 ByteReader open_frame(std::string_view key, std::string_view value) {

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "codec/byte_reader.h"
+#include "codec/byte_writer.h"
 #include "codec/rows.h"
 
 namespace reseq::codec {
@@ -22,9 +23,13 @@ namespace reseq::codec {
 inline constexpr std::uint8_t kRowFormat = 1;
 inline constexpr std::size_t kChecksumBytes = 4;
 
-// Appends extensions and checksum to a value that starts at `begin` of `out`.
+// Appends extensions and checksum to a value that starts at `begin` of `out`, and finishes it.
 // REQUIRES: extensions came from read_extensions or are empty.
-void seal(std::string_view key, std::string_view extensions, std::size_t begin, std::string& out);
+void seal(std::string_view key, std::string_view extensions, std::size_t begin, ByteWriter& out);
+inline void seal(std::string_view key, std::string_view extensions, std::size_t begin, std::string& out) {
+  ByteWriter writer(out);
+  seal(key, extensions, begin, writer);
+}
 
 // A reader of body and extensions; failed when format or checksum is wrong.
 [[nodiscard]] ByteReader open_frame(std::string_view key, std::string_view value);

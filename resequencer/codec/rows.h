@@ -43,6 +43,10 @@ void encode_targets(std::string_view key, const TargetTable& table, std::string&
 void encode_identity(std::string_view key, const Identity& identity, std::string& out);
 
 [[nodiscard]] Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value);
+// The same for who made `key` of this id: into an empty `row`. `of_another`: it is the row of another id, whose key has
+// the same hash.
+[[nodiscard]] std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::string_view value,
+                                                    Row& row, bool& of_another);
 [[nodiscard]] Decoded<Meta> decode_meta(std::string_view key, std::string_view value);
 [[nodiscard]] Decoded<TargetTable> decode_targets(std::string_view key, std::string_view value);
 [[nodiscard]] Decoded<Identity> decode_identity(std::string_view key, std::string_view value);

@@ -14,12 +14,13 @@ UnixMs after(UnixMs now, Milliseconds duration) {
 
 // The group of that order, made if it is missing.
 Group& group_at(Row& row, const Order& order) {
-  const auto place =
-      std::find_if(row.groups.begin(), row.groups.end(), [&](const Group& g) { return g.order <= order; });
-  if (place != row.groups.end() && place->order == order) return *place;
-  Group group;
-  group.order = order;
-  return *row.groups.insert(place, group);
+  auto place = row.groups.begin();
+  for (; place != row.groups.end(); ++place) {
+    const std::strong_ordering than = place->order <=> order;
+    if (than == 0) return *place;
+    if (than < 0) break;
+  }
+  return *row.groups.insert(place, Group{order, false, {}, {}, {}});
 }
 
 void drop_empty_groups(Row& row) {
@@ -82,9 +83,10 @@ void serve_at(Row& row, const Order& order, TargetNumber t, Version version) {
   row.last_version = version;
 }
 
-void note_request(Row& row, const Requested& requested) {
-  group_at(row, requested.order).requested = true;
-  if (!row.requested || requested.order >= row.requested->order) row.requested = requested;
+void note_request(Row& row, const Order& order, const Accepted& request) {
+  group_at(row, order).requested = true;
+  if (!row.requested || order >= row.requested->order)
+    row.requested = Requested{order, request.position, request.hash, request.forwarded};
 }
 
 }  // namespace
@@ -93,7 +95,7 @@ void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row)
   if (!row) row.emplace();
   if (edit.raises_barrier && context.guards.barrier) row->barrier = edit.order;
   if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
-  if (edit.requested) note_request(*row, *edit.requested);
+  if (edit.requested) note_request(*row, edit.order, *edit.requested);
   if (!edit.removed.empty()) remove_at(*row, edit.order, edit.removed);
   if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
   const bool completed = row->completed();

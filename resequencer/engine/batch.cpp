@@ -25,6 +25,11 @@ bool wants(EventPolicy policy, const Event& event) {
          is_kept(outcome);
 }
 
+std::optional<Order> newest_known(const Document& document) {
+  const Order* newest = newest_order(document.known());
+  return newest != nullptr ? std::optional(*newest) : std::nullopt;
+}
+
 Reason refusal_of_reset(const Context& context) {
   const bool unseen = context.intake == Intake::kTap && !context.requests_carry_epochs;
   return unseen ? Reason::kResetNeedsEpochs : Reason::kNone;
@@ -127,8 +132,8 @@ Verdict Batch::Body::settle(Document& document, const Ruling& ruling, bool reque
   const InputIndex input = number(ruling.decision);
   Event& entry = ledger.back();
   entry.id = document.id;
-  entry.order = ruling.order;
-  entry.expected = newest_order(document.known());
+  if (ruling.has_order) entry.order = ruling.edit.order;
+  entry.expected = newest_known(document);
   if (ruling.edit.served) entry.version = ruling.edit.version;
   send(document, ruling, input);
   if (!ruling.edit.nothing()) overlay.change(document, ruling.edit, context);
@@ -136,14 +141,21 @@ Verdict Batch::Body::settle(Document& document, const Ruling& ruling, bool reque
 }
 
 void Batch::Body::send(Document& document, const Ruling& ruling, InputIndex input) {
-  if (const Forward* forward = std::get_if<Forward>(&ruling.sends)) {
-    document.sent.push_back(static_cast<std::uint32_t>(emissions.size()));
-    emissions.push_back({input, *forward});
-  } else if (const Release* release = std::get_if<Release>(&ruling.sends)) {
-    state.last = release->version;
-    emissions.push_back({input, *release});
-  } else if (ruling.decision.outcome == Outcome::kDeadLettered) {
-    emissions.push_back({input, DeadLetter{ruling.decision.reason, newest_order(document.known())}});
+  const RowEdit& edit = ruling.edit;
+  switch (ruling.decision.outcome) {
+    case Outcome::kForwarded:
+      document.sent.push_back(static_cast<std::uint32_t>(emissions.size()));
+      emissions.push_back({input, Forward{edit.order, ruling.op, edit.requested->forwarded}});
+      break;
+    case Outcome::kReleased:
+      state.last = edit.version;
+      emissions.push_back({input, Release{*edit.served, edit.order, ruling.op, edit.version}});
+      break;
+    case Outcome::kDeadLettered:
+      emissions.push_back({input, DeadLetter{ruling.decision.reason, newest_known(document)}});
+      break;
+    default:
+      break;
   }
 }
 
@@ -192,7 +204,7 @@ void Batch::fire_overdue(DocumentId id) {
   event.kind = EventKind::kOverdue;
   event.id = document.id;
   event.decision.outcome = Outcome::kApplied;
-  event.order = newest_order(document.known());
+  event.order = newest_known(document);
   body_->overdue.push_back(event);
 }
 
@@ -216,7 +228,7 @@ void Batch::close(EventPolicy events) {
     if (wants(events, event)) emissions.push_back({InputIndex(static_cast<std::uint32_t>(i)), event});
   }
   for (const Event& event : body_->overdue) emissions.push_back({kNoInput, event});
-  body_->changes = body_->overlay.take_changes();
+  body_->changes = body_->overlay.changes();
 }
 
 std::span<const Decision> Batch::decisions() const {

@@ -59,8 +59,8 @@ Wanted wanted_by(const Request& request, const Row* row, const PartitionState& s
   Wanted wanted;
   wanted.order = request_order(request.what, state.default_epoch);
   wanted.for_all = is_for_all(request.what);
-  const std::optional<Order> newest = newest_order(row);
-  if (request.reprocess && newest && same_request(wanted.order, *newest)) {
+  const Order* newest = newest_order(row);
+  if (request.reprocess && newest != nullptr && same_request(wanted.order, *newest)) {
     wanted.targets = targets_to_reprocess(*row, *newest, wanted.for_all);
     if (!wanted.targets.empty()) {
       wanted.reprocesses = true;
@@ -100,7 +100,6 @@ Ruling rule(TableRow table_row, const Wanted& wanted, const Row* row) {
     default:
       ruling.decision = {Outcome::kRegistered, Reason::kNone, table_row};
   }
-  ruling.edit.order = wanted.order;
   ruling.edit.raises_barrier = wanted.for_all && (row == nullptr || !row->barrier || *row->barrier < wanted.order);
   return ruling;
 }
@@ -128,7 +127,7 @@ Ruling decide_request(const Request& request, Offset position, const Row* row, c
                       const Context& context) {
   if (request.reprocess && context.intake == Intake::kTap) {
     Ruling refused = refuse(Reason::kReprocessNeedsInline);
-    refused.order = request_order(request.what, state.default_epoch);
+    set_order(refused, request_order(request.what, state.default_epoch));
     return refused;
   }
   const Wanted wanted = wanted_by(request, row, state, context);
@@ -149,14 +148,12 @@ Ruling decide_request(const Request& request, Offset position, const Row* row, c
     if (registers(table_row)) {
       const TargetSet forwards = context.intake == Intake::kInline ? facts.moved | facts.late : TargetSet{};
       ruling.edit.moved = facts.moved;
-      ruling.edit.requested = Requested{wanted.order, position, request.hash, forwards};
-      if (!forwards.empty()) {
-        ruling.decision.outcome = Outcome::kForwarded;
-        ruling.sends = Forward{wanted.order, request.what.op, forwards};
-      }
+      ruling.edit.requested = Accepted{position, request.hash, forwards};
+      ruling.op = request.what.op;
+      if (!forwards.empty()) ruling.decision.outcome = Outcome::kForwarded;
     }
   }
-  ruling.order = wanted.order;
+  set_order(ruling, wanted.order);
   return ruling;
 }
 
@@ -165,8 +162,8 @@ Ruling decide_register(const Register& command, const Row* row, const PartitionS
   if (!order) return refuse(Reason::kEpochMissing);
   const Wanted wanted{*order, targets_of(command.what, row, context), is_for_all(command.what), false};
   RegisterFacts facts = facts_of(wanted, row, standing_at(row, *order));
-  const std::optional<Order> newest = newest_order(row);
-  facts.behind = facts.behind || (newest && *order < *newest);
+  const Order* newest = newest_order(row);
+  facts.behind = facts.behind || (newest != nullptr && *order < *newest);
 
   const TableRow table_row = classify(facts);
   const bool no_target = wanted.targets.empty() && !ends_before_targets(table_row);
@@ -175,7 +172,7 @@ Ruling decide_register(const Register& command, const Row* row, const PartitionS
     ruling.miss = true;
     ruling.edit.moved = facts.moved;
   }
-  ruling.order = order;
+  set_order(ruling, *order);
   return ruling;
 }
 

@@ -53,41 +53,38 @@ Ruling by_policy(OnUnregistered policy, TableRow table_row, Reason reason, bool 
 }
 
 // S1 and a monotonic S4. A version that cannot be given leaves everything as it is: t stays pending.
-Ruling release(TableRow table_row, const SequenceResult& command, const Order& order, const PartitionState& state,
-               const Context& context) {
+Ruling release(TableRow table_row, const SequenceResult& command, const PartitionState& state, const Context& context) {
   const auto stamp = next_stamp(state, command.target, command.observed, context.now, context.max_clock_drift);
   if (const Reason* reason = std::get_if<Reason>(&stamp)) return refuse(*reason);
   Ruling ruling;
   ruling.decision = {Outcome::kReleased, Reason::kNone, table_row};
-  ruling.edit.order = order;
+  ruling.op = command.op;
   ruling.edit.served = command.target;
   ruling.edit.version = *std::get_if<Version>(&stamp);
-  ruling.sends = Release{command.target, order, command.op, ruling.edit.version};
   return ruling;
 }
 
-Ruling too_large(const SequenceFacts& facts, const SequenceResult& command, const Order& order) {
+Ruling too_large(const SequenceFacts& facts, const SequenceResult& command) {
   Ruling ruling = dead_letter(TableRow::kS0, Reason::kTooLarge);
-  ruling.edit.order = order;
   if (facts.pending) ruling.edit.removed = TargetSet::of(command.target);
   return ruling;
 }
 
-Ruling rule(const SequenceFacts& facts, const SequenceResult& command, const Order& order, const PartitionState& state,
+Ruling rule(const SequenceFacts& facts, const SequenceResult& command, const PartitionState& state,
             const Context& context) {
   const TableRow table_row = classify(facts);
   switch (table_row) {
     case TableRow::kS0:
-      return too_large(facts, command, order);
+      return too_large(facts, command);
     case TableRow::kS1:
-      return release(table_row, command, order, state, context);
+      return release(table_row, command, state, context);
     case TableRow::kS2:
       return drop(table_row, Reason::kDuplicate);
     case TableRow::kS3:
       return by_policy(context.policies.on_unregistered_target, table_row, Reason::kUnregisteredTarget,
                        facts.never_here);
     case TableRow::kS4:
-      if (facts.monotonic) return release(table_row, command, order, state, context);
+      if (facts.monotonic) return release(table_row, command, state, context);
       return drop(table_row, Reason::kSuperseded);
     case TableRow::kS6:
       return drop(table_row, Reason::kStale);
@@ -111,8 +108,8 @@ Ruling decide_sequence(const SequenceResult& command, const Row* row, const Part
                        const Context& context) {
   const std::optional<Order> order = command_order(command, row, state.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
-  Ruling ruling = rule(facts_of(command, *order, row, context), command, *order, state, context);
-  ruling.order = order;
+  Ruling ruling = rule(facts_of(command, *order, row, context), command, state, context);
+  set_order(ruling, *order);
   return ruling;
 }
 

@@ -80,11 +80,11 @@ Ruling decide_unregister(const Unregister& command, const Row* row, const Partit
   if (!order) return refuse(Reason::kEpochMissing);
   const Standing at = standing_at(row, *order);
   const bool below = below_barrier(row, *order);
-  const std::optional<Order> newest = newest_order(row);
+  const Order* newest = newest_order(row);
 
   const UnregisterSets sets = split(command.everything ? at.pending : command.targets, at, below);
   const TableRow table_row =
-      command.everything ? classify_everything(at, below || (newest && *order < *newest)) : classify(sets);
+      command.everything ? classify_everything(at, below || (newest != nullptr && *order < *newest)) : classify(sets);
   const TargetSet removed = sets.pending | sets.never_here;
   Ruling ruling;
   if (!command.everything && command.targets.empty()) {
@@ -93,11 +93,10 @@ Ruling decide_unregister(const Unregister& command, const Row* row, const Partit
     ruling = refuse(Reason::kAmbiguousTargets);
   } else {
     ruling = rule(table_row, context);
-    ruling.edit.order = *order;
     ruling.edit.removed = removed;
   }
   ruling.miss = ruling.miss || !sets.never_here.empty() || !sets.unregistered.empty();
-  ruling.order = order;
+  set_order(ruling, *order);
   return ruling;
 }
 

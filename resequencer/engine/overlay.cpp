@@ -1,26 +1,41 @@
 #include "engine/overlay.h"
 
-#include <utility>
+#include <memory>
+#include <new>
 
+#include "base/id_hash.h"
 #include "engine/apply.h"
 
 namespace reseq::engine {
 
+Overlay::~Overlay() {
+  for (Document* document : documents_) std::destroy_at(document);
+}
+
+Document* Overlay::known(DocumentId id, std::uint64_t hash) const {
+  const std::uint32_t number =
+      index_.find(hash, [&](std::uint32_t candidate) { return documents_[candidate]->id == id; });
+  return number == HashIndex::kNone ? nullptr : documents_[number];
+}
+
+// The row is made in its place: it is some hundred bytes.
+Document& Overlay::add(DocumentId id, std::uint64_t hash) {
+  void* const place = memory_.allocate(sizeof(Document), alignof(Document));
+  documents_.push_back(new (place) Document{view_.find(id), id, false, {}});
+  index_.add(hash, static_cast<std::uint32_t>(documents_.size() - 1));
+  return *documents_.back();
+}
+
 Document& Overlay::find(DocumentId id) {
-  const auto [place, is_new] = documents_.try_emplace(id);
-  Document& document = place->second;
-  if (is_new) {
-    Lookup found = view_.find(id);
-    document.id = id;
-    document.row = std::move(found.row);
-    document.collision = found.collision;
-  }
-  return document;
+  const std::uint64_t hash = IdHash()(id);
+  Document* document = known(id, hash);
+  return document != nullptr ? *document : add(id, hash);
 }
 
 Document& Overlay::find_copied(DocumentId id) {
-  const auto place = documents_.find(id);
-  return place != documents_.end() ? place->second : find(ids_.copy(id));
+  const std::uint64_t hash = IdHash()(id);
+  Document* document = known(id, hash);
+  return document != nullptr ? *document : add(ids_.copy(id), hash);
 }
 
 void Overlay::change(Document& document, const RowEdit& edit, const Context& context) {
@@ -51,10 +66,10 @@ void Overlay::note_change(Document& document) {
   document.changed = true;
 }
 
-std::vector<RowChange> Overlay::take_changes() {
+std::vector<RowChange> Overlay::changes() const {
   std::vector<RowChange> changes;
   changes.reserve(changed_.size());
-  for (Document* document : changed_) changes.push_back({document->id, std::move(document->row)});
+  for (const Document* document : changed_) changes.push_back({document->id, document->known(), document->place});
   return changes;
 }
 

@@ -7,21 +7,19 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory_resource>
-#include <unordered_map>
 #include <vector>
 
 #include "base/arena.h"
-#include "base/id_hash.h"
+#include "base/hash_index.h"
 #include "engine/context.h"
 #include "engine/ruling.h"
 #include "engine/state_view.h"
 
 namespace reseq::engine {
 
-struct Document {
+// What was looked up, as it stands now.
+struct Document : Lookup {
   DocumentId id;
-  std::optional<Row> row;
-  bool collision = false;                                 // another id owns its place in the state
   bool changed = false;                                   // differs from the committed row
   boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
 
@@ -32,6 +30,9 @@ class Overlay {
  public:
   // REQUIRES: view outlives the overlay.
   explicit Overlay(const StateView& view) : view_(view) {}
+  ~Overlay();
+  Overlay(const Overlay&) = delete;
+  Overlay& operator=(const Overlay&) = delete;
 
   // REQUIRES: the bytes of `id` outlive the overlay.
   [[nodiscard]] Document& find(DocumentId id);
@@ -46,16 +47,19 @@ class Overlay {
   // Removes a completed row whose deadline has passed.
   void expire(Document& document, UnixMs now);
 
-  // Moves the changed rows out. REQUIRES: nothing is looked up or changed after it.
-  [[nodiscard]] std::vector<RowChange> take_changes();
+  // REQUIRES: nothing is looked up or changed after it. The rows live as long as this.
+  [[nodiscard]] std::vector<RowChange> changes() const;
 
  private:
+  [[nodiscard]] Document* known(DocumentId id, std::uint64_t hash) const;
+  Document& add(DocumentId id, std::uint64_t hash);
   void note_change(Document& document);
 
   const StateView& view_;
   Arena ids_;
-  std::pmr::monotonic_buffer_resource memory_;
-  std::pmr::unordered_map<DocumentId, Document, IdHash> documents_{&memory_};
+  std::pmr::monotonic_buffer_resource memory_;  // of the documents
+  std::vector<Document*> documents_;
+  HashIndex index_;  // of documents_
   std::vector<Document*> changed_;
 };
 

@@ -1,15 +1,21 @@
 // Ruling: what the engine decided about one input, before anything of it happened: its outcome, what it does to the row
-// of its document, and the record it sends on.
+// of its document, and what of the record it sends on is not in the input.
 // Thread rule: plain values.
 #pragma once
 
 #include <optional>
-#include <variant>
 
 #include "model/effects.h"
 #include "model/row.h"
 
 namespace reseq::engine {
+
+// A request that was accepted, to be noted at the order of the edit.
+struct Accepted {
+  Offset position;
+  PayloadHash hash;
+  TargetSet forwarded;
+};
 
 // A change of one row. Every edit that is not nothing() makes the row differ from what it was.
 struct RowEdit {
@@ -19,19 +25,21 @@ struct RowEdit {
   std::optional<TargetNumber> served;  // released there,
   Version version;                     // with this version
   bool raises_barrier = false;         // to `order`
-  std::optional<Requested> requested;  // a request with this order was accepted
+  std::optional<Accepted> requested;   // as a request with this order
 
   [[nodiscard]] bool nothing() const {
     return moved.empty() && removed.empty() && !served && !raises_barrier && !requested;
   }
 };
 
+// What is sent follows from the outcome: kForwarded sends the request on to edit.requested->forwarded, kReleased the
+// result to edit.served, a dead letter or a redirect the input as it is.
 struct Ruling {
   Decision decision;
-  bool miss = false;           // the row does not know what is asked for: final only when `requests` was read first
-  std::optional<Order> order;  // of the input, as far as it has one
+  bool miss = false;       // the row does not know what is asked for: final only when `requests` was read first
+  bool has_order = false;  // the input has one: edit.order
+  Op op = Op::kUpsert;     // of what is forwarded or released
   RowEdit edit;
-  std::variant<std::monostate, Forward, Release> sends;  // a dead letter or redirect follows from the outcome
 };
 
 [[nodiscard]] inline Ruling drop(TableRow row, Reason reason) {
@@ -49,6 +57,12 @@ struct Ruling {
 // No row of a table took effect.
 [[nodiscard]] inline Ruling refuse(Reason reason) {
   return dead_letter(TableRow::kNone, reason);
+}
+
+// Says at which order it happened.
+inline void set_order(Ruling& ruling, const Order& order) {
+  ruling.edit.order = order;
+  ruling.has_order = true;
 }
 
 }  // namespace reseq::engine

@@ -8,9 +8,10 @@ Standing standing_at(const Row* row, const Order& order) {
   Standing at;
   if (row == nullptr) return at;
   for (const Group& group : row->groups) {  // newest first
-    if (group.order > order) {
+    const std::strong_ordering than = group.order <=> order;
+    if (than > 0) {
       at.newer |= group.known();
-    } else if (group.order == order) {
+    } else if (than == 0) {
       at.group = &group;
       at.pending = group.pending;
       at.served = group.served.without(at.newer);  // else only the last release of a target that went on
@@ -23,9 +24,8 @@ Standing standing_at(const Row* row, const Order& order) {
   return at;
 }
 
-std::optional<Order> newest_order(const Row* row) {
-  if (row == nullptr || row->groups.empty()) return std::nullopt;
-  return row->groups.front().order;
+const Order* newest_order(const Row* row) {
+  return row == nullptr || row->groups.empty() ? nullptr : &row->groups.front().order;
 }
 
 const Order& newest_order_of(const Row& row, TargetSet targets) {

@@ -23,8 +23,8 @@ struct Standing {
 // `row` null = nothing is known.
 [[nodiscard]] Standing standing_at(const Row* row, const Order& order);
 
-// Highest order of a row that is there and has groups.
-[[nodiscard]] std::optional<Order> newest_order(const Row* row);
+// Highest order of a row, null when it is not there or has no groups. Points into `row`.
+[[nodiscard]] const Order* newest_order(const Row* row);
 
 // Highest newest(t) of these targets. REQUIRES: the row knows one of them.
 [[nodiscard]] const Order& newest_order_of(const Row& row, TargetSet targets);

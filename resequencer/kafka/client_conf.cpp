@@ -26,12 +26,20 @@ void log_line(const rd_kafka_t* client, int level, const char* facility, const c
   context_of(rd_kafka_opaque(client)).log(level, facility, text);
 }
 
+// What went wrong with a connection, or with all of them. librdkafka goes on by itself; what does not pass is seen by
+// who asks whether the client is usable.
+void error_line(rd_kafka_t*, int, const char* reason, void* opaque) {
+  constexpr int kWarning = 4;  // syslog
+  context_of(opaque).log(kWarning, "ERROR", reason);
+}
+
 }  // namespace
 
 ClientConf::ClientConf(const Connection& connection, ClientContext& context) : conf_(rd_kafka_conf_new()) {
   if (!context.log) context.log = connection.log ? connection.log : log_to_stderr;  // shared: set before it is used
   rd_kafka_conf_set_opaque(conf_.get(), &context);
   rd_kafka_conf_set_log_cb(conf_.get(), log_line);
+  rd_kafka_conf_set_error_cb(conf_.get(), error_line);
   // librdkafka's defaults since 2.0; a broker has to prove that it is the one we wanted to talk to.
   set_if_known("enable.ssl.certificate.verification", "true");
   set_if_known("ssl.endpoint.identification.algorithm", "https");

@@ -187,6 +187,8 @@ class LogReader {
   // High watermarks (never the last stable offsets: a restore must wait for open transactions).
   virtual Result<std::vector<TopicPartitionOffset>> high_watermarks(std::span<const TopicPartition> which,
                                                                     Milliseconds limit) = 0;
+  // Tells what became of its connections, which otherwise only the calls above do. Now and then while nothing is read.
+  virtual void serve() = 0;
 };
 
 struct TopicFacts {

@@ -30,6 +30,7 @@ Result<> LibrdkafkaLogReader::start(const ClusterSettings& settings) {
 }
 
 Result<> LibrdkafkaLogReader::assign(std::span<const TopicPartitionOffset> positions) {
+  reads_ = !positions.empty();
   return assign_offsets(*stable_, topics_, positions);
 }
 
@@ -61,6 +62,14 @@ Result<std::vector<TopicPartitionOffset>> LibrdkafkaLogReader::begins(std::span<
 Result<std::vector<TopicPartitionOffset>> LibrdkafkaLogReader::high_watermarks(std::span<const TopicPartition> which,
                                                                                Milliseconds limit) {
   return ask_offsets(*uncommitted_, topics_, which, LogSide::kEnd, limit);
+}
+
+void LibrdkafkaLogReader::serve() {
+  for (rd_kafka_t* client : {stable_.get(), uncommitted_.get()}) {
+    if (client == stable_.get() && reads_) continue;  // poll() does it, and what comes is its record
+    const MessageHandle message(rd_kafka_consumer_poll(client, 0));
+    (void)kind_of(*client, message.get(), context_.log);
+  }
 }
 
 }  // namespace reseq::kafka

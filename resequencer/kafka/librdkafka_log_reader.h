@@ -24,6 +24,7 @@ class LibrdkafkaLogReader final : public LogReader {
   Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which, Milliseconds limit) override;
   Result<std::vector<TopicPartitionOffset>> high_watermarks(std::span<const TopicPartition> which,
                                                             Milliseconds limit) override;
+  void serve() override;
 
  private:
   explicit LibrdkafkaLogReader(TopicNames topics) : topics_(std::move(topics)) {}
@@ -34,6 +35,7 @@ class LibrdkafkaLogReader final : public LogReader {
   ConsumerHandle stable_;
   ConsumerHandle uncommitted_;
   Prefetch prefetch_;  // of stable_
+  bool reads_ = false;
 };
 
 }  // namespace reseq::kafka

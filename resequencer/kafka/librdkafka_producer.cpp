@@ -33,14 +33,11 @@ bool leaves_doubt(rd_kafka_resp_err_t code) {
   }
 }
 
-rd_kafka_vu_t bytes_field(rd_kafka_vtype_t type, const std::optional<std::string_view>& bytes) {
-  rd_kafka_vu_t field{};
-  field.vtype = type;
+void set_bytes(rd_kafka_vu_t& field, const std::optional<std::string_view>& bytes) {
   // Null is not empty. librdkafka only reads what is not copied.
   const char* start = !bytes ? nullptr : bytes->data() == nullptr ? "" : bytes->data();
   field.u.mem.ptr = const_cast<char*>(start);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   field.u.mem.size = bytes ? bytes->size() : 0;
-  return field;
 }
 
 }  // namespace
@@ -128,15 +125,15 @@ Result<> LibrdkafkaProducer::begin() {
 Result<> LibrdkafkaProducer::produce(const OutgoingRecord& record) {
   RESEQ_ASSERT(record.topic.value() < handles_.size(), "produce before init, or to an unknown topic");
   HeadersHandle headers = headers_.take(record);
-  std::array<rd_kafka_vu_t, 7> fields{};
+  std::array<rd_kafka_vu_t, 7> fields;  // NOLINT(cppcoreguidelines-pro-type-member-init): half a KB; what counts is set
   std::size_t count = 0;
   const auto add = [&](rd_kafka_vtype_t type) -> rd_kafka_vu_t& {
     fields[count].vtype = type;
     return fields[count++];
   };
   add(RD_KAFKA_VTYPE_RKT).u.rkt = handles_[record.topic.value()].get();
-  fields[count++] = bytes_field(RD_KAFKA_VTYPE_VALUE, record.payload);
-  fields[count++] = bytes_field(RD_KAFKA_VTYPE_KEY, record.key);
+  set_bytes(add(RD_KAFKA_VTYPE_VALUE), record.payload);
+  set_bytes(add(RD_KAFKA_VTYPE_KEY), record.key);
   add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = record.timestamp.value();
   if (headers) add(RD_KAFKA_VTYPE_HEADERS).u.headers = headers.get();
   if (record.partition) {

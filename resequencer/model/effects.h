@@ -118,10 +118,11 @@ struct Emission {
   std::variant<Forward, Release, DeadLetter, Redirect, Event> what;
 };
 
-// One document's whole row after the batch.
+// One document's whole row after the batch. Both live as long as the batch.
 struct RowChange {
-  std::string_view id;     // lives as long as the batch
-  std::optional<Row> row;  // empty = gone
+  DocumentId id;
+  const Row* row = nullptr;  // null = gone
+  std::uint32_t place = 0;   // of the document, as the state's view said when it was looked up
 };
 
 }  // namespace reseq

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <cstring>
@@ -38,10 +39,25 @@ class Sequence {
 
   [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
 
-  friend std::strong_ordering operator<=>(const Sequence& a, const Sequence& b) { return a.bytes() <=> b.bytes(); }
-  friend bool operator==(const Sequence& a, const Sequence& b) { return a.bytes() == b.bytes(); }
+  // As the bytes compare: the zeros behind a shorter one stand below everything that a longer one has there, and what
+  // is left then is decided by the length. Whole words, because every decision compares several times.
+  friend std::strong_ordering operator<=>(const Sequence& a, const Sequence& b) {
+    for (std::size_t at = 0; at < kMaxBytes; at += sizeof(std::uint64_t))
+      if (const auto order = a.word(at) <=> b.word(at); order != 0) return order;
+    return a.size_ <=> b.size_;
+  }
+  friend bool operator==(const Sequence& a, const Sequence& b) {
+    return a.size_ == b.size_ && std::memcmp(a.bytes_.data(), b.bytes_.data(), kMaxBytes) == 0;
+  }
 
  private:
+  // Eight bytes as a number, the first one highest.
+  [[nodiscard]] std::uint64_t word(std::size_t at) const {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes_.data() + at, sizeof word);
+    return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
+  }
+
   std::uint8_t size_ = 0;
   std::array<char, kMaxBytes> bytes_{};
 };

@@ -28,7 +28,7 @@ class InputQueue {
     wants_ends_ = false;
   }
 
-  void push(Role role, kafka::Record record) {
+  void push(Role role, kafka::Record&& record) {
     Input& input = at(role);
     if (record.offset < input.read) return;  // fetched again after an assign: it waits here already
     input.read = Offset(record.offset.value() + 1);

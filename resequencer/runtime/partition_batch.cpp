@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kFirstDocument = "D";
 constexpr std::string_view kBehindDocuments = "E";
 
+std::span<const Header> headers_of(const kafka::Record& record) {
+  return {record.headers.data(), record.headers.size()};
+}
+
 // The first key behind this one.
 std::string behind(std::string_view key) {
   return std::string(key) + '\0';
@@ -24,14 +28,14 @@ std::string behind(std::string_view key) {
 
 PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now,
                                std::optional<UnixMs> deadlines_at)
-    : application_(application), task_(task), now_(now), deadlines_at_(deadlines_at) {}
+    : application_(application), task_(task), now_(now), deadlines_at_(deadlines_at), view_(task.store()) {}
 
 void PartitionBatch::decide() {
   context_ = task_.setting().context;
   context_.now = now_;
   PartitionState state = task_.store().meta()->state;
   if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
-  batch_.emplace(task_.store(), state, context_);
+  batch_.emplace(view_, state, context_);
   batch_->expect(task_.queue().size());
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
@@ -70,22 +74,18 @@ void PartitionBatch::decide_input(Role role) {
                                       application_.partitions, context_.intake == engine::Intake::kTap};
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
-    const codec::InputRecord record{role,
-                                    source.where.partition,
-                                    source.offset,
-                                    source.timestamp,
-                                    source.key,
-                                    source.payload,
-                                    {source.headers.data(), source.headers.size()}};
+    codec::InputRecord& record = records_.emplace_back();
+    record = {role,       source.where.partition, source.offset,      source.timestamp,
+              source.key, source.payload,         headers_of(source), {}};
     const bool requests_read =
         role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
     const engine::Verdict verdict = batch_->decide(codec::decode(record, decoding), source.offset, requests_read);
-    if (verdict == engine::Verdict::kRequestsFirst) return queue.want_ends();
-    if (verdict == engine::Verdict::kStop) {
-      stopped_at_ = source.offset;
+    if (verdict != engine::Verdict::kDecided) {
+      records_.pop_back();
+      if (verdict == engine::Verdict::kRequestsFirst) queue.want_ends();
+      if (verdict == engine::Verdict::kStop) stopped_at_ = source.offset;
       return;
     }
-    records_.push_back(record);
     sources_.push_back(&source);
     ++taken;
   }
@@ -100,7 +100,7 @@ void PartitionBatch::encode() {
   outputs_.reserve(batch_->emissions().size());
   for (const Emission& emission : batch_->emissions()) add_output(emission);
 
-  changelog::append_rows(batch_->changes(), task_.store().hash(), arena_, rows_);
+  changelog::append_rows(batch_->changes(), view_, arena_, rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
 

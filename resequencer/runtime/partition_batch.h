@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "engine/batch.h"
 #include "runtime/partition_task.h"
+#include "store/batch_view.h"
 
 namespace reseq::runtime {
 
@@ -72,6 +73,7 @@ class PartitionBatch {
   std::optional<UnixMs> deadlines_at_;
   engine::Context context_;
   Arena arena_;
+  store::BatchView view_;
   std::optional<engine::Batch> batch_;
   std::array<std::size_t, 3> taken_{};  // per kInputs
   std::vector<codec::InputRecord> records_;

@@ -20,6 +20,7 @@ constexpr unsigned kAbortsUntilAlone = 3;
 constexpr unsigned kAbortsAloneUntilParked = 5;
 constexpr Milliseconds kConsumerCloseLimit{1'000};
 constexpr Milliseconds kAfterConsumerLost{1'000};
+constexpr Milliseconds kServeClientsEvery{1'000};
 // A producer that is fenced twice within this time has a rival, and is no leftover of ourselves (RELIABILITY A5). Lost
 // answers to a join fence a member that has none, and networks lose several in a minute; two processes with one
 // instance.id fence each other every other second.
@@ -144,9 +145,19 @@ Result<> Worker::idle() {
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
   throttle_commands();
+  serve_clients();
   log_progress();
   start_transaction();
   return Done{};
+}
+
+// A client that is not used tells nothing, and keeps what it would have told: an outage would be logged when it is long
+// over.
+void Worker::serve_clients() {
+  if (clock_.steady().value() - clients_served_at_.value() < kServeClientsEvery.value()) return;
+  clients_served_at_ = clock_.steady();
+  producer_->poll(Milliseconds(0));
+  reader_->serve();
 }
 
 void Worker::start_transaction() {

@@ -69,7 +69,7 @@ class Worker {
   bool checkpoint_one();
   Result<> idle();
   Result<bool> gather();
-  std::uint64_t accept(kafka::Record record);
+  std::uint64_t accept(kafka::Record&& record);
   void cannot_read(const kafka::PartitionFailure& failure);
   void assigned(kafka::Assigned assignment);
   void revoked(const kafka::Revoked& revocation);
@@ -81,6 +81,7 @@ class Worker {
   void ask_ends();
   std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which);
   void throttle_commands();
+  void serve_clients();
   void log_progress();
   void log_restores();
   void log_backlog();
@@ -133,6 +134,7 @@ class Worker {
   std::vector<Partition> restoring_;  // at the last look, by partition
   Milliseconds progress_logged_at_;
   Milliseconds reader_retry_at_;  // the changelog cannot be read before
+  Milliseconds clients_served_at_;
   Totals totals_;
 };
 

@@ -67,7 +67,7 @@ bool Worker::busy() const {
 }
 
 // Returns the bytes that wait now and did not before.
-std::uint64_t Worker::accept(kafka::Record record) {
+std::uint64_t Worker::accept(kafka::Record&& record) {
   PartitionTask* owner = task(record.where.partition);
   // Fetched before the assignment changed: it will be read again by whoever owns the partition.
   if (owner == nullptr || owner->phase() != Phase::kRunning) return 0;

@@ -30,6 +30,7 @@ std::string encode_checkpoint(const CheckpointRecord& record) {
   writer.fixed64(record.summary.digest.high);
   writer.fixed64(record.summary.live_rows);
   writer.fixed64(record.summary.watermarks);
+  writer.finish();
   append_checksum(out);
   return out;
 }

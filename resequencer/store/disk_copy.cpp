@@ -112,10 +112,7 @@ Result<std::optional<std::string_view>> DiskCopy::row(std::string_view key) cons
 
 Result<std::optional<std::string_view>> DiskCopy::row(const codec::HashedKey& key) const {
   if (filter_ && !filter_->may_have(key.hash.low)) return std::optional<std::string_view>();
-  if (const auto* recent = reads_.find(key)) return *recent;
-  auto found = row(key.bytes);
-  if (found) reads_.add(key, found.value());
-  return found;
+  return row(key.bytes);
 }
 
 std::uint64_t DiskCopy::row_count() const {
@@ -138,8 +135,7 @@ std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) con
   return scan;
 }
 
-void DiskCopy::forget_reads() {
-  reads_.clear();
+void DiskCopy::forget_timers() {
   first_timer_.clear();
   all_timers_hidden_ = false;
 }
@@ -161,7 +157,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
     return recorded;
   });
   failpoint(Failpoint::kCheckpointCommitted);
-  forget_reads();
+  forget_timers();
   if (done) {
     written_ = record;
     note_written(entries);
@@ -193,7 +189,7 @@ Result<> DiskCopy::close_clean() {
 Result<> DiskCopy::wipe() {
   close();
   written_.reset();
-  forget_reads();
+  forget_timers();
   if (auto wiped = folder_->wipe(); !wiped) return wiped;
   found_ = StateFolder::Copy::kNone;
   return open();

@@ -17,7 +17,6 @@
 #include "store/environment.h"
 #include "store/key_filter.h"
 #include "store/memory_table.h"
-#include "store/recent_reads.h"
 #include "store/state_folder.h"
 #include "store/sync_handle.h"
 
@@ -37,7 +36,7 @@ class DiskCopy {
 
   // A row whose checksum is right, or none. The view lives until the next write. kInvalid: it is damaged.
   [[nodiscard]] Result<std::optional<std::string_view>> row(std::string_view key) const;
-  // The same, cheaper when it was asked a moment ago, or when this object has written all rows and never that one.
+  // The same, cheaper when this object has written all rows and never that one.
   [[nodiscard]] Result<std::optional<std::string_view>> row(const codec::HashedKey& key) const;
   // Rows in key order, not checked.
   [[nodiscard]] Environment::Scan rows(std::string_view from) const { return environment_->scan(Table::kRows, from); }
@@ -71,7 +70,7 @@ class DiskCopy {
       : folder_(std::move(folder)), settings_(settings) {}
   Result<> open();
   void close();
-  void forget_reads();
+  void forget_timers();
   void note_written(const std::vector<const MemoryTable::Entry*>& entries);
 
   std::unique_ptr<StateFolder> folder_;
@@ -81,8 +80,7 @@ class DiskCopy {
   std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
   std::optional<CheckpointRecord> written_;
   std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open(), or most of its keys are gone
-  // What reading has found out since the last write.
-  mutable RecentReads reads_;
+  // What looking for timers has found out since the last write.
   mutable std::string first_timer_;  // key of a timer: those before it are hidden
   mutable bool all_timers_hidden_ = false;
 };

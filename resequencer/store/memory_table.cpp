@@ -10,12 +10,6 @@ namespace reseq::store {
 
 namespace {
 
-constexpr std::size_t kSlotsMin = 256;
-
-std::uint32_t piece_of(std::uint64_t hash) {
-  return static_cast<std::uint32_t>(hash >> 32U);
-}
-
 // Room for a value to grow into: rows grow by a few bytes when a target is served.
 std::size_t room_for(std::size_t size) {
   return size + size / 4 + 8;
@@ -47,27 +41,18 @@ std::uint64_t number_at(std::string_view key, std::size_t from) {
 
 }  // namespace
 
-// Where the key is, or would be. REQUIRES: there are slots.
-std::size_t MemoryTable::slot_of(const codec::HashedKey& key) const {
-  const std::size_t mask = slots_.size() - 1;
-  const std::uint32_t piece = piece_of(key.hash.low);
-  for (std::size_t i = key.hash.low & mask;; i = (i + 1) & mask) {
-    const Slot& slot = slots_[i];
-    if (slot.number == 0) return i;
-    if (slot.piece == piece && entry(slot.number - 1).key_ == key.bytes) return i;
-  }
+std::uint32_t MemoryTable::number_of(const codec::HashedKey& key) const {
+  return index_.find(key.hash.low, [&](std::uint32_t number) { return entry(number).key_ == key.bytes; });
 }
 
 const MemoryTable::Entry* MemoryTable::find(const codec::HashedKey& key) const {
-  if (size_ == 0) return nullptr;
-  const std::uint32_t number = slots_[slot_of(key)].number;
-  return number == 0 ? nullptr : &entry(number - 1);
+  const std::uint32_t number = number_of(key);
+  return number == HashIndex::kNone ? nullptr : &entry(number);
 }
 
 void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_view> value) {
-  if ((size_ + 1) * 4 > slots_.size() * 3) grow();
-  const std::size_t slot = slot_of(key);
-  Entry& entry = slots_[slot].number == 0 ? add(key, slot) : this->entry(slots_[slot].number - 1);
+  const std::uint32_t number = number_of(key);
+  Entry& entry = number == HashIndex::kNone ? add(key) : this->entry(number);
   bytes_ -= entry.gone_ ? 0 : entry.size_;
   entry.gone_ = !value;
   if (value) set_value(entry, *value);
@@ -75,14 +60,13 @@ void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_vie
   set_timer(entry, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
 }
 
-MemoryTable::Entry& MemoryTable::add(const codec::HashedKey& key, std::size_t slot) {
-  RESEQ_ASSERT(size_ < UINT32_MAX, "more rows in memory than can be numbered");
+MemoryTable::Entry& MemoryTable::add(const codec::HashedKey& key) {
   if (size_ == blocks_.size() * kBlockEntries) blocks_.push_back(std::make_unique<Block>());
   Entry& entry = this->entry(size_);
   entry = Entry();
   entry.key_ = arena_.copy(key.bytes);
   entry.hash_ = key.hash.low;
-  slots_[slot] = {piece_of(key.hash.low), static_cast<std::uint32_t>(++size_)};
+  index_.add(key.hash.low, static_cast<std::uint32_t>(size_++));
   keys_.add(entry.key_);
   bytes_ += key.bytes.size();
   return entry;
@@ -103,17 +87,6 @@ void MemoryTable::set_timer(Entry& entry, std::optional<UnixMs> timer) {
   if (timer) timers_.insert({*timer, entry.key_});
   entry.has_timer_ = timer.has_value();
   entry.timer_ = timer.value_or(UnixMs());
-}
-
-void MemoryTable::grow() {
-  slots_.assign(std::max(slots_.size() * 2, kSlotsMin), Slot{});
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t number = 0; number < size_; ++number) {
-    const std::uint64_t hash = entry(number).hash_;
-    std::size_t i = hash & mask;
-    while (slots_[i].number != 0) i = (i + 1) & mask;
-    slots_[i] = {piece_of(hash), static_cast<std::uint32_t>(number + 1)};
-  }
 }
 
 // Ids often begin alike, so eight bytes behind that beginning decide nearly every comparison without a look at the key.
@@ -140,7 +113,7 @@ std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
 void MemoryTable::clear() {
   timers_.clear();
   keys_.clear();
-  slots_ = std::vector<Slot>();
+  index_.clear();
   blocks_.clear();
   size_ = 0;
   bytes_ = 0;

@@ -1,9 +1,9 @@
 // MemoryTable: encoded rows by key, in memory, over a copy on disk: an entry hides the row of its key there, one
 // without a value says that it is gone. Keys come from outside, so they are found by their keyed hash.
 //
-// A table with open addressing: slots hold a piece of the hash and the number of an entry, entries stand in blocks that
-// never move, keys and values in an arena. A value that grows gets a new place with some room, the old one is lost
-// until clear(); so one that is changed for ever costs a small multiple of its size.
+// A HashIndex finds an entry; entries stand in blocks that never move, keys and values in an arena. A value that grows
+// gets a new place with some room, the old one is lost until clear(); so one that is changed for ever costs a small
+// multiple of its size.
 //
 // Invariants: an entry stays until clear(), and so do its address and its key; its value until that key is put again.
 // timers() holds the entries that have one, rows without a deadline cost it nothing.
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/hash_index.h"
 #include "codec/hash.h"
 #include "store/sorted_keys.h"
 #include "store/timer.h"
@@ -79,23 +80,18 @@ class MemoryTable {
   void clear();
 
  private:
-  struct Slot {
-    std::uint32_t piece = 0;   // of the hash
-    std::uint32_t number = 0;  // of the entry + 1; 0 = free
-  };
   static constexpr std::size_t kBlockEntries = 1024;
   using Block = std::array<Entry, kBlockEntries>;
 
   [[nodiscard]] const Entry& entry(std::size_t i) const { return (*blocks_[i / kBlockEntries])[i % kBlockEntries]; }
   [[nodiscard]] Entry& entry(std::size_t i) { return (*blocks_[i / kBlockEntries])[i % kBlockEntries]; }
-  [[nodiscard]] std::size_t slot_of(const codec::HashedKey& key) const;
-  Entry& add(const codec::HashedKey& key, std::size_t slot);
+  [[nodiscard]] std::uint32_t number_of(const codec::HashedKey& key) const;
+  Entry& add(const codec::HashedKey& key);
   void set_value(Entry& entry, std::string_view value);
   void set_timer(Entry& entry, std::optional<UnixMs> timer);
-  void grow();
 
   codec::KeyedHash hash_;
-  std::vector<Slot> slots_;  // a power of two, at most three quarters in use
+  HashIndex index_;  // of blocks_
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t size_ = 0;
   Arena arena_;

@@ -39,6 +39,28 @@ std::optional<Error> check_value(codec::KeyType type, const Change& change) {
   return Error{ErrorClass::kInvalid, 0, "changelog: payload rows are written by a newer version"};
 }
 
+std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::HashedKey& key,
+                              std::optional<std::string_view> value) {
+  if (!value) return std::nullopt;
+  return OldRow{hash.of_record(key, *value), is_document(key.bytes) && codec::is_watermark(*value)};
+}
+
+// The old row goes out of the sums, the new one comes in. The hash of the new record.
+Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
+               const std::optional<OldRow>& old, std::optional<std::string_view> fresh) {
+  const bool document = is_document(key.bytes);
+  if (old) {
+    summary.digest = codec::subtract(summary.digest, old->record);
+    if (document) --(old->watermark ? summary.watermarks : summary.live_rows);
+  }
+  const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
+  if (fresh) {
+    summary.digest = codec::add(summary.digest, record);
+    if (document) ++(codec::is_watermark(*fresh) ? summary.watermarks : summary.live_rows);
+  }
+  return record;
+}
+
 }  // namespace
 
 PartitionStore::PartitionStore() = default;
@@ -65,7 +87,7 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
   if (type == codec::KeyType::kMeta) {
     record = hash_->of_record(hashed, *change.value);
   } else {
-    const auto old = value_of(hashed);
+    const auto old = old_row(*hash_, hashed, value_of(hashed));
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
     record = replace(summary_, *hash_, hashed, old, change.value);
   }
@@ -81,7 +103,7 @@ void PartitionStore::apply(std::span<const Change> changes, const Summary& after
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
       set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
     }
-    remember(hash_->hashed(change.key), change.value);
+    remember(hashed_key(change), change.value);
   }
   summary_ = after;
   const Change& last = changes.back();
@@ -114,19 +136,9 @@ std::optional<Offset> PartitionStore::position() const {
   return standing_->position;
 }
 
-Digest PartitionStore::replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
-                               std::optional<std::string_view> old, std::optional<std::string_view> fresh) {
-  const bool document = is_document(key.bytes);
-  if (old) {
-    summary.digest = codec::subtract(summary.digest, hash.of_record(key, *old));
-    if (document) --(codec::is_watermark(*old) ? summary.watermarks : summary.live_rows);
-  }
-  const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
-  if (fresh) {
-    summary.digest = codec::add(summary.digest, record);
-    if (document) ++(codec::is_watermark(*fresh) ? summary.watermarks : summary.live_rows);
-  }
-  return record;
+codec::HashedKey PartitionStore::hashed_key(const Change& change) const {
+  if (change.looked_up != nullptr) return {change.key, change.looked_up->key_hash};
+  return hash_->hashed(change.key);
 }
 
 Summary PartitionStore::after(std::span<const Change> changes) const {
@@ -134,6 +146,11 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
+    if (change.looked_up != nullptr) {
+      const LookedUp& known = *change.looked_up;
+      (void)replace(summary, *hash_, {change.key, known.key_hash}, known.old, change.value);
+      continue;
+    }
     if (change.key == codec::meta_key()) continue;
     if (!hash_ && !newborn) {
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
@@ -141,7 +158,7 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
     }
     const codec::KeyedHash& hash = hash_ ? *hash_ : *newborn;
     const codec::HashedKey key = hash.hashed(change.key);
-    (void)replace(summary, hash, key, value_of(key), change.value);
+    (void)replace(summary, hash, key, old_row(hash, key, value_of(key)), change.value);
   }
   return summary;
 }
@@ -157,22 +174,19 @@ std::optional<std::string_view> PartitionStore::value_of(const codec::HashedKey&
   return std::nullopt;
 }
 
-engine::Lookup PartitionStore::find(DocumentId id) const {
-  if (memory_ == nullptr) return {};
+engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const {
+  engine::Lookup found;
+  if (memory_ == nullptr) return found;
   const CrashMark mark = this->mark();
-  thread_local std::string key;
-  key.clear();
-  codec::append_document_key(id, *hash_, key);
-  const auto value = value_of(hash_->hashed(key));
-  if (!value) return {};
-  auto decoded = codec::decode_row(key, *value);
-  auto* found = std::get_if<codec::DocumentRow>(&decoded);
-  if (found == nullptr) {
-    break_down(damaged("document", std::get<codec::RowError>(decoded)));
-    return {};
-  }
-  if (codec::key_is_hashed(id) && found->id != id) return {std::nullopt, true};
-  return {std::move(found->row), false};
+  const codec::HashedKey hashed = hash_->hashed(codec::document_key(id, *hash_, keys));
+  looked_up = {hashed.bytes, hashed.hash, std::nullopt};
+  const auto value = value_of(hashed);
+  if (!value) return found;
+  looked_up.old = old_row(*hash_, hashed, value);
+  const auto error = codec::decode_row_of(id, hashed.bytes, *value, found.row.emplace(), found.collision);
+  if (error) break_down(damaged("document", *error));
+  if (error || found.collision) found.row.reset();
+  return found;
 }
 
 std::size_t PartitionStore::rows() const {

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/arena.h"
 #include "base/result.h"
 #include "codec/hash.h"
 #include "engine/state_view.h"
@@ -28,13 +29,27 @@
 
 namespace reseq::store {
 
+// A row that is there, as the sums of the state have it.
+struct OldRow {
+  Digest record;  // its hash
+  bool watermark = false;
+};
+
+// A document that was looked up: what its change needs to know again.
+struct LookedUp {
+  std::string_view key;
+  Digest key_hash;
+  std::optional<OldRow> old;
+};
+
 // One changelog record: a whole row, or its end.
 struct Change {
   std::string_view key;
   std::optional<std::string_view> value;
+  const LookedUp* looked_up = nullptr;  // of this key, since when its row has not changed; null = look it up
 };
 
-class PartitionStore final : public engine::StateView {
+class PartitionStore {
  public:
   // In memory only: a birth that is being prepared, tests.
   PartitionStore();
@@ -62,7 +77,8 @@ class PartitionStore final : public engine::StateView {
   // What a checkpoint written now would say. None: nothing was applied.
   [[nodiscard]] const std::optional<Checkpoint>& standing() const { return standing_; }
 
-  [[nodiscard]] engine::Lookup find(DocumentId id) const override;
+  // What decisions read (BatchView). The key is placed in `keys`. Look at fault() afterwards.
+  [[nodiscard]] engine::Lookup look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const;
 
   // Nothing was applied: no identity, no meta, no rows.
   [[nodiscard]] bool empty() const { return !identity_ && !meta_ && rows() == 0; }
@@ -122,9 +138,7 @@ class PartitionStore final : public engine::StateView {
   void forget();
   void set_identity(Identity identity);
   void remember(const codec::HashedKey& key, std::optional<std::string_view> value);
-  // The old row goes out of the sums, the new one comes in. The hash of the record.
-  static Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
-                        std::optional<std::string_view> old, std::optional<std::string_view> fresh);
+  [[nodiscard]] codec::HashedKey hashed_key(const Change& change) const;
   void stand(Offset next, Digest last_record, bool at_meta);
   [[nodiscard]] std::optional<std::string_view> value_of(const codec::HashedKey& key) const;
   void break_down(Error error) const;

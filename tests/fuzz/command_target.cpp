@@ -102,7 +102,7 @@ void check(const Reading& reading, const Refused& refused) {
 void fuzz_command(std::string_view input) {
   Pieces pieces(input);
   const FuzzedRecord fuzzed = read_record(pieces);
-  const codec::InputRecord record = fuzzed.record.view();
+  codec::InputRecord record = fuzzed.record.view();
   const Command command = codec::decode(record, fuzzed.context);
   const Reading reading{record, fuzzed.context, FoundHeaders(record.headers)};
   std::visit([&](const auto& one) { check(reading, one); }, command);

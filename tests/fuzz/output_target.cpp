@@ -130,7 +130,7 @@ void fuzz_output(std::string_view input) {
   const std::uint8_t choice = pieces.byte();
   const std::uint64_t letter_bytes_max = choice < 128 ? UINT64_MAX : 400 + 8 * std::uint64_t{choice};
   const FuzzedRecord fuzzed = read_record(pieces);
-  const codec::InputRecord record = fuzzed.record.view();
+  codec::InputRecord record = fuzzed.record.view();
   const codec::EncodeContext context{fuzzed.context.targets, fuzzed.context.sequence_kind,
                                      static_cast<codec::DeadLetterHeaders>(choice % 3), "shop.requests",
                                      letter_bytes_max};

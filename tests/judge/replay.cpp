@@ -53,7 +53,7 @@ struct Replay::Rows final : engine::StateView {
     for (const RowChange& change : changes) {
       std::string key;
       codec::append_document_key(change.id, *hash, key);
-      if (change.row) {
+      if (change.row != nullptr) {
         by_key.insert_or_assign(key, Known{std::string(change.id), *change.row});
       } else {
         by_key.erase(key);
@@ -171,7 +171,7 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   batch.close(application_.events);
   for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
-    if (!change.row) replayed.expired.emplace_back(change.id);
+    if (change.row == nullptr) replayed.expired.emplace_back(change.id);
   for (const Emission& emission : batch.emissions()) produce(emission, inputs, replayed);
   if (const std::string what = compare(logged, batch); !what.empty()) {
     differs(logged.at, what);
@@ -198,7 +198,8 @@ bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<c
                       one.record.timestamp,
                       one.record.key,
                       one.record.payload,
-                      {one.record.headers.data(), one.record.headers.size()}});
+                      {one.record.headers.data(), one.record.headers.size()},
+                      {}});
     if (batch.decide(codec::decode(inputs.back(), decoding), one.record.offset, true) != engine::Verdict::kDecided)
       return false;
   }

@@ -76,7 +76,9 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
   for (Emission& emission : decided.emissions)
     if (Event* event = std::get_if<Event>(&emission.what); event != nullptr && !event->id.empty())
       event->id = kIds[document_of(event->id)];
-  for (const RowChange& change : batch.changes()) decided.changes.push_back({document_of(change.id), change.row});
+  for (const RowChange& change : batch.changes())
+    decided.changes.push_back(
+        {document_of(change.id), change.row != nullptr ? std::optional(*change.row) : std::nullopt});
   decided.state = batch.state();
   if (wrong.differs_each_time) differ(decided);
   return decided;

@@ -127,7 +127,7 @@ void Player::sweep(const Line& line) {
   open_batch();
   batch_->expire_watermark(line.words.at(0));
   batch_->close(engine::EventPolicy::kAll);
-  const bool removed = !batch_->changes().empty() && !batch_->changes().front().row;
+  const bool removed = !batch_->changes().empty() && batch_->changes().front().row == nullptr;
   state_.commit(*batch_);
   compare(line, !batch_->emissions().empty() ? "something sent" : removed ? "removed" : "-");
 }

@@ -17,7 +17,7 @@ class Decode final : public Step {
   }
   void run() override {
     const codec::DecodeContext context = decoding(targets_);
-    for (const auto& input : inputs_.all())
+    for (auto& input : inputs_.all())
       decoded_ += std::holds_alternative<Request>(codec::decode(input, context)) ? 1 : 0;
     RESEQ_ASSERT(decoded_ % records_ == 0, "a sample that is no request");
   }
@@ -34,6 +34,7 @@ class EncodeOutput final : public Step {
  public:
   explicit EncodeOutput(const Size& size) : records_(size.batch) {
     for (std::uint64_t i = 0; i < size.batch; ++i) inputs_.add_request(i, i + 1);
+    for (auto& input : inputs_.all()) (void)codec::decode(input, decoding(targets_));
   }
   void run() override {
     codec::EncodeContext encoding;

@@ -41,6 +41,7 @@ class Decide : public Step {
   }
   void run() override {
     engine::Batch batch(state_, before_, context_);
+    batch.expect(commands_.size());
     std::int64_t position = 0;
     for (const Command& command : commands_)
       if (batch.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
@@ -52,7 +53,7 @@ class Decide : public Step {
  protected:
   void add_request(std::uint64_t document, std::uint64_t sequence) { inputs_.add_request(document, sequence); }
   void decode_all() {
-    for (const auto& input : inputs_.all()) commands_.push_back(codec::decode(input, decoding(targets_)));
+    for (auto& input : inputs_.all()) commands_.push_back(codec::decode(input, decoding(targets_)));
   }
   [[nodiscard]] const Size& size() const { return size_; }
 
@@ -96,11 +97,12 @@ class Life final : public Step {
     for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "search");
     for (const std::uint64_t document : chosen_) inputs_->add_result(document, sequence_, "catalogue");
     commands_.clear();
-    for (const auto& input : inputs_->all()) commands_.push_back(codec::decode(input, decoding(targets_)));
+    for (auto& input : inputs_->all()) commands_.push_back(codec::decode(input, decoding(targets_)));
   }
   void run() override {
     for (std::size_t i = 0; i < 3; ++i) {
       engine::Batch batch(state_, before_, context_);
+      batch.expect(chosen_.size());
       for (std::size_t k = i * chosen_.size(); k < (i + 1) * chosen_.size(); ++k)
         (void)batch.decide(commands_[k], Offset(++position_), true);
       batch.close(engine::EventPolicy::kDrops);

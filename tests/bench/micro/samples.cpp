@@ -104,7 +104,8 @@ codec::DecodeContext decoding(const TargetTable& targets) {
 
 void Rows::add(std::uint64_t document, std::uint64_t sequence) {
   const std::string id = id_of(document);
-  const std::array<RowChange, 1> change = {RowChange{id, row_of(sequence)}};
+  const Row row = row_of(sequence);
+  const std::array<RowChange, 1> change = {RowChange{id, &row}};
   changelog::append_rows(change, hash(), arena_, changes_);
 }
 

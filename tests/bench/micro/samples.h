@@ -34,7 +34,7 @@ class Inputs {
   // A request with this sequence for each of the documents, or its result for a target.
   void add_request(std::uint64_t document, std::uint64_t sequence);
   void add_result(std::uint64_t document, std::uint64_t sequence, std::string_view target);
-  [[nodiscard]] const std::vector<codec::InputRecord>& all() const { return records_; }
+  [[nodiscard]] std::vector<codec::InputRecord>& all() { return records_; }
 
  private:
   codec::InputRecord& add(Role role, std::uint64_t document);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "codec/keys.h"
-#include "store/partition_store.h"
+#include "store/batch_view.h"
 #include "tests/bench/micro/samples.h"
 #include "tests/bench/micro/step.h"
 #include "tests/bench/requests.h"
@@ -61,19 +61,24 @@ class StoreStep : public Step {
 
  protected:
   [[nodiscard]] store::PartitionStore& store() { return filled_.store(); }
-  [[nodiscard]] const std::vector<store::Change>& changes() const { return rows_->all(); }
   void choose(const std::vector<std::uint64_t>& documents) {
     ids_.clear();
     rows_.emplace();
     for (const std::uint64_t document : documents) ids_.push_back(id_of(document));
     for (const std::uint64_t document : documents) rows_->add(document, 2);
   }
-  void find_all(bool there) {
-    for (const std::string& id : ids_) RESEQ_ASSERT(store().find(id).row.has_value() == there, "a wrong answer");
+  void find_all(const store::BatchView& view, bool there) const {
+    for (const std::string& id : ids_) RESEQ_ASSERT(view.find(id).row.has_value() == there, "a wrong answer");
   }
-  void change_all() {
-    const store::Summary after = store().after(changes());
-    store().apply(changes(), after, Offset(store().position()->value() + static_cast<std::int64_t>(changes().size())));
+  void find_all(bool there) { find_all(store::BatchView(store()), there); }
+  // As a batch does it: looked up while it was decided, then summed up and changed.
+  void change_all(bool there) {
+    const store::BatchView view(store());
+    find_all(view, there);
+    std::vector<store::Change> changes = rows_->all();
+    for (std::uint32_t i = 0; i < changes.size(); ++i) changes[i].looked_up = &view.at(i);
+    const store::Summary after = store().after(changes);
+    store().apply(changes, after, Offset(store().position()->value() + static_cast<std::int64_t>(changes.size())));
   }
 
  private:
@@ -102,19 +107,15 @@ class FindNowhere final : public StoreStep {
 
 class FindInMemory final : public StoreStep {
  public:
-  explicit FindInMemory(const Size& size) : StoreStep(size, drawn(size.batch, size.known)) { change_all(); }
+  explicit FindInMemory(const Size& size) : StoreStep(size, drawn(size.batch, size.known)) { change_all(true); }
   void run() override { find_all(true); }
 };
 
-// As a batch does it: looked up while it was decided, then summed up and changed.
 class ChangeKnown final : public StoreStep {
  public:
   explicit ChangeKnown(const Size& size) : StoreStep(size, drawn(size.batch, size.known)) {}
   void prepare() override { must(store().write_checkpoint()); }
-  void run() override {
-    find_all(true);
-    change_all();
-  }
+  void run() override { change_all(true); }
 };
 
 // Other documents in each run.
@@ -126,10 +127,7 @@ class ChangeNew final : public StoreStep {
     choose(unknown({next_, size_.batch}));
     next_ += size_.batch;
   }
-  void run() override {
-    find_all(false);
-    change_all();
-  }
+  void run() override { change_all(false); }
 
  private:
   Size size_;
@@ -142,7 +140,7 @@ class WriteCheckpoint final : public StoreStep {
       : StoreStep(size, drawn(std::min<std::uint64_t>(kCheckpointRows, size.known), size.known)) {}
   void prepare() override {
     must(store().write_checkpoint());
-    change_all();
+    change_all(true);
     rows_ = store().dirty_rows();
   }
   void run() override { must(store().write_checkpoint()); }

@@ -17,6 +17,7 @@ class SimulatedLogReader final : public kafka::LogReader {
                                                           Milliseconds limit) override;
   Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition> which,
                                                                    Milliseconds limit) override;
+  void serve() override {}
 
  private:
   Broker& broker_;

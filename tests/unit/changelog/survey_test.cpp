@@ -30,16 +30,15 @@ class Surveyed : public testing::Test {
 
   // A document that waits for these targets; none = it is gone.
   void write(std::int64_t offset, const std::string& id, std::optional<TargetSet> pending) {
-    RowChange change{id, std::nullopt};
+    Row row;
     if (pending) {
-      Row row;
       Group group;
       group.requested = true;
       group.pending = *pending;
       group.served = TargetSet(3).without(*pending);
       row.groups.push_back(group);
-      change.row = row;
     }
+    const RowChange change{id, pending ? &row : nullptr};
     std::vector<store::Change> rows;
     append_rows(std::span(&change, 1), *hash_, arena_, rows);
     log_.write(offset, rows.front());

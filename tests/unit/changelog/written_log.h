@@ -29,6 +29,7 @@ class WrittenLog final : public kafka::LogReader {
     assigned.assign(positions.begin(), positions.end());
     return Done{};
   }
+  void serve() override {}
   Result<kafka::LogPolled> poll(Milliseconds) override {
     if (failure) return kafka::LogPolled(kafka::PartitionFailure{kWhere, *std::exchange(failure, std::nullopt)});
     if (assigned.empty()) return kafka::LogPolled(kafka::Nothing{});

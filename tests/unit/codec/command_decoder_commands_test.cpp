@@ -13,7 +13,7 @@ DecodeContext context(const TargetTable& table = two_targets()) {
 
 template <typename Wanted>
 Wanted decoded(const SampleRecord& sample, const TargetTable& table = two_targets()) {
-  const Command command = decode(sample.view(), context(table));
+  const Command command = decoded(sample.view(), context(table));
   EXPECT_TRUE(std::holds_alternative<Wanted>(command));
   const auto* wanted = std::get_if<Wanted>(&command);
   return wanted != nullptr ? *wanted : Wanted();

@@ -14,14 +14,14 @@ DecodeContext context() {
 }
 
 Request request_of(const SampleRecord& sample, const DecodeContext& with = context()) {
-  const Command command = decode(sample.view(), with);
+  const Command command = decoded(sample.view(), with);
   EXPECT_TRUE(std::holds_alternative<Request>(command));
   const auto* request = std::get_if<Request>(&command);
   return request != nullptr ? *request : Request();
 }
 
 Reason reason_of(const SampleRecord& sample, const DecodeContext& with = context()) {
-  const Command command = decode(sample.view(), with);
+  const Command command = decoded(sample.view(), with);
   const auto* refused = std::get_if<Refused>(&command);
   return refused != nullptr ? refused->reason : Reason::kNone;
 }
@@ -38,7 +38,7 @@ TEST(DecodeRequest, ReadsEverythingItSays) {
                                   .with("reseq-op", "upsert")
                                   .with("reseq-targets", "catalogue,search,catalogue")
                                   .with("reseq-reprocess", "true");
-  const InputRecord view = sample.view();
+  InputRecord view = sample.view();
   const auto command = std::get<Request>(decode(view, context()));
   EXPECT_EQ(command.what.id, "doc-1");
   EXPECT_EQ(command.what.epoch, Epoch(3));
@@ -99,7 +99,7 @@ TEST(DecodeId, IsTheKey) {
 
 TEST(DecodeId, IsToldOfARefusedRecordAsFarAsItIsKnown) {
   const auto id_of = [](const SampleRecord& sample) {
-    return std::string(std::get<Refused>(decode(sample.view(), context())).id);
+    return std::string(std::get<Refused>(decoded(sample.view(), context())).id);
   };
   EXPECT_EQ(id_of(request().without("reseq-seq")), "doc-1");
   EXPECT_EQ(id_of(request().key(std::nullopt).with("reseq-id", "doc-2")), "doc-2");
@@ -181,7 +181,7 @@ SampleRecord reset() {
 }
 
 TEST(DecodeReset, ReadsTheAbsoluteEpoch) {
-  const Command command = decode(reset().view(), context());
+  const Command command = decoded(reset().view(), context());
   ASSERT_TRUE(std::holds_alternative<Reset>(command));
   EXPECT_EQ(std::get<Reset>(command).default_epoch, Epoch(9));
 }

@@ -68,7 +68,7 @@ TEST(DecodeAnything, GivesACommandOrAReason) {
   std::size_t refused = 0;
   for (std::size_t i = 0; i < kRecords; ++i) {
     const SampleRecord sample = noise.record();
-    const Command command = decode(sample.view(), noise.context());
+    const Command command = decoded(sample.view(), noise.context());
     const auto* refusal = std::get_if<Refused>(&command);
     if (refusal == nullptr) continue;
     ASSERT_NE(refusal->reason, Reason::kNone);

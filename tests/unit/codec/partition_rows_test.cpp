@@ -103,7 +103,7 @@ TEST(Identity, OfAKindOrPartitionerThatNobodyKnowsIsRefused) {
     writer.u8(static_cast<std::uint8_t>(partitioner));
     writer.raw(std::string(16, 'k'));
     writer.time(UnixMs(1));
-    seal(identity_key(), "", 0, value);
+    seal(identity_key(), "", 0, writer);
     EXPECT_EQ(std::get<RowError>(decode_identity(identity_key(), value)), RowError::kInvalid);
   }
 }
@@ -128,7 +128,7 @@ TEST(TargetTable, WithImpossibleNamesIsRefused) {
     writer.u8(kRowFormat);
     writer.varint(names.size());
     for (const std::string& name : names) writer.bytes(name);
-    seal(target_table_key(), "", 0, value);
+    seal(target_table_key(), "", 0, writer);
     return decode_targets(target_table_key(), value);
   };
   EXPECT_TRUE(std::holds_alternative<TargetTable>(decode({"a", "b"})));

@@ -49,8 +49,14 @@ class SampleRecord {
     const auto optional_view = [](const std::optional<std::string>& text) {
       return text ? std::optional<std::string_view>(*text) : std::nullopt;
     };
-    return {role_, Partition(0), Offset(42), UnixMs(1'709'164'800'000), optional_view(key_), optional_view(payload_),
-            views_};
+    return {role_,
+            Partition(0),
+            Offset(42),
+            UnixMs(1'709'164'800'000),
+            optional_view(key_),
+            optional_view(payload_),
+            views_,
+            {}};
   }
 
  private:
@@ -60,6 +66,10 @@ class SampleRecord {
   std::vector<std::pair<std::string, std::optional<std::string>>> headers_;
   mutable std::vector<Header> views_;
 };
+
+inline Command decoded(InputRecord view, const DecodeContext& context) {
+  return decode(view, context);
+}
 
 inline const TargetTable& two_targets() {
   static const TargetTable table({"search", "catalogue"});

@@ -63,10 +63,10 @@ TEST(Apply, ANoteOfAnOlderRequestKeepsTheNewest) {
   const Context context = two_targets();
   std::optional<Row> row;
   RowEdit edit = moves(5, targets({kSearch}));
-  edit.requested = Requested{order_of(5), Offset(1), PayloadHash(1), targets({kSearch})};
+  edit.requested = Accepted{Offset(1), PayloadHash(1), targets({kSearch})};
   apply(edit, context, row);
   edit = moves(4, targets({kCatalogue}));
-  edit.requested = Requested{order_of(4), Offset(2), PayloadHash(2), targets({kCatalogue})};
+  edit.requested = Accepted{Offset(2), PayloadHash(2), targets({kCatalogue})};
   apply(edit, context, row);
   EXPECT_EQ(row->requested->order, order_of(5));
   EXPECT_TRUE(row->groups[0].requested);

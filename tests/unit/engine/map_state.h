@@ -24,7 +24,7 @@ class MapState : public StateView {
   // REQUIRES: batch is closed.
   void commit(const Batch& batch) {
     for (const RowChange& change : batch.changes()) {
-      if (change.row) {
+      if (change.row != nullptr) {
         rows.insert_or_assign(std::string(change.id), *change.row);
       } else {
         rows.erase(std::string(change.id));

@@ -49,7 +49,7 @@ class Chore : public ::testing::Test {
     row.groups.push_back(group);
     row.deadline = deadline;
     std::vector<store::Change> changes;
-    const RowChange change{id, row};
+    const RowChange change{id, &row};
     changelog::append_rows(std::span(&change, 1), store_.hash(), arena_, changes);
     EXPECT_TRUE(store_.restore(changes.front(), Offset(next_++)).ok());
   }

@@ -42,7 +42,7 @@ class ManyRows : public testing::Test {
   }
   void expect_right() {
     for (std::uint64_t i = 0; i < kIds; ++i) {
-      const auto found = store_->find(id_of(i));
+      const auto found = find(*store_, id_of(i));
       const auto known = expected_.find(i);
       ASSERT_EQ(found.row.has_value(), known != expected_.end()) << i;
       if (found.row) {

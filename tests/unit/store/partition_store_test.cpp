@@ -22,10 +22,10 @@ TEST(PartitionStore, FindsWhatWasApplied) {
   PartitionStore store = born();
   const Row row = row_of(5, TargetSet(1), TargetSet(2));
   ASSERT_TRUE(restore_next(store, document("a", row).put()).ok());
-  EXPECT_EQ(store.find("a").row, row);
-  EXPECT_FALSE(store.find("b").row.has_value());
+  EXPECT_EQ(find(store, "a").row, row);
+  EXPECT_FALSE(find(store, "b").row.has_value());
   ASSERT_TRUE(restore_next(store, document("a", row).gone()).ok());
-  EXPECT_FALSE(store.find("a").row.has_value());
+  EXPECT_FALSE(find(store, "a").row.has_value());
 }
 
 TEST(PartitionStore, FindsIdsThatAreLongerThanAKey) {
@@ -34,8 +34,8 @@ TEST(PartitionStore, FindsIdsThatAreLongerThanAKey) {
   const std::string sibling = std::string(4095, 'x') + "y";
   const Row row = row_of(5, TargetSet(1), TargetSet());
   ASSERT_TRUE(restore_next(store, document(id, row).put()).ok());
-  EXPECT_EQ(store.find(id).row, row);
-  EXPECT_FALSE(store.find(sibling).row.has_value());
+  EXPECT_EQ(find(store, id).row, row);
+  EXPECT_FALSE(find(store, sibling).row.has_value());
 }
 
 TEST(PartitionStore, TellsAnIdWhoseHashBelongsToAnother) {
@@ -43,7 +43,7 @@ TEST(PartitionStore, TellsAnIdWhoseHashBelongsToAnother) {
   const std::string id(600, 'x');
   const std::string other = std::string(599, 'x') + "y";
   commit(store, {forged(id, other, row_of(5, TargetSet(1), TargetSet())).put()});
-  EXPECT_TRUE(store.find(id).collision);
+  EXPECT_TRUE(find(store, id).collision);
 }
 
 TEST(PartitionStore, NeedsTheIdentityFirst) {
@@ -127,7 +127,7 @@ TEST(PartitionStore, SaysWhereItStands) {
   ASSERT_TRUE(store.restore(row.gone(), Offset(50)).ok());
   EXPECT_EQ(store.standing(), (Checkpoint{Offset(51), store.hash().of_record(row.key, ""), 0}));
   EXPECT_FALSE(store.restore(row.put(), Offset(50)).ok()) << "a record that was applied before";
-  EXPECT_FALSE(store.find("a").row.has_value());
+  EXPECT_FALSE(find(store, "a").row.has_value());
 }
 
 TEST(PartitionStore, SumsUpABirthBeforeItIsApplied) {

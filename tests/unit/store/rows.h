@@ -9,7 +9,7 @@
 
 #include "codec/keys.h"
 #include "codec/rows.h"
-#include "store/partition_store.h"
+#include "store/batch_view.h"
 
 namespace reseq::store {
 
@@ -89,6 +89,11 @@ inline Encoded forged(const std::string& id, const std::string& owner, const Row
   codec::append_document_key(id, codec::KeyedHash(identity().hash_key), made.key);
   codec::encode_row(made.key, owner, row, made.value);
   return made;
+}
+
+// As a batch sees it.
+inline engine::Lookup find(const PartitionStore& store, const std::string& id) {
+  return BatchView(store).find(id);
 }
 
 // A directory that goes away with the test.

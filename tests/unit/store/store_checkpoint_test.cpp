@@ -52,7 +52,7 @@ TEST(StoreCheckpoint, KeepsEverythingOverACleanClose) {
   EXPECT_EQ(store->identity(), identity());
   EXPECT_EQ(store->meta(), meta_of(3));
   EXPECT_EQ(store->targets().names(), (std::vector<std::string>{"search", "catalogue"}));
-  EXPECT_EQ(store->find("a").row, live(5, 77));
+  EXPECT_EQ(find(*store, "a").row, live(5, 77));
   EXPECT_EQ(store->earliest_deadline(), UnixMs(77));
   EXPECT_EQ(store->dirty_rows(), 0U);
 }
@@ -73,8 +73,8 @@ TEST(StoreCheckpoint, IsWhereAKilledStoreComesBack) {
   const auto store = place.must_open();
   EXPECT_EQ(store->found(), StateFolder::Copy::kSameBoot);
   EXPECT_EQ(store->standing(), written);
-  EXPECT_EQ(store->find("a").row, live(1));
-  EXPECT_FALSE(store->find("b").row.has_value());
+  EXPECT_EQ(find(*store, "a").row, live(1));
+  EXPECT_FALSE(find(*store, "b").row.has_value());
 }
 
 TEST(StoreCheckpoint, LeavesNothingOfARowThatCameAndWent) {
@@ -130,11 +130,11 @@ TEST(StoreCheckpoint, GrowsAMapThatIsTooSmall) {
     const auto written = store->write_checkpoint();
     ASSERT_TRUE(written.ok()) << written.error().message;
   }
-  EXPECT_EQ(store->find("doc-19999").row, live(1, 5000));
+  EXPECT_EQ(find(*store, "doc-19999").row, live(1, 5000));
   EXPECT_EQ(store->due(UnixMs(1), 10).size(), 4U);
   store.reset();
   const auto again = place.must_open({.map_bytes = 64U << 10});
-  EXPECT_EQ(again->find("doc-7").row, live(1, 8));
+  EXPECT_EQ(find(*again, "doc-7").row, live(1, 8));
   EXPECT_EQ(again->rows(), 20002U);
 }
 
@@ -257,15 +257,15 @@ TEST(StoreCheckpoint, IsAllForgottenByAWipe) {
   EXPECT_FALSE(store->standing().has_value());
   EXPECT_FALSE(store->checkpointed().has_value());
   EXPECT_FALSE(store->earliest_deadline().has_value());
-  EXPECT_FALSE(store->find("a").row.has_value());
+  EXPECT_FALSE(find(*store, "a").row.has_value());
   const Encoded identity = identity_row();
   commit(*store, {identity.put()});
-  EXPECT_FALSE(store->find("a").row.has_value());
+  EXPECT_FALSE(find(*store, "a").row.has_value());
   put(*store, "c", live(1));
   ASSERT_TRUE(store->close_clean().ok());
   store.reset();
   store = place.must_open();
-  EXPECT_EQ(store->find("c").row, live(1));
+  EXPECT_EQ(find(*store, "c").row, live(1));
   EXPECT_EQ(store->rows(), 2U);
 }
 
@@ -293,7 +293,7 @@ TEST(StoreCheckpoint, IsNothingInMemory) {
   EXPECT_FALSE(store.checkpointed().has_value());
   EXPECT_TRUE(store.close_clean().ok());
   EXPECT_TRUE(store.sync_handle()->sync().ok());
-  EXPECT_EQ(store.find("a").row, live(1));
+  EXPECT_EQ(find(store, "a").row, live(1));
   EXPECT_TRUE(store.wipe().ok());
   EXPECT_TRUE(store.empty());
 }

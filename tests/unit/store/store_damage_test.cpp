@@ -53,7 +53,7 @@ void expect_right_or_broken(const Place& place, std::size_t& found) {
   }
   const PartitionStore& store = *opened.value();
   for (int i = 0; i < kDocuments && !store.fault(); ++i) {
-    const auto lookup = store.find(id_of(i));
+    const auto lookup = find(store, id_of(i));
     if (store.fault()) break;
     ASSERT_EQ(lookup.row, row_number(i)) << i;
   }
@@ -162,7 +162,7 @@ TEST(StoreDamage, PoisonsTheCopyForTheNextOpen) {
   write_bytes(place.file("data.mdb"), bad);
   {
     const auto store = place.must_open();
-    EXPECT_FALSE(store->find(id_of(7)).row.has_value());
+    EXPECT_FALSE(find(*store, id_of(7)).row.has_value());
     EXPECT_TRUE(store->fault().has_value());
   }
   const auto again = place.open();
@@ -220,7 +220,7 @@ TEST(StoreDamage, ThatEndsTheProcessPoisonsTheCopy) {
         CrashMark::watch();
         const auto store = place.must_open();
         std::filesystem::resize_file(place.file("data.mdb"), 4096);
-        for (int i = 0; i < kDocuments; ++i) (void)store->find(id_of(i));
+        for (int i = 0; i < kDocuments; ++i) (void)find(*store, id_of(i));
       },
       "");
   EXPECT_TRUE(std::filesystem::exists(place.file("poisoned")));
@@ -236,7 +236,7 @@ TEST(StoreDamage, IsNotBlamedForACrashElsewhere) {
       {
         CrashMark::watch();
         const auto store = place.must_open();
-        (void)store->find(id_of(1));
+        (void)find(*store, id_of(1));
         std::raise(SIGSEGV);
         ::_exit(0);
       },
@@ -306,11 +306,11 @@ int lives_through_a_full_disk(const Place& place) {
   const auto refused = store->write_checkpoint();
   if (refused || refused.error().what_to_do != ErrorClass::kRetriable || store->fault()) return 3;
   if (store->checkpointed() != before || store->dirty_rows() != 6000) return 4;
-  if (store->find("doc-5999").row != live(2)) return 5;
+  if (find(*store, "doc-5999").row != live(2)) return 5;
   const struct rlimit more { RLIM_INFINITY, RLIM_INFINITY };
   if (::setrlimit(RLIMIT_FSIZE, &more) != 0) return 6;
   if (!store->write_checkpoint() || store->dirty_rows() != 0) return 7;
-  if (store->find("doc-7").row != live(2) || !store->close_clean()) return 8;
+  if (find(*store, "doc-7").row != live(2) || !store->close_clean()) return 8;
   store.reset();
   store = place.must_open();
   return store && store->rows() == 6001 && store->pending_targets() == TargetSet(1) ? 0 : 9;

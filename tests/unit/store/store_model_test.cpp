@@ -114,10 +114,23 @@ class Model {
   void commit_rows(const std::vector<Encoded>& rows) {
     std::vector<Change> changes;
     for (const Encoded& row : rows) changes.push_back(change_of(row));
+    const BatchView view(*store_);
+    if (random_() % 2 == 0)
+      for (Change& change : changes) look_up(view, change);
     const Encoded meta = meta_row(meta_of(1));
     changes.push_back(meta.put());
     commit(*store_, changes);
     for (const Encoded& row : rows) remember(row);
+  }
+
+  // As a batch does before it changes a document.
+  static void look_up(const BatchView& view, Change& change) {
+    const auto key = codec::parse_key(change.key);
+    ASSERT_TRUE(key.has_value());
+    if (key->type != codec::KeyType::kDocument || key->hashed) return;
+    const LookedUp& known = view.at(view.find(key->name).place);
+    EXPECT_EQ(known.key, change.key);
+    change.looked_up = &known;
   }
 
   void restore_one() {
@@ -130,7 +143,7 @@ class Model {
     for (const std::string& id : ids_) {
       const std::string key = document(id, live(1)).key;
       const auto expected = rows_.find(key);
-      const auto found = store_->find(id);
+      const auto found = find(*store_, id);
       const auto row = expected == rows_.end() ? std::nullopt : decoded(key, expected->second);
       const bool other = row && row->id != id;
       EXPECT_EQ(found.collision, other);

@@ -1,0 +1,34 @@
+// BatchView: the state as one batch sees it. It keeps what was looked up, so that nothing has to be looked up again
+// when the changes of the batch are summed up and applied.
+//
+// Invariants: an answer stays right while the batch lives, because nothing but the batch changes its partition; places
+// count up from 0. Thread rule: used by the worker that owns the partition.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "base/arena.h"
+#include "engine/state_view.h"
+#include "store/partition_store.h"
+
+namespace reseq::store {
+
+class BatchView final : public engine::StateView {
+ public:
+  // REQUIRES: store outlives the view
+  explicit BatchView(const PartitionStore& store) : store_(store) {}
+
+  [[nodiscard]] engine::Lookup find(DocumentId id) const override;
+
+  // REQUIRES: a Lookup had this place. It lives as long as the view.
+  [[nodiscard]] const LookedUp& at(std::uint32_t place) const { return looked_up_[place]; }
+
+ private:
+  const PartitionStore& store_;
+  // Looking changes no answer.
+  mutable Arena keys_;
+  mutable std::deque<LookedUp> looked_up_;
+};
+
+}  // namespace reseq::store
