@@ -36,7 +36,7 @@ std::string instance_config(const Settings& settings, const std::string& instanc
 }
 
 Result<std::string> write_instance_config(const Settings& settings, const std::string& instance_id) {
-  const std::string path = settings.in_work("resequencer-" + instance_id + ".toml");
+  std::string path = settings.in_work("resequencer-" + instance_id + ".toml");
   std::ofstream file(path, std::ios::trunc);
   file << instance_config(settings, instance_id);
   if (!file.flush()) return Error{.what_to_do = ErrorClass::kInvalid, .message = "cannot write " + path};

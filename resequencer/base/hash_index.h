@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,12 @@ class HashIndex {
       if (slot.number_plus_one == 0) return kNone;
       if (slot.piece == piece && is_it(slot.number_plus_one - 1)) return slot.number_plus_one - 1;
     }
+  }
+
+  // Room for so many, before the first: cheaper than to grow.
+  void expect(std::size_t entries) {
+    if (size_ != 0 || entries * 4 <= slots_.size() * 3) return;
+    slots_ = std::vector<Slot>(std::max(std::bit_ceil(entries * 4 / 3 + 1), kSlotsMin));
   }
 
   // REQUIRES: number < kNone, and nothing that is found by this hash is the same

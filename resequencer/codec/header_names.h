@@ -75,6 +75,7 @@ class HeaderKinds {
   [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
 
  private:
+  static_assert(static_cast<unsigned>(HeaderKind::kCount) <= 32);
   static std::uint32_t bit(HeaderKind kind) { return std::uint32_t{1} << static_cast<unsigned>(kind); }
   std::uint32_t bits_ = 0;
 };

@@ -26,10 +26,6 @@ inline constexpr std::size_t kChecksumBytes = 4;
 // Appends extensions and checksum to a value that starts at `begin` of `out`, and finishes it.
 // REQUIRES: extensions came from read_extensions or are empty.
 void seal(std::string_view key, std::string_view extensions, std::size_t begin, ByteWriter& out);
-inline void seal(std::string_view key, std::string_view extensions, std::size_t begin, std::string& out) {
-  ByteWriter writer(out);
-  seal(key, extensions, begin, writer);
-}
 
 // A reader of body and extensions; failed when format or checksum is wrong.
 [[nodiscard]] ByteReader open_frame(std::string_view key, std::string_view value);

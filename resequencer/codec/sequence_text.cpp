@@ -16,12 +16,6 @@ constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 constexpr std::size_t kLsnDigitsMax = 8;
 constexpr std::array<std::string_view, 4> kKindNames = {"u64", "timestamp", "lsn", "text"};
 
-Sequence of_number(std::uint64_t number) {
-  char bytes[kNumberBytes];
-  for (std::size_t i = 0; i < kNumberBytes; ++i) bytes[i] = static_cast<char>(number >> (8 * (kNumberBytes - 1 - i)));
-  return Sequence({bytes, sizeof bytes});
-}
-
 std::uint64_t number_of(const Sequence& sequence) {
   const std::string_view bytes = sequence.bytes();
   RESEQ_ASSERT(bytes.size() == kNumberBytes, "a sequence of another kind");
@@ -39,7 +33,7 @@ std::optional<Sequence> parse_instant(std::string_view text) {
     if (!instant) return std::nullopt;
     nanoseconds = *instant;
   }
-  return of_number(static_cast<std::uint64_t>(nanoseconds) ^ kSignBit);
+  return Sequence::of_number(static_cast<std::uint64_t>(nanoseconds) ^ kSignBit);
 }
 
 std::optional<std::uint64_t> parse_hex(std::string_view text) {
@@ -57,7 +51,7 @@ std::optional<Sequence> parse_lsn(std::string_view text) {
   const auto high = parse_hex(text.substr(0, slash));
   const auto low = parse_hex(text.substr(slash + 1));
   if (!high || !low) return std::nullopt;
-  return of_number(*high << 32 | *low);
+  return Sequence::of_number(*high << 32 | *low);
 }
 
 void append_hex(std::uint64_t half, std::string& out) {
@@ -82,7 +76,7 @@ std::optional<Sequence> parse_sequence(SequenceKind kind, std::string_view text)
   switch (kind) {
     case SequenceKind::kU64: {
       const auto number = parse_decimal<std::uint64_t>(text);
-      return number ? std::optional(of_number(*number)) : std::nullopt;
+      return number ? std::optional(Sequence::of_number(*number)) : std::nullopt;
     }
     case SequenceKind::kTimestamp:
       return parse_instant(text);

@@ -20,7 +20,10 @@ Group& group_at(Row& row, const Order& order) {
     if (than == 0) return *place;
     if (than < 0) break;
   }
-  return *row.groups.insert(place, Group{order, false, {}, {}, {}});
+  const Group group{order, false, {}, {}, {}};
+  if (place != row.groups.end()) return *row.groups.insert(place, group);
+  row.groups.push_back(group);
+  return row.groups.back();
 }
 
 void drop_empty_groups(Row& row) {

@@ -71,7 +71,7 @@ struct Batch::Body {
 
 Verdict Batch::Body::decide(const Request& request, Offset position, bool) {
   Document& document = overlay.find(request.what.id);
-  if (document.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   const Ruling ruling = decide_request(request, position, document.known(), state, context);
   narrow_forwards(document, ruling);
   return settle(document, ruling, true);
@@ -79,20 +79,20 @@ Verdict Batch::Body::decide(const Request& request, Offset position, bool) {
 
 Verdict Batch::Body::decide(const Register& command, Offset, bool requests_read) {
   Document& document = overlay.find(command.what.id);
-  if (document.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   return settle(document, decide_register(command, document.known(), state, context), requests_read);
 }
 
 Verdict Batch::Body::decide(const Unregister& command, Offset, bool requests_read) {
   Document& document = overlay.find(command.id);
-  if (document.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   return settle(document, decide_unregister(command, document.known(), state, context), requests_read);
 }
 
 Verdict Batch::Body::decide(const SequenceResult& command, Offset, bool requests_read) {
   Document& document = overlay.find(command.id);
-  const Ruling ruling =
-      document.collision ? refuse(Reason::kIdCollision) : decide_sequence(command, document.known(), state, context);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                                               : decide_sequence(command, document.known(), state, context);
   const Verdict verdict = settle(document, ruling, requests_read);
   if (verdict == Verdict::kDecided) ledger.back().target = command.target;
   return verdict;
@@ -186,6 +186,7 @@ Batch::Batch(const StateView& view, const PartitionState& state, const Context& 
 Batch::~Batch() = default;
 
 void Batch::expect(std::size_t inputs) {
+  body_->overlay.expect(inputs);
   body_->decisions.reserve(inputs);
   body_->ledger.reserve(inputs);
   body_->emissions.reserve(inputs);

@@ -40,13 +40,13 @@ Document& Overlay::find_copied(DocumentId id) {
 
 void Overlay::change(Document& document, const RowEdit& edit, const Context& context) {
   RESEQ_ASSERT(!edit.nothing(), "a change that changes nothing");
-  apply(edit, context, document.row);
+  apply(edit, context, document.now.row);
   note_change(document);
 }
 
 bool Overlay::mark_overdue(Document& document, UnixMs now) {
-  if (document.collision || !document.row) return false;
-  Row& row = *document.row;
+  if (document.now.collision || !document.now.row) return false;
+  Row& row = *document.now.row;
   const bool due = row.deadline != UnixMs{} && row.deadline <= now;
   if (!due || row.overdue || row.completed()) return false;
   row.overdue = true;
@@ -55,9 +55,9 @@ bool Overlay::mark_overdue(Document& document, UnixMs now) {
 }
 
 void Overlay::expire(Document& document, UnixMs now) {
-  if (document.collision || !document.row || !document.row->completed()) return;
-  if (document.row->deadline == UnixMs{} || document.row->deadline > now) return;
-  document.row.reset();
+  if (document.now.collision || !document.now.row || !document.now.row->completed()) return;
+  if (document.now.row->deadline == UnixMs{} || document.now.row->deadline > now) return;
+  document.now.row.reset();
   note_change(document);
 }
 
@@ -69,7 +69,7 @@ void Overlay::note_change(Document& document) {
 std::vector<RowChange> Overlay::changes() const {
   std::vector<RowChange> changes;
   changes.reserve(changed_.size());
-  for (const Document* document : changed_) changes.push_back({document->id, document->known(), document->place});
+  for (const Document* document : changed_) changes.push_back({document->id, document->known(), document->now.place});
   return changes;
 }
 

@@ -17,13 +17,13 @@
 
 namespace reseq::engine {
 
-// What was looked up, as it stands now.
-struct Document : Lookup {
+struct Document {
+  Lookup now;  // what was looked up, as it stands after the decisions made so far
   DocumentId id;
   bool changed = false;                                   // differs from the committed row
   boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
 
-  [[nodiscard]] const Row* known() const { return row ? &*row : nullptr; }
+  [[nodiscard]] const Row* known() const { return now.row ? &*now.row : nullptr; }
 };
 
 class Overlay {
@@ -33,6 +33,12 @@ class Overlay {
   ~Overlay();
   Overlay(const Overlay&) = delete;
   Overlay& operator=(const Overlay&) = delete;
+
+  // Room for so many documents, before the first.
+  void expect(std::size_t documents) {
+    documents_.reserve(documents);
+    index_.expect(documents);
+  }
 
   // REQUIRES: the bytes of `id` outlive the overlay.
   [[nodiscard]] Document& find(DocumentId id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "kafka/prefetch.h"
 #include "kafka/version_gate.h"
@@ -21,15 +22,17 @@ constexpr std::uint64_t kUnpackSteps = 3;
 constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own bound
 // How long a broker holds an empty fetch back, and with it the fetch of a partition that was assigned meanwhile.
 constexpr Milliseconds kFetchWait{100};
+constexpr int kWarning = 4;  // syslog
 
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
+  // A consumer that has failed is replaced, and whoever replaces it says so.
+  if (rd_kafka_type(client) == RD_KAFKA_CONSUMER && std::string_view(facility) == "FATAL") level = kWarning;
   context_of(rd_kafka_opaque(client)).log(level, facility, text);
 }
 
-// What went wrong with a connection, or with all of them. librdkafka goes on by itself; what does not pass is seen by
-// who asks whether the client is usable.
+// What librdkafka tells the application of its connections, once the client is served. Each failure was in the log
+// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying.
 void error_line(rd_kafka_t*, int, const char* reason, void* opaque) {
-  constexpr int kWarning = 4;  // syslog
   context_of(opaque).log(kWarning, "ERROR", reason);
 }
 

@@ -1,12 +1,12 @@
 #include "kafka/librdkafka_producer.h"
 
-#include <array>
 #include <chrono>
 #include <utility>
 
 #include "base/assert.h"
 #include "kafka/errors.h"
 #include "kafka/group_metadata.h"
+#include "kafka/produce_fields.h"
 
 namespace reseq::kafka {
 
@@ -31,13 +31,6 @@ bool leaves_doubt(rd_kafka_resp_err_t code) {
     default:
       return false;
   }
-}
-
-void set_bytes(rd_kafka_vu_t& field, const std::optional<std::string_view>& bytes) {
-  // Null is not empty. librdkafka only reads what is not copied.
-  const char* start = !bytes ? nullptr : bytes->data() == nullptr ? "" : bytes->data();
-  field.u.mem.ptr = const_cast<char*>(start);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  field.u.mem.size = bytes ? bytes->size() : 0;
 }
 
 }  // namespace
@@ -125,22 +118,17 @@ Result<> LibrdkafkaProducer::begin() {
 Result<> LibrdkafkaProducer::produce(const OutgoingRecord& record) {
   RESEQ_ASSERT(record.topic.value() < handles_.size(), "produce before init, or to an unknown topic");
   HeadersHandle headers = headers_.take(record);
-  std::array<rd_kafka_vu_t, 7> fields;  // NOLINT(cppcoreguidelines-pro-type-member-init): half a KB; what counts is set
-  std::size_t count = 0;
-  const auto add = [&](rd_kafka_vtype_t type) -> rd_kafka_vu_t& {
-    fields[count].vtype = type;
-    return fields[count++];
-  };
-  add(RD_KAFKA_VTYPE_RKT).u.rkt = handles_[record.topic.value()].get();
-  set_bytes(add(RD_KAFKA_VTYPE_VALUE), record.payload);
-  set_bytes(add(RD_KAFKA_VTYPE_KEY), record.key);
-  add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = record.timestamp.value();
-  if (headers) add(RD_KAFKA_VTYPE_HEADERS).u.headers = headers.get();
+  ProduceFields fields;
+  fields.add(RD_KAFKA_VTYPE_RKT).u.rkt = handles_[record.topic.value()].get();
+  fields.add_bytes(RD_KAFKA_VTYPE_VALUE, record.payload);
+  fields.add_bytes(RD_KAFKA_VTYPE_KEY, record.key);
+  fields.add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = record.timestamp.value();
+  if (headers) fields.add(RD_KAFKA_VTYPE_HEADERS).u.headers = headers.get();
   if (record.partition) {
-    add(RD_KAFKA_VTYPE_PARTITION).u.i32 = record.partition->value();
-    add(RD_KAFKA_VTYPE_OPAQUE).u.ptr = &explicit_partition;
+    fields.add(RD_KAFKA_VTYPE_PARTITION).u.i32 = record.partition->value();
+    fields.add(RD_KAFKA_VTYPE_OPAQUE).u.ptr = &explicit_partition;
   }
-  const ErrorHandle error(rd_kafka_produceva(handle_.get(), fields.data(), count));
+  const ErrorHandle error(rd_kafka_produceva(handle_.get(), fields.data(), fields.size()));
   if (error) {
     OutgoingHeaders::give_back(record, std::move(headers));
     return refused_by_state(*error);

@@ -1,6 +1,5 @@
 #include "kafka/plain_producer.h"
 
-#include <array>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "kafka/errors.h"
 #include "kafka/handles.h"
 #include "kafka/outgoing_headers.h"
+#include "kafka/produce_fields.h"
 
 namespace reseq::kafka {
 
@@ -19,15 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kWarning = 4;  // syslog
 constexpr Milliseconds kRoomSlice{20};
-
-rd_kafka_vu_t bytes_field(rd_kafka_vtype_t type, const std::optional<std::string_view>& bytes) {
-  rd_kafka_vu_t field{};
-  field.vtype = type;
-  const char* start = !bytes ? nullptr : bytes->data() == nullptr ? "" : bytes->data();  // null is not empty
-  field.u.mem.ptr = const_cast<char*>(start);  // NOLINT(cppcoreguidelines-pro-type-const-cast): only read
-  field.u.mem.size = bytes ? bytes->size() : 0;
-  return field;
-}
 
 class LibrdkafkaPlainProducer final : public PlainProducer {
  public:
@@ -58,20 +49,15 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
     rd_kafka_topic_t* to = topic_handle(topic);
     if (to == nullptr) return error_of(rd_kafka_last_error(), "topic " + std::string(topic));
     HeadersHandle list = list_of(headers);
-    std::array<rd_kafka_vu_t, 7> fields{};
-    std::size_t count = 0;
-    const auto add = [&](rd_kafka_vtype_t type) -> rd_kafka_vu_t& {
-      fields[count].vtype = type;
-      return fields[count++];
-    };
-    add(RD_KAFKA_VTYPE_RKT).u.rkt = to;
-    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY;
-    fields[count++] = bytes_field(RD_KAFKA_VTYPE_VALUE, payload);
-    fields[count++] = bytes_field(RD_KAFKA_VTYPE_KEY, key);
-    add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = timestamp ? timestamp->value() : 0;
-    if (partition) add(RD_KAFKA_VTYPE_PARTITION).u.i32 = partition->value();
-    if (list) add(RD_KAFKA_VTYPE_HEADERS).u.headers = list.get();
-    auto queued = enqueue(std::span(fields.data(), count));
+    ProduceFields fields;
+    fields.add(RD_KAFKA_VTYPE_RKT).u.rkt = to;
+    fields.add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY;
+    fields.add_bytes(RD_KAFKA_VTYPE_VALUE, payload);
+    fields.add_bytes(RD_KAFKA_VTYPE_KEY, key);
+    fields.add(RD_KAFKA_VTYPE_TIMESTAMP).u.i64 = timestamp ? timestamp->value() : 0;
+    if (partition) fields.add(RD_KAFKA_VTYPE_PARTITION).u.i32 = partition->value();
+    if (list) fields.add(RD_KAFKA_VTYPE_HEADERS).u.headers = list.get();
+    auto queued = enqueue(fields);
     if (queued) (void)list.release();  // the message in the queue owns them
     return queued;
   }
@@ -96,7 +82,7 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
   }
 
   // Waits for room in the queue.
-  Result<> enqueue(std::span<const rd_kafka_vu_t> fields) {
+  Result<> enqueue(const ProduceFields& fields) {
     const auto until = Clock::now() + std::chrono::milliseconds(queue_wait_.value());
     for (;;) {
       if (auto good = healthy(); !good) return good;

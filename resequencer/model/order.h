@@ -37,6 +37,15 @@ class Sequence {
     if (!bytes.empty()) std::memcpy(bytes_.data(), bytes.data(), bytes.size());
   }
 
+  // Eight bytes, the first one highest.
+  [[nodiscard]] static Sequence of_number(std::uint64_t number) {
+    const std::uint64_t word = in_order(number);
+    Sequence sequence;
+    sequence.size_ = sizeof word;
+    std::memcpy(sequence.bytes_.data(), &word, sizeof word);
+    return sequence;
+  }
+
   [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
 
   // As the bytes compare: the zeros behind a shorter one stand below everything that a longer one has there, and what
@@ -55,6 +64,10 @@ class Sequence {
   [[nodiscard]] std::uint64_t word(std::size_t at) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + at, sizeof word);
+    return in_order(word);
+  }
+  // From a number to its bytes with the first one highest, and back.
+  static std::uint64_t in_order(std::uint64_t word) {
     return std::endian::native == std::endian::little ? __builtin_bswap64(word) : word;
   }
 

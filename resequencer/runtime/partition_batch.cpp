@@ -143,11 +143,10 @@ void PartitionBatch::add_output(const Emission& emission) {
   const bool timer = emission.input == kNoInput;
   const codec::InputRecord* input = timer ? nullptr : &records_[emission.input.value()];
   const Role role = timer ? Role::kControl : input->role;
-  Outgoing out;
+  Outgoing& out = outputs_.emplace_back();
   out.record = codec::encode(emission, input, encode_context(role, emission), arena_);
   out.topic = topic_of(out.record, emission);
   if (out.record.takes_input_headers) out.input = sources_[emission.input.value()];
-  outputs_.push_back(std::move(out));
 }
 
 kafka::TopicIndex PartitionBatch::topic_of(const codec::OutputRecord& record, const Emission& emission) const {

@@ -43,6 +43,7 @@ Worker::~Worker() {
 }
 
 Result<> Worker::step() {
+  if (!transaction_) serve_clients();
   if (!producer_ || !consumer_) return open_clients();
   if (!transaction_ && checkpoint_one()) return Done{};
   if (!transaction_) return idle();
@@ -133,7 +134,7 @@ void Worker::rebuild_faulty() {
     task->rebuild(Rebuild::kFault, task->store().fault()->message, *restorer_);
     any = true;
   }
-  if (any && !read_from_positions()) recycle(true);
+  if (any) read_from_positions();
 }
 
 Result<> Worker::idle() {
@@ -145,7 +146,6 @@ Result<> Worker::idle() {
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
   throttle_commands();
-  serve_clients();
   log_progress();
   start_transaction();
   return Done{};
@@ -156,8 +156,8 @@ Result<> Worker::idle() {
 void Worker::serve_clients() {
   if (clock_.steady().value() - clients_served_at_.value() < kServeClientsEvery.value()) return;
   clients_served_at_ = clock_.steady();
-  producer_->poll(Milliseconds(0));
-  reader_->serve();
+  if (producer_) producer_->poll(Milliseconds(0));
+  if (reader_) reader_->serve();
 }
 
 void Worker::start_transaction() {
@@ -242,7 +242,7 @@ Result<> Worker::settle_transaction() {
 void Worker::rewind_all() {
   for (const auto& task : tasks_)
     if (task->phase() == Phase::kRunning) task->rewind();
-  if (!read_from_positions()) recycle(true);
+  read_from_positions();
 }
 
 // A new producer with the same transactional id ends what the old one left open, and fences it (RELIABILITY A1, A3).

@@ -77,7 +77,7 @@ class Worker {
   Result<> replace_consumer(const Error& error);
   Result<> move_takeovers();
   void assign_ready();
-  Result<> read_from_positions();
+  void read_from_positions();
   void ask_ends();
   std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which);
   void throttle_commands();

@@ -46,7 +46,7 @@ Result<bool> Worker::gather() {
       if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning) {
         const Role role = application_.topics.role_of_input(end->where.topic);
         owner->queue().reached(role, end->offset);
-        if (owner->has_read(role) && !read_from_positions()) recycle(true);
+        if (owner->has_read(role)) read_from_positions();
       }
     } else if (auto* assignment = std::get_if<kafka::Assigned>(&event)) {
       assigned(std::move(*assignment));
@@ -75,7 +75,7 @@ std::uint64_t Worker::accept(kafka::Record&& record) {
   const std::uint64_t before = owner->queue().bytes();
   owner->queue().push(role, std::move(record));
   const std::uint64_t more = owner->queue().bytes() - before;
-  if (owner->has_read(role) && !read_from_positions()) recycle(true);
+  if (owner->has_read(role)) read_from_positions();
   return more;
 }
 
@@ -87,13 +87,13 @@ void Worker::cannot_read(const kafka::PartitionFailure& failure) {
   const std::string detail = application_.topics.name(failure.where.topic) + ": " + told(failure.error);
   const bool damaged = kafka::is_damage(failure.error);
   if (!damaged && !kafka::is_out_of_reach(failure.error)) {
-    if (owner->cannot_read(role, detail) && !read_from_positions()) recycle(true);
+    if (owner->cannot_read(role, detail)) read_from_positions();
     return;
   }
   if (!damaged || owner->damage_stays(role)) return owner->park(Parked::kInputUnreadable, detail);
   spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
   owner->rewind();
-  if (!read_from_positions()) recycle(true);
+  read_from_positions();
 }
 
 void Worker::assigned(kafka::Assigned assignment) {
@@ -166,13 +166,11 @@ void Worker::assign_ready() {
   }
   if (!changed) return;
   failpoint(Failpoint::kTakeoverAssign);
-  if (const auto assigned = read_from_positions(); !assigned) {
-    spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
-    recycle(true);
-  }
+  read_from_positions();
 }
 
-Result<> Worker::read_from_positions() {
+// What cannot be assigned is taken over again: nobody knows what is read now.
+void Worker::read_from_positions() {
   std::vector<kafka::TopicPartitionOffset> positions;
   for (const auto& task : tasks_) {
     if (task->phase() != Phase::kRunning || held(task->partition())) continue;
@@ -181,7 +179,10 @@ Result<> Worker::read_from_positions() {
       if (task->reading_refused() ? task->reading_refused(role) : role != Role::kCommands || !throttled)
         positions.push_back({{application_.topics.of(role), task->partition()}, task->queue().read(role)});
   }
-  return consumer_->assign(positions);
+  const auto assigned = consumer_->assign(positions);
+  if (assigned) return;
+  spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
+  recycle(true);
 }
 
 // One question for all partitions that have a command which met no registration; another for those with a timer that is
@@ -233,7 +234,7 @@ void Worker::hold_full() {
       std::erase(held_, task->partition());
     }
   }
-  if (changed && !read_from_positions()) recycle(true);
+  if (changed) read_from_positions();
 }
 
 bool Worker::held(Partition partition) const {
@@ -260,9 +261,7 @@ void Worker::throttle_commands() {
       changed = true;
     }
   }
-  if (!changed) return;
-  if (const auto assigned = read_from_positions(); !assigned)
-    spdlog::warn("assign=failed error={}", log::outside(assigned.error().message));
+  if (changed) read_from_positions();
 }
 
 PartitionTask* Worker::task(Partition partition) {

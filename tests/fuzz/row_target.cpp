@@ -20,6 +20,11 @@ std::string document_key(const std::string& id) {
   return key;
 }
 
+void seal(std::string_view key, std::string_view extensions, std::string& value) {
+  codec::ByteWriter writer(value);
+  codec::seal(key, extensions, 0, writer);
+}
+
 // What an older version must refuse and what it must keep, shown by adding an extension behind all others.
 template <typename Decode>
 void check_extensions(std::string_view key, const std::string& value, Decode decode) {
@@ -27,10 +32,10 @@ void check_extensions(std::string_view key, const std::string& value, Decode dec
   constexpr std::string_view kMandatory = "\xFD\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F\x01?";
   const std::string content = value.substr(0, value.size() - codec::kChecksumBytes);
   std::string kept = content;
-  codec::seal(key, kOptional, 0, kept);
+  seal(key, kOptional, kept);
   const auto with_optional = decode(key, kept);
   std::string refused = content;
-  codec::seal(key, kMandatory, 0, refused);
+  seal(key, kMandatory, refused);
   const auto with_mandatory = decode(key, refused);
   RESEQ_ASSERT(std::holds_alternative<RowError>(with_mandatory), "an extension that must be understood was ignored");
   const auto* error = std::get_if<RowError>(&with_optional);
@@ -80,7 +85,7 @@ void fuzz_row(std::string_view input) {
   std::string value(pieces.rest());
   const bool is_document = (choice & 3U) == 0;
   const std::string_view keys[] = {key, codec::meta_key(), codec::identity_key(), codec::target_table_key()};
-  if ((choice & 8U) == 0) codec::seal(keys[choice & 3U], "", 0, value);
+  if ((choice & 8U) == 0) seal(keys[choice & 3U], "", value);
   if (is_document && (choice & 16U) == 0) return check_document(key, id, value);
   switch (choice & 3U) {
     case 0:

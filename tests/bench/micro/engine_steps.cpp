@@ -1,7 +1,8 @@
-// Deciding, with the state in a plain map: what the engine costs without its store.
+// Deciding, with rows in memory that need no decoding: what the engine costs without its store.
 #include <string>
-#include <unordered_map>
+#include <vector>
 
+#include "base/hash_index.h"
 #include "base/id_hash.h"
 #include "engine/batch.h"
 #include "tests/bench/micro/samples.h"
@@ -12,25 +13,35 @@ namespace reseq::bench {
 
 namespace {
 
-class MapState final : public engine::StateView {
+// A place is the number of a document.
+class StateInMemory final : public engine::StateView {
  public:
   [[nodiscard]] engine::Lookup find(DocumentId id) const override {
-    const auto found = rows_.find(id);
-    return found == rows_.end() ? engine::Lookup{} : engine::Lookup{found->second, false};
+    engine::Lookup found;
+    found.place = number_of(id);
+    if (found.place != HashIndex::kNone) found.row = known_[found.place].row;
+    return found;
   }
   void apply(std::span<const RowChange> changes) {
-    for (const RowChange& change : changes) {
-      const auto found = rows_.find(change.id);
-      if (found == rows_.end())
-        rows_.emplace(change.id, *change.row);
-      else
-        found->second = *change.row;
-    }
+    for (const RowChange& change : changes) known_[change.place].row = *change.row;
   }
-  void add(std::uint64_t document, const Row& row) { rows_.emplace(id_of(document), row); }
+  void add(std::uint64_t document, const Row& row) {
+    const auto number = static_cast<std::uint32_t>(known_.size());
+    known_.push_back({id_of(document), row});
+    index_.add(IdHash()(known_.back().id), number);
+  }
 
  private:
-  std::unordered_map<std::string, Row, IdHash, std::equal_to<>> rows_;
+  struct Known {
+    std::string id;
+    Row row;
+  };
+  [[nodiscard]] std::uint32_t number_of(DocumentId id) const {
+    return index_.find(IdHash()(id), [&](std::uint32_t number) { return known_[number].id == id; });
+  }
+
+  HashIndex index_;
+  std::vector<Known> known_;
 };
 
 // Batches of one size after another, without applying what they changed.
@@ -62,7 +73,7 @@ class Decide : public Step {
   TargetTable targets_ = target_table();
   Inputs inputs_;
   std::vector<Command> commands_;
-  MapState state_;
+  StateInMemory state_;
   PartitionState before_ = partition_state();
   engine::Context context_ = context();
 };
@@ -120,7 +131,7 @@ class Life final : public Step {
   std::vector<Command> commands_;
   std::uint64_t sequence_ = 1;
   std::int64_t position_ = 0;
-  MapState state_;
+  StateInMemory state_;
   PartitionState before_ = partition_state();
   engine::Context context_ = context();
 };
@@ -131,7 +142,7 @@ std::vector<NamedStep> engine_steps() {
   return {
       named<DecideNew>("decide_new", "requests for documents that nobody knows"),
       named<DecideKnown>("decide_known", "requests that supersede"),
-      named<Life>("engine", "a command of a life: request, result, result; its state in a map in memory"),
+      named<Life>("engine", "a command of a life: request, result, result; its state in memory"),
   };
 }
 

@@ -113,7 +113,10 @@ kafka::Revoked SimulatedConsumer::give_back(bool lost) {
 }
 
 Result<> SimulatedConsumer::assign(std::span<const kafka::TopicPartitionOffset> positions) {
-  if (auto refused = refusal(broker_.faults().next(Call::kAssign, broker_.draw()), "assign")) return *refused;
+  if (auto refused = refusal(broker_.faults().next(Call::kAssign, broker_.draw()), "assign")) {
+    broker_.wait(kAssignLimit);
+    return *refused;
+  }
   for (const auto& one : positions) {
     RESEQ_ASSERT(one.offset.value() >= 0, "a position is an explicit offset");
     RESEQ_ASSERT(held_ && std::find(held_->begin(), held_->end(), one.where.partition) != held_->end(),

@@ -29,8 +29,8 @@ Fault Faults::next(Call call, Draw& draw) {
     return kEnding[draw.below(kEnding.size())];
   }
   if (of_producer(call) && draw.chance(rates_.fatal)) return Fault::kFatal;
-  // begin() and assign() ask nobody.
-  if (call == Call::kBegin || call == Call::kAssign || !draw.chance(rates_.passing)) return Fault::kNone;
+  // begin() asks nobody.
+  if (call == Call::kBegin || !draw.chance(rates_.passing)) return Fault::kNone;
   // Only a full queue is retriable for produce().
   return call == Call::kProduce || draw.chance(500) ? Fault::kRetriable : Fault::kTimeout;
 }

@@ -13,6 +13,9 @@
 
 namespace reseq::simulation {
 
+// How long an assign that fails has waited before.
+inline constexpr Milliseconds kAssignLimit{10'000};
+
 enum class Bound : std::uint8_t { kBegin, kLastStable, kHighWatermark };
 
 class Fetcher {

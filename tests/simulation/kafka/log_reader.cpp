@@ -3,7 +3,10 @@
 namespace reseq::simulation {
 
 Result<> SimulatedLogReader::assign(std::span<const kafka::TopicPartitionOffset> positions) {
-  if (auto refused = refusal(broker_.faults().next(Call::kAssign, broker_.draw()), "assign")) return *refused;
+  if (auto refused = refusal(broker_.faults().next(Call::kAssign, broker_.draw()), "assign")) {
+    broker_.wait(kAssignLimit);
+    return *refused;
+  }
   fetcher_.assign(positions);
   return Done{};
 }

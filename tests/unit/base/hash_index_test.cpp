@@ -40,6 +40,13 @@ TEST_F(Index, FindsEveryKeyWhileItGrows) {
   }
 }
 
+TEST_F(Index, HoldsMoreThanItExpected) {
+  index_.expect(100);
+  for (std::uint64_t i = 0; i < 1'000; ++i) add(i << 40U, std::to_string(i));
+  index_.expect(10);
+  for (std::uint64_t i = 0; i < 1'000; ++i) EXPECT_EQ(find(i << 40U, std::to_string(i)), i);
+}
+
 TEST_F(Index, TellsKeysOfOneHashApart) {
   for (int i = 0; i < 200; ++i) add(~0ULL, std::to_string(i));
   for (std::uint32_t i = 0; i < 200; ++i) EXPECT_EQ(find(~0ULL, std::to_string(i)), i);

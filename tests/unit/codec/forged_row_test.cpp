@@ -25,7 +25,8 @@ std::string bytes(std::string_view hex) {
 // Decodes format and body with a checksum that fits.
 Decoded<DocumentRow> decode(std::string_view hex, const std::string& id = kId) {
   std::string value = bytes(hex);
-  seal(document_key(id), "", 0, value);
+  ByteWriter writer(value);
+  seal(document_key(id), "", 0, writer);
   return decode_row(document_key(id), value);
 }
 

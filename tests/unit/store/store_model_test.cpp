@@ -1,5 +1,6 @@
 // Random histories against a map: whatever is applied, checkpointed, closed or killed, the store answers as the map
 // does.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
@@ -124,11 +125,11 @@ class Model {
   }
 
   // As a batch does before it changes a document.
-  static void look_up(const BatchView& view, Change& change) {
-    const auto key = codec::parse_key(change.key);
-    ASSERT_TRUE(key.has_value());
-    if (key->type != codec::KeyType::kDocument || key->hashed) return;
-    const LookedUp& known = view.at(view.find(key->name).place);
+  void look_up(const BatchView& view, Change& change) const {
+    const auto id = std::find_if(ids_.begin(), ids_.end(),
+                                 [&](const std::string& one) { return document(one, live(1)).key == change.key; });
+    if (id == ids_.end()) return;  // the identity
+    const LookedUp& known = view.at(view.find(*id).place);
     EXPECT_EQ(known.key, change.key);
     change.looked_up = &known;
   }
