@@ -7,10 +7,8 @@
 
 #include "changelog/restorer.h"
 #include "runtime/partition_task.h"
-#include "runtime/shelf.h"
-#include "tests/simulation/kafka_rig.h"
+#include "simulated_application.h"
 #include "tests/support/log_lines.h"
-#include "tests/support/process.h"
 
 namespace reseq::runtime {
 namespace {
@@ -22,22 +20,9 @@ using testing::HasSubstr;
 
 constexpr Milliseconds kAMinute{60'000};
 
-config::Settings some_settings() {
-  config::Settings settings;
-  settings.application_id = "app";
-  settings.targets = {{"search", "", false, false}};
-  return settings;
-}
-
-class Waits : public simulation::SimulatedKafka {
+class Waits : public SimulatedApplication {
  protected:
   Waits() {
-    application.cluster_id = "cluster";
-    application.partitions = 1;
-    for (const std::string& name : application.topics.names()) broker.create_topic(name, {.partitions = 1});
-    simulation::ClientSettings clients = SimulatedKafka::settings("1");
-    clients.topics = application.topics.names();
-    kafka = std::make_unique<simulation::SimulatedCluster>(broker, process, clients);
     consumer = good(kafka->consumer(application.topics.of(Role::kRequests)));
     reader = good(kafka->log_reader());
     restorer = std::make_unique<changelog::Restorer>(*reader, application.topics.of(Role::kChangelog),
@@ -66,13 +51,7 @@ class Waits : public simulation::SimulatedKafka {
     return log.text();
   }
 
-  test::TempDir folder;
-  config::Settings configured = some_settings();
-  Application application{configured};
-  simulation::ProcessClock clock{time};
-  Shelf shelf{folder.path(), "boot", {}};
   PartitionTask task{application, clock, shelf, Partition(0)};
-  std::unique_ptr<simulation::SimulatedCluster> kafka;
   std::unique_ptr<kafka::Consumer> consumer;
   std::unique_ptr<kafka::LogReader> reader;
   std::unique_ptr<changelog::Restorer> restorer;

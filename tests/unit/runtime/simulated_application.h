@@ -1,0 +1,41 @@
+// An application with one partition and one target on a simulated Kafka, as a process of it has asked the brokers.
+// Thread rule: one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/application.h"
+#include "runtime/shelf.h"
+#include "tests/simulation/kafka_rig.h"
+#include "tests/support/process.h"
+
+namespace reseq::runtime {
+
+class SimulatedApplication : public simulation::SimulatedKafka {
+ protected:
+  SimulatedApplication() {
+    for (const std::string& name : application.topics.names())
+      broker.create_topic(name, {.partitions = 1, .max_message_bytes = 1'000'000});
+    simulation::ClientSettings clients = SimulatedKafka::settings("1");
+    clients.topics = application.topics.names();
+    kafka = std::make_unique<simulation::SimulatedCluster>(broker, process, clients);
+    test::good(application.ask(*kafka, simulation::kLimit));
+  }
+
+  static config::Settings of_one_target() {
+    config::Settings settings;
+    settings.application_id = "app";
+    settings.targets = {{"search", "", false, false}};
+    return settings;
+  }
+
+  test::TempDir folder;
+  config::Settings configured = of_one_target();
+  Application application{configured};
+  simulation::ProcessClock clock{time};
+  Shelf shelf{folder.path(), "boot", {}};
+  std::unique_ptr<simulation::SimulatedCluster> kafka;
+};
+
+}  // namespace reseq::runtime
