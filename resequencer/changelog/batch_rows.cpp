@@ -7,32 +7,17 @@
 
 namespace reseq::changelog {
 
-namespace {
-
-std::optional<std::string_view> encoded(std::string_view key, const RowChange& change, Arena& arena) {
-  if (change.row == nullptr) return std::nullopt;
-  thread_local std::string value;
-  value.clear();
-  codec::encode_row(key, change.id, *change.row, value);
-  return arena.copy(value);
-}
-
-}  // namespace
-
 void append_rows(std::span<const RowChange> changes, const store::BatchView& view, Arena& arena,
                  std::vector<store::Change>& out) {
+  std::string value;
   out.reserve(out.size() + changes.size());
   for (const RowChange& change : changes) {
     const store::LookedUp& looked_up = view.at(change.place);
-    out.push_back({looked_up.key, encoded(looked_up.key, change, arena), &looked_up});
-  }
-}
-
-void append_rows(std::span<const RowChange> changes, const codec::KeyedHash& hash, Arena& arena,
-                 std::vector<store::Change>& out) {
-  for (const RowChange& change : changes) {
-    const std::string_view key = codec::document_key(change.id, hash, arena);
-    out.push_back({key, encoded(key, change, arena)});
+    store::Change& record = out.emplace_back(store::Change{looked_up.key, std::nullopt, &looked_up});
+    if (change.row == nullptr) continue;
+    value.clear();
+    codec::encode_row(record.key, change.id, *change.row, value);
+    record.value = arena.copy(value);
   }
 }
 

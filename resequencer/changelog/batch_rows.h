@@ -18,9 +18,6 @@ namespace reseq::changelog {
 // REQUIRES: they were looked up in `view`, which outlives the changes.
 void append_rows(std::span<const RowChange> changes, const store::BatchView& view, Arena& arena,
                  std::vector<store::Change>& out);
-// The same for documents that nobody looked up.
-void append_rows(std::span<const RowChange> changes, const codec::KeyedHash& hash, Arena& arena,
-                 std::vector<store::Change>& out);
 [[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);
 [[nodiscard]] store::Change identity_row(const Identity& identity, Arena& arena);
 [[nodiscard]] store::Change meta_row(const Meta& meta, Arena& arena);

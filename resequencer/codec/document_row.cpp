@@ -59,11 +59,9 @@ std::size_t leading_zeros(std::string_view sequence) {
 void write_order(const Order& order, ByteWriter& out) {
   std::string_view sequence = order.sequence.bytes();
   std::size_t size = sequence.size();
-  if (size == kNumberBytes) {
-    if (const std::size_t zeros = leading_zeros(sequence); zeros > 0) {
-      size = Sequence::kMaxBytes + zeros;
-      sequence.remove_prefix(zeros);
-    }
+  if (const std::size_t zeros = size == kNumberBytes ? leading_zeros(sequence) : 0; zeros > 0) {
+    size = Sequence::kMaxBytes + zeros;
+    sequence.remove_prefix(zeros);
   }
   const bool epoch = order.epoch.value() != 0;
   const bool revision = order.revision.value() != 0;
@@ -233,16 +231,17 @@ void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
   if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
 }
 
-// `id` becomes the one that the value says, empty when it says none.
-std::optional<RowError> read_document(bool hashed, std::string_view key, std::string_view value, Row& row,
-                                      std::string_view& id) {
+// `name` is what the key says of the id: all of it, or its prefix when the key is hashed. `id` becomes the one that the
+// value says, empty when it says none.
+std::optional<RowError> read_document(bool hashed, std::string_view name, std::string_view key, std::string_view value,
+                                      Row& row, std::string_view& id) {
   ByteReader in = open_frame(key, value);
   if (!in.ok()) return in.error();
   const std::uint64_t flags = in.varint();
   if (in.ok() && flags > kAllFlags) return RowError::kUnknownFormat;
   if ((flags & kId) != 0) {
     id = in.bytes();
-    in.require(id.size() <= kMaxIdBytes && key_is_hashed(id));
+    in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == name && key_is_hashed(id));
   }
   read_body(flags, row, in);
   row.extensions = read_extensions(in);
@@ -256,8 +255,7 @@ std::optional<RowError> decode_into(DocumentRow& found, std::string_view key, st
   auto parsed = parse_key(key);
   if (!parsed || parsed->type != KeyType::kDocument) return RowError::kInvalid;
   std::string_view id;
-  if (const auto error = read_document(parsed->hashed, key, value, found.row, id)) return error;
-  if (parsed->hashed && id.substr(0, kHashedPrefixBytes) != parsed->name) return RowError::kInvalid;
+  if (const auto error = read_document(parsed->hashed, parsed->name, key, value, found.row, id)) return error;
   found.id = parsed->hashed ? std::string(id) : std::move(parsed->name);
   return std::nullopt;
 }
@@ -282,7 +280,8 @@ std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::
                                       bool& of_another) {
   const bool hashed = key_is_hashed(id);
   std::string_view owner;
-  if (const auto error = read_document(hashed, key, value, row, owner)) return error;
+  const std::string_view name = hashed ? id.substr(0, kHashedPrefixBytes) : id;
+  if (const auto error = read_document(hashed, name, key, value, row, owner)) return error;
   of_another = hashed && owner != id;
   return std::nullopt;
 }

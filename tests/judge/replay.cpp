@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "changelog/batch_rows.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
+#include "tests/support/changelog_rows.h"
 
 namespace reseq::judge {
 
@@ -231,7 +231,7 @@ void Replay::sweep(const Meta& meta, engine::Batch& batch) {
 std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batch) const {
   Arena arena;
   std::vector<store::Change> rows;
-  changelog::append_rows(batch.changes(), *hash_, arena, rows);
+  test::append_rows(batch.changes(), *hash_, arena, rows);
   const auto [again, committed] =
       std::mismatch(rows.begin(), rows.end(), logged.rows.begin(), logged.rows.end(),
                     [](const auto& a, const auto& b) { return a.key == b.key && a.value == b.value; });

@@ -8,6 +8,7 @@
 #include "codec/keys.h"
 #include "codec/rows.h"
 #include "tests/bench/requests.h"
+#include "tests/support/changelog_rows.h"
 
 namespace reseq::bench {
 
@@ -15,12 +16,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 constexpr UnixMs kNow{1'700'000'000'000};
-
-Sequence sequence_of(std::uint64_t number) {
-  std::string bytes(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) bytes[7 - i] = static_cast<char>(number >> (8 * i));
-  return Sequence(bytes);
-}
 
 const codec::KeyedHash& hash() {
   static const codec::KeyedHash keyed(identity().hash_key);
@@ -65,7 +60,7 @@ Identity identity() {
 }
 
 Row row_of(std::uint64_t sequence) {
-  const Order order{Epoch(0), sequence_of(sequence), Revision(0)};
+  const Order order{Epoch(0), Sequence::of_number(sequence), Revision(0)};
   const TargetSet both(3);
   Row row;
   row.groups.push_back({order, true, both, TargetSet(), TargetSet()});
@@ -106,7 +101,7 @@ void Rows::add(std::uint64_t document, std::uint64_t sequence) {
   const std::string id = id_of(document);
   const Row row = row_of(sequence);
   const std::array<RowChange, 1> change = {RowChange{id, &row}};
-  changelog::append_rows(change, hash(), arena_, changes_);
+  test::append_rows(change, hash(), arena_, changes_);
 }
 
 void Rows::add_identity() {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "changelog/batch_rows.h"
+#include "tests/support/changelog_rows.h"
 #include "written_log.h"
 
 namespace reseq::changelog {
@@ -40,7 +41,7 @@ class Surveyed : public testing::Test {
     }
     const RowChange change{id, pending ? &row : nullptr};
     std::vector<store::Change> rows;
-    append_rows(std::span(&change, 1), *hash_, arena_, rows);
+    test::append_rows(std::span(&change, 1), *hash_, arena_, rows);
     log_.write(offset, rows.front());
   }
 

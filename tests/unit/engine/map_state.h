@@ -50,9 +50,7 @@ inline TargetSet targets(std::initializer_list<TargetNumber> numbers) {
 
 // A number as an order-preserving sequence.
 inline Sequence sequence_of(std::uint64_t number) {
-  std::string bytes(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) bytes[7 - i] = static_cast<char>(number >> (8 * i) & 0xFF);
-  return Sequence(bytes);
+  return Sequence::of_number(number);
 }
 
 inline Order order_of(std::uint64_t number, std::uint64_t revision = 0, std::uint32_t epoch = 0) {

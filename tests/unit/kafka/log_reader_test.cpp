@@ -1,6 +1,5 @@
 // What a reader says of its connections while nothing is read.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <mutex>

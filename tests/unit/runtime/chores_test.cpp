@@ -4,6 +4,7 @@
 
 #include "changelog/batch_rows.h"
 #include "codec/hash.h"
+#include "tests/support/changelog_rows.h"
 
 namespace reseq::runtime {
 namespace {
@@ -50,7 +51,7 @@ class Chore : public ::testing::Test {
     row.deadline = deadline;
     std::vector<store::Change> changes;
     const RowChange change{id, &row};
-    changelog::append_rows(std::span(&change, 1), store_.hash(), arena_, changes);
+    test::append_rows(std::span(&change, 1), store_.hash(), arena_, changes);
     EXPECT_TRUE(store_.restore(changes.front(), Offset(next_++)).ok());
   }
 

@@ -46,6 +46,18 @@ TEST(PartitionStore, TellsAnIdWhoseHashBelongsToAnother) {
   EXPECT_TRUE(find(store, id).collision);
 }
 
+TEST(PartitionStore, TellsARowWhoseIdCannotHaveItsKey) {
+  PartitionStore store = born();
+  const std::string id(600, 'x');
+  const std::string other = "y" + std::string(599, 'x');
+  commit(store, {forged(id, other, row_of(5, TargetSet(1), TargetSet())).put()});
+  const auto found = find(store, id);
+  EXPECT_FALSE(found.collision);
+  EXPECT_FALSE(found.row.has_value());
+  ASSERT_TRUE(store.fault().has_value());
+  EXPECT_THAT(store.fault()->message, HasSubstr("document row is unreadable"));
+}
+
 TEST(PartitionStore, NeedsTheIdentityFirst) {
   PartitionStore store;
   const auto restored = restore_next(store, document("a", row_of(1, TargetSet(1), TargetSet())).put());

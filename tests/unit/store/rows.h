@@ -56,10 +56,9 @@ inline Meta meta_of(std::uint64_t generation) {
 }
 
 inline Row row_of(std::uint64_t sequence, TargetSet pending, TargetSet served) {
-  std::string bytes(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) bytes[7 - i] = static_cast<char>(sequence >> (8 * i));
   Row row;
-  row.groups.push_back({Order{Epoch(0), Sequence(bytes), Revision(0)}, true, pending, served, TargetSet()});
+  row.groups.push_back(
+      {Order{Epoch(0), Sequence::of_number(sequence), Revision(0)}, true, pending, served, TargetSet()});
   return row;
 }
 
