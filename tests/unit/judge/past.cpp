@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <variant>
 
+#include "codec/keys.h"
 #include "codec/rows.h"
 
 namespace reseq::judge {
@@ -43,18 +45,25 @@ bool Past::is_rich() const {
   const std::size_t events = application().topics.of(Role::kEvents).value();
   for (const std::size_t topic : {work(), output(), events})
     if (history().log({topic, Partition(0)}).size() < kRecordsMin) return false;
+  for (const std::size_t topic : {work(), events})
+    if (history().log({topic, Partition(1)}).empty()) return false;
   Place place = changelog();
   std::size_t generations = 0;
   std::size_t batches = 0;
+  std::set<std::string_view> documents;
   for (std::size_t i = 0; i < history().log(place).size(); ++i) {
     const Record record = history().log(place)[i];
+    if (const auto key = codec::parse_key(*record.key); key && key->type == codec::KeyType::kDocument) {
+      if (record.payload) documents.insert(*record.key);
+      if (!record.payload) documents.erase(*record.key);
+    }
     const auto meta = codec::decode_meta(*record.key, record.payload.value_or(""));
     if (const auto* read = std::get_if<Meta>(&meta)) {
       ++batches;
       generations = read->lineage.size();
     }
   }
-  return generations >= 3 && batches >= kRecordsMin;
+  return generations >= 3 && batches >= kRecordsMin && !documents.empty();
 }
 
 Place Past::changelog() const {
