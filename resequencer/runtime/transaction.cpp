@@ -84,30 +84,39 @@ void Transaction::step() {
 }
 
 void Transaction::decide() {
-  for (auto& batch : batches_) {
-    if (batch->task().phase() == Phase::kBirth) {
-      batch->give_birth(draw_key_());
-    } else {
-      batch->decide();
-    }
+  PartitionBatch& batch = *batches_[current_];
+  if (batch.task().phase() == Phase::kBirth) {
+    batch.give_birth(draw_key_());
+  } else {
+    batch.decide();
   }
   if (faulty()) return;
-  for (const auto& batch : batches_)
-    if (const auto offset = batch->stopped_at()) stopped_ = missing_at(batch->task().partition(), *offset);
+  if (const auto offset = batch.stopped_at()) stopped_ = missing_at(batch.task().partition(), *offset);
+  if (!batch.empty()) {
+    next_ = Step::kEncode;
+    return;
+  }
   // A partition whose first input has to wait stays out of this transaction.
-  std::erase_if(batches_, [](const auto& batch) {
-    if (batch->empty()) batch->give_up();
-    return batch->empty();
-  });
-  if (batches_.empty()) return end(Ending::kEmpty);
-  next_ = Step::kEncode;
+  batch.give_up();
+  batches_.erase(batches_.begin() + static_cast<std::ptrdiff_t>(current_));
+  go_on();
 }
 
 void Transaction::encode() {
-  for (auto& batch : batches_)
-    if (!batch->birth()) batch->encode();
+  PartitionBatch& batch = *batches_[current_];
+  if (!batch.birth()) batch.encode();
   if (faulty()) return;
-  next_ = Step::kBegin;
+  next_ = begun() ? Step::kProduce : Step::kBegin;
+}
+
+void Transaction::go_on() {
+  if (current_ < batches_.size()) {
+    next_ = Step::kDecide;
+  } else if (begun()) {
+    next_ = Step::kFlush;
+  } else {
+    end(Ending::kEmpty);
+  }
 }
 
 Error Transaction::missing_at(Partition partition, Offset offset) const {
@@ -118,15 +127,18 @@ Error Transaction::missing_at(Partition partition, Offset offset) const {
               "on_missing = \"dead-letter\" or \"topic\" to get past it"};
 }
 
-// Before anything leaves: was all that was decided on read right?
+// Before anything of a partition leaves: was all that was decided on read right?
 bool Transaction::faulty() {
-  for (const auto& batch : batches_) {
-    if (!batch->task().store().fault()) continue;
-    error_ = *batch->task().store().fault();
+  const auto& fault = batches_[current_]->task().store().fault();
+  if (!fault) return false;
+  error_ = *fault;
+  fault_ = true;
+  if (begun()) {
+    next_ = Step::kAbort;
+  } else {
     end(Ending::kFault);
-    return true;
   }
-  return false;
+  return true;
 }
 
 void Transaction::begin() {
@@ -134,29 +146,30 @@ void Transaction::begin() {
 }
 
 void Transaction::produce() {
-  for (auto& batch : batches_) {
-    for (const Outgoing& out : batch->outputs()) {
-      kafka::OutgoingRecord record;
-      record.topic = out.topic;
-      record.key = out.record.key;
-      record.payload = out.record.payload;
-      record.timestamp = now_;
-      record.headers_from = out.input;
-      record.edits = {out.record.edits.data(), out.record.edits.size()};
-      if (!queue(record)) return;
-    }
-    failpoint(Failpoint::kTransactionProducing);
-    for (const store::Change& row : batch->rows()) {
-      kafka::OutgoingRecord record;
-      record.topic = application_.topics.of(Role::kChangelog);
-      record.partition = batch->task().partition();
-      record.key = row.key;
-      record.payload = row.value;
-      record.timestamp = now_;
-      if (!queue(record)) return;
-    }
+  PartitionBatch& batch = *batches_[current_];
+  const Partition partition = batch.task().partition();
+  for (const Outgoing& out : batch.outputs()) {
+    kafka::OutgoingRecord record;
+    record.topic = out.topic;
+    record.key = out.record.key;
+    record.payload = out.record.payload;
+    record.timestamp = now_;
+    record.headers_from = out.input;
+    record.edits = {out.record.edits.data(), out.record.edits.size()};
+    if (!queue(record)) return;
   }
-  next_ = Step::kFlush;
+  failpoint(Failpoint::kTransactionProducing);
+  for (const store::Change& row : batch.rows()) {
+    kafka::OutgoingRecord record;
+    record.topic = application_.topics.of(Role::kChangelog);
+    record.partition = partition;
+    record.key = row.key;
+    record.payload = row.value;
+    record.timestamp = now_;
+    if (!queue(record)) return;
+  }
+  ++current_;
+  go_on();
 }
 
 bool Transaction::queue(const kafka::OutgoingRecord& record) {
@@ -196,7 +209,10 @@ void Transaction::send_offsets() {
 }
 
 void Transaction::commit() {
-  settle(producer_.commit(kSlice), Step::kApply);
+  commit_called_ = clock_.steady();
+  const auto committed = producer_.commit(kSlice);
+  commit_returned_ = clock_.steady();
+  settle(committed, Step::kApply);
 }
 
 void Transaction::apply() {
@@ -211,7 +227,7 @@ void Transaction::apply() {
 
 void Transaction::abort() {
   const auto aborted = producer_.abort(kSlice);
-  if (aborted) return end(Ending::kAborted);
+  if (aborted) return end(fault_ ? Ending::kFault : Ending::kAborted);
   settle(aborted, Step::kAbort);
 }
 

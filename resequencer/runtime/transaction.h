@@ -1,8 +1,10 @@
-// Transaction: one batch of a worker through Kafka (DESIGN 7). Every step is one line of
+// Transaction: one batch of a worker through Kafka (DESIGN 7). Every step is one word of
 //
-//   decide, encode, begin, produce, flush, send offsets, commit, apply
+//   for each partition: decide, encode, begin (once, when there is something to produce), produce
+//   flush, send offsets, commit, apply
 //
-// and step() does one of them, so that a crash between any two can be played.
+// and step() does one of them, so that a crash between any two can be played. While a partition is decided, librdkafka
+// sends what the ones before it have produced.
 //
 // Invariants: memory changes only after commit came back good; every transaction carries the next offsets of all inputs
 // of every partition in it, with the group metadata of the assignment that gave them; a call that may be repeated is
@@ -43,7 +45,7 @@ enum class Ending : unsigned char {
   kAborted,    // nothing happened; what was fetched must be read again
   kUnknown,    // destroy the producer, initialise a new one, take over again
   kFenced,     // as kUnknown, because another instance has this transactional id
-  kFault,      // as kAborted, before anything was begun: the state of a partition cannot be read
+  kFault,      // as kAborted: the state of a partition cannot be read
 };
 
 struct Participant {
@@ -65,6 +67,9 @@ class Transaction {
   [[nodiscard]] Ending ending() const { return ending_; }
   [[nodiscard]] Step next() const { return next_; }
   [[nodiscard]] Milliseconds age() const { return Milliseconds(clock_.steady().value() - started_.value()); }
+  // Of kCommitted, on the steady clock: the call that committed it.
+  [[nodiscard]] Milliseconds commit_called() const { return commit_called_; }
+  [[nodiscard]] Milliseconds commit_returned() const { return commit_returned_; }
   [[nodiscard]] const Error& error() const { return error_; }  // of kAborted, kUnknown, kFenced
   // Of kCommitted and kEmpty: kInvalid when policy on_missing = stop met a record, which ends the process.
   [[nodiscard]] const Result<>& stopped() const { return stopped_; }
@@ -87,6 +92,9 @@ class Transaction {
   void settle(const Result<>& called, Step after);
   void end(Ending ending);
   bool faulty();
+  // To the next partition, or to what all of them have in common.
+  void go_on();
+  [[nodiscard]] bool begun() const { return current_ > 0; }  // while a partition is decided or encoded
   [[nodiscard]] Error missing_at(Partition partition, Offset offset) const;
   [[nodiscard]] bool late() const;
 
@@ -99,6 +107,10 @@ class Transaction {
   std::vector<std::unique_ptr<PartitionBatch>> batches_;
   UnixMs now_;
   Milliseconds started_;
+  Milliseconds commit_called_;
+  Milliseconds commit_returned_;
+  std::size_t current_ = 0;  // of batches_: the ones before it are produced
+  bool fault_ = false;
   Step next_ = Step::kDecide;
   Ending ending_ = Ending::kRunning;
   Error error_;

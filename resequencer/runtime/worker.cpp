@@ -161,7 +161,7 @@ void Worker::serve_clients() {
 }
 
 void Worker::start_transaction() {
-  if (clock_.steady() < retry_at_) return;
+  if (!may_begin()) return;
   std::vector<Participant> ready = participants();
   if (ready.empty()) return;
   if (aborts_in_a_row_ >= kAbortsUntilAlone) ready = {ready[next_alone_++ % ready.size()]};
@@ -200,6 +200,7 @@ Result<> Worker::settle_transaction() {
     case Ending::kCommitted:
       count(batches);
       aborts_in_a_row_ = 0;
+      marker_pause_.committed(done->commit_called(), done->commit_returned());
       if (producer_->in_doubt()) recycle(false);
       return done->stopped();
     case Ending::kAborted: {
@@ -212,15 +213,11 @@ Result<> Worker::settle_transaction() {
       // Longer and longer, so that a passing trouble of the brokers does not park a partition.
       retry_at_ = Milliseconds(clock_.steady().value() +
                                std::min(kAfterError.value() << std::min(aborts_in_a_row_, 6U), kAfterErrorMax.value()));
-      if (producer_->in_doubt()) {
-        recycle(true);
-      } else {
-        rewind_all();
-      }
+      decide_again();
       return Done{};
     }
     case Ending::kFault:
-      rewind_all();  // what is faulty is rebuilt next
+      decide_again();  // what is faulty is rebuilt before
       return Done{};
     case Ending::kUnknown:
       spdlog::warn("transaction=unknown step_error={}", log::outside(done->error().message));
@@ -236,6 +233,12 @@ Result<> Worker::settle_transaction() {
     }
   }
   return Done{};
+}
+
+// Nothing of the transaction happened.
+void Worker::decide_again() {
+  if (producer_->in_doubt()) return recycle(true);
+  rewind_all();
 }
 
 // Reads everything again that was fetched and not committed.

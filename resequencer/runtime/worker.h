@@ -20,6 +20,7 @@
 #include "runtime/application.h"
 #include "runtime/bad_records.h"
 #include "runtime/clock.h"
+#include "runtime/marker_pause.h"
 #include "runtime/pace.h"
 #include "runtime/partition_task.h"
 #include "runtime/shelf.h"
@@ -89,6 +90,7 @@ class Worker {
   void look_at_clock();
   void start_transaction();
   [[nodiscard]] std::vector<Participant> participants();
+  void decide_again();
   void rewind_all();
   void rebuild_faulty();
   Result<> settle_transaction();
@@ -99,7 +101,9 @@ class Worker {
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;
+  [[nodiscard]] bool may_begin() const;
   [[nodiscard]] bool busy() const;
+  [[nodiscard]] bool full(std::size_t records, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t waiting_bytes() const;
   [[nodiscard]] std::size_t waiting_records() const;
 
@@ -123,6 +127,7 @@ class Worker {
   unsigned aborts_in_a_row_ = 0;
   std::size_t next_alone_ = 0;
   Milliseconds retry_at_;
+  MarkerPause marker_pause_;
   std::optional<Milliseconds> fenced_at_;
   std::optional<Milliseconds> consumer_lost_at_;
   Milliseconds consumers_lost_since_;  // of the first that counts

@@ -24,8 +24,8 @@ constexpr std::size_t kRestoreRecordsPerStep = 5000;
 // Reads what has arrived, up to what one transaction may hold. Waits only when there is nothing else to do.
 Result<bool> Worker::gather() {
   Milliseconds wait = busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
-  const auto records_max = static_cast<std::size_t>(application_.settings.batch_records_max);
-  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
+  const std::int64_t pause_ms = marker_pause_.until().value() - clock_.steady().value();
+  if (pause_ms > 0) wait = std::min(wait, Milliseconds(pause_ms));
   std::size_t records = waiting_records();
   std::uint64_t bytes = waiting_bytes();
   bool any = false;
@@ -53,13 +53,24 @@ Result<bool> Worker::gather() {
     } else if (const auto* revocation = std::get_if<kafka::Revoked>(&event)) {
       revoked(*revocation);
     }
-  } while (records < records_max && bytes < bytes_max);
+  } while (!full(records, bytes));
   return any;
+}
+
+// As much as one transaction may hold.
+bool Worker::full(std::size_t records, std::uint64_t bytes) const {
+  return records >= static_cast<std::size_t>(application_.settings.batch_records_max) ||
+         bytes >= static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
+}
+
+bool Worker::may_begin() const {
+  if (clock_.steady() < retry_at_) return false;
+  return clock_.steady() >= marker_pause_.until() || full(waiting_records(), waiting_bytes());
 }
 
 // A transaction can start at once.
 bool Worker::busy() const {
-  if (clock_.steady() < retry_at_) return false;
+  if (!may_begin()) return false;
   return std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
     if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) return false;
     return task->queue().something_to_decide() || task->queue().wants_ends();

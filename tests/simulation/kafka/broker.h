@@ -22,6 +22,7 @@ struct BrokerSettings {
   std::string cluster_id = "simulated";
   Milliseconds sweep_interval{10'000};   // between looks for overdue transactions
   Milliseconds wait_max{20};             // a call that waits takes at most this much virtual time
+  Milliseconds commit_takes{0};          // a commit that comes back good
   std::uint32_t marker_per_mille = 500;  // of the markers on their way, in a tick
   std::uint32_t late_per_mille = 200;    // of the late requests, in a tick
   std::uint32_t early_per_mille = 200;   // produced records that a client sends before flush()

@@ -238,6 +238,7 @@ Result<> SimulatedProducer::finish(Call call, Fate fate, Milliseconds limit) {
   auto ended = end(fate, what);
   if (ended) {
     open_ = false;
+    if (fate == Fate::kCommitted) broker_.wait(broker_.settings().commit_takes);
   } else if (!failed_) {
     return not_answered(ErrorClass::kTimeout, what, limit);
   }

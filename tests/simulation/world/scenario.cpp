@@ -48,6 +48,7 @@ void draw_brokers(Draw& draw, Scenario& world) {
   world.delete_retention_ms = world.clocks_differ ? one_of<std::int64_t>(draw, {150'000, 3'600'000})
                                                   : one_of<std::int64_t>(draw, {6'000, 8'000, 60'000, 3'600'000});
   world.broker.sweep_interval = Milliseconds(one_of<std::int64_t>(draw, {1'000, 5'000}));
+  world.broker.commit_takes = Milliseconds(one_of<std::int64_t>(draw, {0, 1, 8}));
   world.broker.marker_per_mille = one_of<std::uint32_t>(draw, {1'000, 500, 60, 5});
   world.broker.late_per_mille = one_of<std::uint32_t>(draw, {500, 50});
   world.broker.refuse_without_generation = false;

@@ -1,4 +1,5 @@
-// An application with one partition and one target on a simulated Kafka, as a process of it has asked the brokers.
+// An application with one target, and one partition if not told otherwise, on a simulated Kafka, as a process of it has
+// asked the brokers.
 // Thread rule: one thread.
 #pragma once
 
@@ -14,9 +15,9 @@ namespace reseq::runtime {
 
 class SimulatedApplication : public simulation::SimulatedKafka {
  protected:
-  SimulatedApplication() {
+  explicit SimulatedApplication(std::int32_t partitions = 1) {
     for (const std::string& name : application.topics.names())
-      broker.create_topic(name, {.partitions = 1, .max_message_bytes = 1'000'000});
+      broker.create_topic(name, {.partitions = partitions, .max_message_bytes = 1'000'000});
     simulation::ClientSettings clients = SimulatedKafka::settings("1");
     clients.topics = application.topics.names();
     kafka = std::make_unique<simulation::SimulatedCluster>(broker, process, clients);
