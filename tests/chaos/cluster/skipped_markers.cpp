@@ -61,6 +61,10 @@ void SkippedMarkers::read(std::string_view line) {
     decisions_.insert_or_assign(std::move(decided->first), decided->second);
     return;
   }
+  if (const auto id = between(line, "No longer the coordinator for transactionalId: ", " while trying to append")) {
+    std::erase_if(skipped_, [&](const Skipped& one) { return one.transactional_id == *id; });
+    return;
+  }
   if (!line.ends_with("these partitions are likely deleted already and hence can be skipped "
                       "(TransactionMarkerChannelManager)"))
     return;

@@ -4,8 +4,9 @@
 //   Sending txn markers for ...(app.r1.0,8,COMMIT,TransactionMetadata(..., producerId=7, ..., producerEpoch=47, ...
 //   Couldn't find leader endpoint for partitions Set(topic-3, ...) ... markers for app.r1.0, these partitions are
 //   likely deleted already and hence can be skipped
-// The first line is only there for what it had decided before it was killed. Whether it has also put down that the
-// transaction is complete is not said: if not, it sends the markers again in its next term, which does no harm.
+// The first line is only there for what it had decided before it was killed. If it does not put down that the
+// transaction is complete, whoever coordinates in the next term sends the markers again. When its term is over it says:
+//   No longer the coordinator for transactionalId: app.r1.0 while trying to append to transaction log, ...
 // Thread rule: none of its own.
 #pragma once
 
@@ -43,7 +44,8 @@ struct Skipped {
 
 class SkippedMarkers {
  public:
-  // The next line of the log. A coordinator that sends markers again takes back that it skipped them.
+  // The next line of the log. A coordinator that sends markers again, or leaves that to the next one, takes back that
+  // it skipped them.
   void read(std::string_view line);
   // From here on clients may begin transactions: what was decided before says nothing of them.
   void forget_decisions() { decisions_.clear(); }

@@ -80,6 +80,17 @@ TEST(SkippedMarkers, AreNotSkippedIfTheyAreSentAgain) {
   EXPECT_EQ(again[0].decision->coordinator_epoch, 10);
 }
 
+TEST(SkippedMarkers, AreNotSkippedIfTheNextCoordinatorSendsThem) {
+  const std::string ended =
+      "2026-11-22 12:03:56,640 INFO [Transaction Marker Channel Manager 3]: No longer the coordinator for "
+      "transactionalId: chaos.r1.0 while trying to append to transaction log, skip writing to transaction log "
+      "(TransactionMarkerChannelManager)";
+  const All other = found({sends("chaos.r1.0", "0,COMMIT"), skips("chaos.r1.0", "Set(chaos.work-0)"),
+                           sends("chaos.r3.0", "0,COMMIT"), skips("chaos.r3.0", "Set(chaos.work-1)"), ended});
+  ASSERT_EQ(other.size(), 1U);
+  EXPECT_EQ(other[0].transactional_id, "chaos.r3.0");
+}
+
 TEST(SkippedMarkers, OnALineThatIsNotUnderstoodAreToldWithoutDecision) {
   const All all = found({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r3.0", "Set(whatever)")});
   ASSERT_EQ(all.size(), 1U);
