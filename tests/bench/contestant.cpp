@@ -45,10 +45,10 @@ kafka::Connection Site::connection() const {
   return connection;
 }
 
-Application::Application(const Site& site, const std::string& contestant, Mode mode)
-    : site_(site), mode_(mode), id_(test::unique_name("bench-" + contestant)) {
+Application::Application(const Site& site, const std::string& contestant, Mode mode, Layout layout)
+    : site_(site), mode_(mode), layout_(layout), id_(test::unique_name("bench-" + contestant)) {
   std::filesystem::create_directories(folder());
-  write_configuration();
+  for (int instance = 1; instance <= layout.instances; ++instance) write_configuration(instance);
   // The same topics for every contestant.
   test::Process init({test::program("resequencer"), "init", "--config", configuration()}, folder() + "/init.log");
   if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
@@ -64,28 +64,30 @@ Application::~Application() {
 }
 
 // Everything that is not named here is a default.
-void Application::write_configuration() const {
-  std::ofstream file(configuration());
+void Application::write_configuration(int instance) const {
+  std::ofstream file(configuration(instance));
   file << "application.id = \"" << id_ << "\"\n"
        << "bootstrap.servers = \"" << site_.bootstrap_servers << "\"\n"
+       << "instance.id = \"" << instance << "\"\n"
        << "state.dir = \"" << folder() << "/state\"\n"
+       << "init.partitions = " << layout_.partitions << "\n"
        << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
 }
 
 std::vector<Contestant> contestants(const Site& site) {
   std::vector<Contestant> all = {
       {kCeiling, false,
-       [](const Application& application) -> std::vector<std::string> {
+       [](const Application& application, int) -> std::vector<std::string> {
          return {test::program("reseq-bench-ceiling"), "--bootstrap-servers", application.site().bootstrap_servers,
                  "--application", application.id()};
        }},
-      {kResequencer, true, [](const Application& application) -> std::vector<std::string> {
-         return {test::program("resequencer"), "run", "--config", application.configuration()};
+      {kResequencer, true, [](const Application& application, int instance) -> std::vector<std::string> {
+         return {test::program("resequencer"), "run", "--config", application.configuration(instance)};
        }}};
   if (site.streams.empty()) return all;
-  all.push_back({kStreams, true, [](const Application& application) { return streams(application, "rocksdb"); }});
+  all.push_back({kStreams, true, [](const Application& application, int) { return streams(application, "rocksdb"); }});
   all.push_back(
-      {kStreamsInMemory, true, [](const Application& application) { return streams(application, "memory"); }});
+      {kStreamsInMemory, true, [](const Application& application, int) { return streams(application, "memory"); }});
   return all;
 }
 

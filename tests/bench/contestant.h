@@ -28,10 +28,16 @@ enum class Mode : unsigned char {
   kLife,    // requests -> work -> echo -> commands -> outputs
 };
 
+// Of the inputs, and how many processes share them.
+struct Layout {
+  int partitions = 4;
+  int instances = 1;
+};
+
 // Topics and a folder that nobody used before; both are gone with it.
 class Application {
  public:
-  Application(const Site& site, const std::string& contestant, Mode mode);
+  Application(const Site& site, const std::string& contestant, Mode mode, Layout layout = {});
   ~Application();
   Application(const Application&) = delete;
   Application& operator=(const Application&) = delete;
@@ -41,21 +47,25 @@ class Application {
   [[nodiscard]] const std::string& id() const { return id_; }
   [[nodiscard]] std::string topic(const std::string& role) const { return id_ + "." + role; }
   [[nodiscard]] std::string folder() const { return site_.folder + "/" + id_; }
-  // Of the resequencer.
-  [[nodiscard]] std::string configuration() const { return folder() + "/resequencer.toml"; }
+  [[nodiscard]] int instances() const { return layout_.instances; }
+  // Of the resequencer, for each of its processes.
+  [[nodiscard]] std::string configuration(int instance = 1) const {
+    return folder() + "/resequencer." + std::to_string(instance) + ".toml";
+  }
 
  private:
-  void write_configuration() const;
+  void write_configuration(int instance) const;
 
   const Site& site_;
   Mode mode_;
+  Layout layout_;
   std::string id_;
 };
 
 struct Contestant {
   std::string name;
   bool releases = true;  // knows commands: takes part in Mode::kLife
-  std::function<std::vector<std::string>(const Application&)> argv;
+  std::function<std::vector<std::string>(const Application&, int instance)> argv;
 };
 
 inline const std::string kCeiling = "ceiling";

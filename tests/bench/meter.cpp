@@ -4,6 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 
 namespace reseq::bench {
 
@@ -13,6 +14,21 @@ double cpu_seconds(pid_t pid) {
   if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0)
     throw std::runtime_error("no CPU time of process " + std::to_string(pid));
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
+}
+
+double machine_cpu_seconds() {
+  std::ifstream stat("/proc/stat");
+  std::string name;
+  double user = 0;
+  double nice = 0;
+  double system = 0;
+  double idle = 0;
+  double waiting = 0;
+  double interrupts = 0;
+  double soft_interrupts = 0;
+  if (!(stat >> name >> user >> nice >> system >> idle >> waiting >> interrupts >> soft_interrupts) || name != "cpu")
+    throw std::runtime_error("no CPU time of this machine in /proc/stat");
+  return (user + nice + system + interrupts + soft_interrupts) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 Memory memory_of(pid_t pid) {

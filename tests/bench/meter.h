@@ -9,9 +9,19 @@ namespace reseq::bench {
 // Seconds of user and system time since it started, as getrusage() counts them. Throws when the process is gone.
 [[nodiscard]] double cpu_seconds(pid_t pid);
 
+// The same of all processes of this machine since it was started, the broker's among them, and of the kernel for them.
+// Throws when /proc/stat cannot be read.
+[[nodiscard]] double machine_cpu_seconds();
+
 struct Memory {
   double resident_mb = 0;   // VmRSS, with the pages of mapped files
   double anonymous_mb = 0;  // RssAnon: heap and stacks, what nobody else can have back
+
+  Memory& operator+=(const Memory& other) {
+    resident_mb += other.resident_mb;
+    anonymous_mb += other.anonymous_mb;
+    return *this;
+  }
 };
 // Of /proc/PID/status, in 10^6 bytes. Throws when the process is gone.
 [[nodiscard]] Memory memory_of(pid_t pid);

@@ -13,6 +13,7 @@ constexpr std::uint64_t kWarmUpDocuments = 300'000;
 // Of requests; of documents in the full life.
 const std::string kPerSecond = "per second";
 const std::string kCpu = "CPU us each";
+const std::string kMachine = "machine us each";
 const std::string kResident = "resident MB";
 const std::string kAnonymous = "anonymous MB";
 
@@ -21,6 +22,7 @@ void run_once(const Site& site, const Contestant& contestant, const Requests& re
   const Measured measured = run(site, contestant, requests, course);
   report.series(part, contestant.name, kPerSecond).add(measured.per_second);
   report.series(part, contestant.name, kCpu).add(measured.cpu_us);
+  report.series(part, contestant.name, kMachine).add(measured.machine_us);
   report.series(part, contestant.name, kResident).add(measured.memory.resident_mb);
   report.series(part, contestant.name, kAnonymous).add(measured.memory.anonymous_mb);
   std::fprintf(stderr, "%s %s: %.0f/s, %.2f us, %.0f MB (%.0f anonymous)\n", part.c_str(), contestant.name.c_str(),
@@ -104,6 +106,21 @@ void measure_growth(const Site& site, const Sizes& sizes, Report& report) {
   }
   report.add_ratio("growth_cpu", report.find(many, kResequencer, kCpu), report.find(few, kResequencer, kCpu),
                    Goal::kAtMost, 2.0);
+}
+
+// The processes share the cores of one machine with the broker: it shows what a second one costs, not how much faster
+// two machines are.
+void measure_processes(const Site& site, const Sizes& sizes, Report& report) {
+  constexpr int kPartitions = 8;
+  constexpr double kAllHaveJoined = 0.3;
+  const Requests requests({.documents = sizes.intake});
+  Contestant contestant = resequencer(site);
+  for (int round = 0; round < sizes.rounds; ++round)
+    for (const int processes : {1, 2}) {
+      contestant.name = processes == 1 ? "one-process" : "two-processes";
+      run_once(site, contestant, requests, {.layout = {kPartitions, processes}, .from = kAllHaveJoined}, "8 partitions",
+               report);
+    }
 }
 
 }  // namespace reseq::bench

@@ -14,6 +14,7 @@ struct Sizes {
   int rounds = 5;
   std::uint64_t intake = 1'000'000;       // documents
   std::uint64_t life = 1'000'000;         // documents
+  std::uint64_t hop_warm_up = 20'000;     // documents, 1,000 a second, before the first round
   std::uint64_t hop_documents = 5'000;    // per round, 1,000 a second
   std::uint64_t bare_transactions = 100;  // per round
   std::uint64_t skewed = 1'000'000;       // requests
@@ -33,5 +34,6 @@ void measure_life(const Site& site, const Sizes& sizes, Report& report);
 void measure_hop(const Site& site, const Sizes& sizes, Report& report);
 void measure_skew(const Site& site, const Sizes& sizes, Report& report);
 void measure_growth(const Site& site, const Sizes& sizes, Report& report);
+void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

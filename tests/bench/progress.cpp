@@ -26,10 +26,16 @@ void interrupt(int number) {
   std::signal(number, SIG_DFL);
 }
 
-Sample sample(Progress& progress, test::Process& process) {
-  const std::uint64_t done = progress.done();
-  if (!process.running()) throw std::runtime_error("it ended by itself: " + process.tail());
-  return {Clock::now(), cpu_seconds(process.pid()), done};
+Sample sample(Progress& progress, const Processes& processes) {
+  Sample now;
+  now.done = progress.done();
+  for (const auto& process : processes) {
+    if (!process->running()) throw std::runtime_error("it ended by itself: " + process->tail());
+    now.cpu_s += cpu_seconds(process->pid());
+  }
+  now.machine_cpu_s = machine_cpu_seconds();
+  now.at = Clock::now();
+  return now;
 }
 
 }  // namespace
@@ -56,15 +62,24 @@ void check_interrupted() {
   if (interrupted != 0) throw std::runtime_error("interrupted");
 }
 
-Sample await(std::uint64_t goal, Progress& progress, test::Process& process) {
-  Sample last = sample(progress, process);
+Processes start(const Contestant& contestant, const Application& application) {
+  Processes processes;
+  for (int instance = 1; instance <= application.instances(); ++instance)
+    processes.push_back(
+        std::make_unique<test::Process>(contestant.argv(application, instance),
+                                        application.folder() + "/contestant." + std::to_string(instance) + ".log"));
+  return processes;
+}
+
+Sample await(std::uint64_t goal, Progress& progress, const Processes& processes) {
+  Sample last = sample(progress, processes);
   for (Clock::time_point moved = last.at; last.done < goal;) {
     std::this_thread::sleep_for(kBetweenSamples);
     check_interrupted();
-    const Sample now = sample(progress, process);
+    const Sample now = sample(progress, processes);
     if (now.done != last.done) moved = now.at;
     if (now.at - moved > kStandstillLimit)
-      throw std::runtime_error("it stands still at " + std::to_string(now.done) + ": " + process.tail());
+      throw std::runtime_error("it stands still at " + std::to_string(now.done) + ": " + processes.front()->tail());
     last = now;
   }
   return last;
@@ -74,6 +89,10 @@ void stop(test::Process& process) {
   process.signal(SIGTERM);
   if (const int code = process.wait(kStopLimitMs); code != 0)
     throw std::runtime_error("exit code " + std::to_string(code) + ": " + process.tail());
+}
+
+void stop(const Processes& processes) {
+  for (const auto& process : processes) stop(*process);
 }
 
 }  // namespace reseq::bench

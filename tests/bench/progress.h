@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kafka/admin.h"
 #include "tests/bench/contestant.h"
@@ -31,7 +32,8 @@ class Progress {
 
 struct Sample {
   std::chrono::steady_clock::time_point at;
-  double cpu_s = 0;
+  double cpu_s = 0;          // of all its processes
+  double machine_cpu_s = 0;  // of everything that runs here
   std::uint64_t done = 0;
 };
 
@@ -40,10 +42,15 @@ struct Sample {
 void catch_signals();
 void check_interrupted();
 
-// The first sample at or behind `goal`. Throws when the process ends before or stands still, or at a signal.
-[[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, test::Process& process);
+// Those of one contestant.
+using Processes = std::vector<std::unique_ptr<test::Process>>;
+[[nodiscard]] Processes start(const Contestant& contestant, const Application& application);
+
+// The first sample at or behind `goal`. Throws when a process ends before, when they stand still, or at a signal.
+[[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, const Processes& processes);
 
 // SIGTERM. Throws when the process does not end well.
 void stop(test::Process& process);
+void stop(const Processes& processes);
 
 }  // namespace reseq::bench

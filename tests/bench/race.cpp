@@ -24,7 +24,7 @@ std::unique_ptr<test::Process> start_echo(const Application& application) {
 }  // namespace
 
 Measured run(const Site& site, const Contestant& contestant, const Requests& requests, const Course& course) try {
-  const Application application(site, contestant.name, course.mode);
+  const Application application(site, contestant.name, course.mode, course.layout);
   requests.send(site.connection(), application.topic("requests"));
   const bool life = course.mode == Mode::kLife;
   const std::uint64_t inputs_each = life ? kTargetCount : 1;  // of what progress is told in, per request
@@ -32,12 +32,13 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
 
   Progress progress(application, life ? "commands" : "requests");
   const auto echo = start_echo(application);
-  test::Process process(contestant.argv(application), application.folder() + "/contestant.log");
+  const Processes processes = start(contestant, application);
   const double from = total < kInputsToMeasure ? 0 : course.from;
-  const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, process);
-  const Sample end = await(total, progress, process);
-  const Memory memory = memory_of(process.pid());
-  stop(process);
+  const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, processes);
+  const Sample end = await(total, progress, processes);
+  Memory memory;
+  for (const auto& process : processes) memory += memory_of(process->pid());
+  stop(processes);
   if (echo) stop(*echo);
 
   check_work(application, requests, course.completeness);
@@ -45,7 +46,9 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
   if (end.done == begin.done) throw std::runtime_error("it was done before it was measured: give it more records");
   const double records = static_cast<double>(end.done - begin.done) / static_cast<double>(inputs_each);
   const double seconds = std::chrono::duration<double>(end.at - begin.at).count();
-  return {records / seconds, (end.cpu_s - begin.cpu_s) * 1e6 / records, memory};
+  const double us_each = 1e6 / records;
+  return {records / seconds, (end.cpu_s - begin.cpu_s) * us_each, (end.machine_cpu_s - begin.machine_cpu_s) * us_each,
+          memory};
 } catch (const std::exception& error) {
   throw std::runtime_error(contestant.name + ": " + error.what());
 }

@@ -12,14 +12,16 @@ namespace reseq::bench {
 struct Course {
   Mode mode = Mode::kIntake;
   Completeness completeness = Completeness::kEveryRequest;  // of work
+  Layout layout = {};
   double from = 0.1;  // part of the records that are not measured: processes start, caches fill
 };
 
 // Per request in Mode::kIntake, per document in Mode::kLife.
 struct Measured {
   double per_second = 0;
-  double cpu_us = 0;  // of the contestant's process
-  Memory memory;      // at the end
+  double cpu_us = 0;      // of the contestant's processes
+  double machine_us = 0;  // CPU time of everything: broker, pipeline and neighbours too
+  Memory memory;          // of all of them, at the end
 };
 
 // Throws when the contestant dies, does not go on, or wrote something wrong.

@@ -23,6 +23,7 @@ TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
                            "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
                            "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu"})
     EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
+  EXPECT_NE(bench.tail().find("two-processes"), std::string::npos) << bench.tail();
 }
 
 }  // namespace
