@@ -83,27 +83,26 @@ OutputRecord encode_release(const Release& release, const InputRecord& input, co
   return record;
 }
 
-OutputRecord encode_event(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
+}  // namespace
+
+OutputRecord encode(const Emission& emission, const InputRecord& input, const EncodeContext& context, Arena& arena) {
+  RESEQ_ASSERT(context.targets != nullptr, "an encoder without a target table");
+  if (const auto* forward = std::get_if<Forward>(&emission.what))
+    return encode_forward(*forward, input, context, arena);
+  if (const auto* release = std::get_if<Release>(&emission.what))
+    return encode_release(*release, input, context, arena);
+  if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
+    return dead_letter(letter->reason, letter->expected, input, context, arena);
+  return dead_letter(std::get<Redirect>(emission.what).reason, std::nullopt, input, context, arena);
+}
+
+OutputRecord encode(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
+  RESEQ_ASSERT(context.targets != nullptr, "an encoder without a target table");
   OutputRecord record;
   record.role = Role::kEvents;
   if (!event.id.empty()) record.key = event.id;
   record.payload = event_json(event, input, context, arena);
   return record;
-}
-
-}  // namespace
-
-OutputRecord encode(const Emission& emission, const InputRecord* input, const EncodeContext& context, Arena& arena) {
-  RESEQ_ASSERT(context.targets != nullptr, "an encoder without a target table");
-  if (const auto* event = std::get_if<Event>(&emission.what)) return encode_event(*event, input, context, arena);
-  RESEQ_ASSERT(input != nullptr, "a record made from an input that is not there");
-  if (const auto* forward = std::get_if<Forward>(&emission.what))
-    return encode_forward(*forward, *input, context, arena);
-  if (const auto* release = std::get_if<Release>(&emission.what))
-    return encode_release(*release, *input, context, arena);
-  if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
-    return dead_letter(letter->reason, letter->expected, *input, context, arena);
-  return dead_letter(std::get<Redirect>(emission.what).reason, std::nullopt, *input, context, arena);
 }
 
 }  // namespace reseq::codec

@@ -1,5 +1,5 @@
-// From an Emission of the engine to a record to produce, as views and header edits: the payload is never copied, the
-// headers of the input are taken over (DESIGN 4; schemas/wire.md). No Kafka types: pure.
+// From an Emission or an Event of the engine to a record to produce, as views and header edits: the payload is never
+// copied, the headers of the input are taken over (DESIGN 4; schemas/wire.md). No Kafka types: pure.
 // Thread rule: any thread; the arena is used by one.
 #pragma once
 
@@ -37,9 +37,11 @@ struct EncodeContext {
   std::uint64_t dead_letter_bytes_max = UINT64_MAX;  // above it the payload is left out, with its size in a header
 };
 
-// `input` is null for an emission with kNoInput, which only an Event can have.
 // REQUIRES: the emission was decided for that input, and what goes on was decoded; context.targets is not null.
-[[nodiscard]] OutputRecord encode(const Emission& emission, const InputRecord* input, const EncodeContext& context,
+[[nodiscard]] OutputRecord encode(const Emission& emission, const InputRecord& input, const EncodeContext& context,
+                                  Arena& arena);
+// `input` is null for an event with kNoInput. REQUIRES: context.targets is not null.
+[[nodiscard]] OutputRecord encode(const Event& event, const InputRecord* input, const EncodeContext& context,
                                   Arena& arena);
 
 }  // namespace reseq::codec

@@ -13,16 +13,9 @@
 namespace reseq::engine {
 namespace {
 
-// What an outcome sends beside its event, when it is not a forward or a release.
-bool is_kept(Outcome outcome) {
-  return outcome == Outcome::kDeadLettered || outcome == Outcome::kRedirected;
-}
-
-bool wants(EventPolicy policy, const Event& event) {
-  if (policy == EventPolicy::kNone) return false;
-  const Outcome outcome = event.decision.outcome;
-  return policy == EventPolicy::kAll || event.kind == EventKind::kReset || outcome == Outcome::kDropped ||
-         is_kept(outcome);
+bool tells_of(EventPolicy policy, Outcome outcome) {
+  if (policy != EventPolicy::kDrops) return policy == EventPolicy::kAll;
+  return outcome == Outcome::kDropped || outcome == Outcome::kDeadLettered || outcome == Outcome::kRedirected;
 }
 
 std::optional<Order> newest_known(const Document& document) {
@@ -51,20 +44,24 @@ struct Batch::Body {
   Verdict decide(const Reset& reset, Offset position, bool requests_read);
   Verdict decide(const Refused& refused, Offset position, bool requests_read);
 
-  // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`.
-  Verdict settle(Document& document, const Ruling& ruling, bool requests_read);
+  // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
+  Verdict settle(Document& document, const Ruling& ruling, bool requests_read,
+                 std::optional<TargetNumber> target = std::nullopt);
   // Takes what a newer request moved away out of earlier forwards of this batch.
   void narrow_forwards(Document& document, const Ruling& newer);
+  // Nothing is left of a forward.
+  void withdraw(DocumentId id, const Emission& forward, const Order& newer);
   void send(Document& document, const Ruling& ruling, InputIndex input);
   InputIndex number(const Decision& decision);
+  Event& tell(InputIndex input, const Decision& decision, DocumentId id);
 
   const Context& context;
   Overlay overlay;
   PartitionState state;
   std::vector<Decision> decisions;  // by input
-  std::vector<Event> ledger;        // by input; decision is filled in at close
   std::vector<Emission> emissions;
-  std::vector<Event> overdue;
+  std::vector<Event> events;  // in input order when closed; with EventPolicy::kAll always, then by input
+  bool late_events = false;   // some were added behind those of later inputs
   std::vector<RowChange> changes;
   bool closed = false;
 };
@@ -93,23 +90,24 @@ Verdict Batch::Body::decide(const SequenceResult& command, Offset, bool requests
   Document& document = overlay.find(command.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_sequence(command, document.known(), state, context);
-  const Verdict verdict = settle(document, ruling, requests_read);
-  if (verdict == Verdict::kDecided) ledger.back().target = command.target;
-  return verdict;
+  return settle(document, ruling, requests_read, command.target);
 }
 
 Verdict Batch::Body::decide(const Reset& reset, Offset, bool) {
   const Reason refusal = refusal_of_reset(context);
   const bool applies = refusal == Reason::kNone;
-  const InputIndex input =
-      number(applies ? Decision{Outcome::kApplied, Reason::kNone, TableRow::kControl} : refuse(refusal).decision);
-  if (applies) {
+  const Decision decision =
+      applies ? Decision{Outcome::kApplied, Reason::kNone, TableRow::kControl} : refuse(refusal).decision;
+  const InputIndex input = number(decision);
+  if (applies)
     state.default_epoch = std::max(state.default_epoch, reset.default_epoch);
-    ledger.back().kind = EventKind::kReset;
-    ledger.back().order = Order{state.default_epoch, Sequence(), Revision()};
-  } else {
+  else
     emissions.push_back({input, DeadLetter{refusal, std::nullopt}});
-  }
+  if (context.policies.events == EventPolicy::kNone) return Verdict::kDecided;
+  Event& event = tell(input, decision, {});
+  if (!applies) return Verdict::kDecided;
+  event.kind = EventKind::kReset;
+  event.order = Order{state.default_epoch, Sequence(), Revision()};
   return Verdict::kDecided;
 }
 
@@ -117,24 +115,27 @@ Verdict Batch::Body::decide(const Refused& refused, Offset, bool) {
   const OnMissing policy = refused.sequence_without_id_or_seq ? context.policies.on_missing : OnMissing::kDeadLetter;
   if (policy == OnMissing::kStop) return Verdict::kStop;
   const bool redirects = policy == OnMissing::kRedirect;
-  const InputIndex input =
-      number({redirects ? Outcome::kRedirected : Outcome::kDeadLettered, refused.reason, TableRow::kNone});
-  ledger.back().id = refused.id;
+  const Decision decision{redirects ? Outcome::kRedirected : Outcome::kDeadLettered, refused.reason, TableRow::kNone};
+  const InputIndex input = number(decision);
   if (redirects)
     emissions.push_back({input, Redirect{refused.reason}});
   else
     emissions.push_back({input, DeadLetter{refused.reason, std::nullopt}});
+  if (tells_of(context.policies.events, decision.outcome)) tell(input, decision, refused.id);
   return Verdict::kDecided;
 }
 
-Verdict Batch::Body::settle(Document& document, const Ruling& ruling, bool requests_read) {
+Verdict Batch::Body::settle(Document& document, const Ruling& ruling, bool requests_read,
+                            std::optional<TargetNumber> target) {
   if (ruling.miss && !requests_read) return Verdict::kRequestsFirst;
   const InputIndex input = number(ruling.decision);
-  Event& entry = ledger.back();
-  entry.id = document.id;
-  if (ruling.has_order) entry.order = ruling.edit.order;
-  entry.expected = newest_known(document);
-  if (ruling.edit.served) entry.version = ruling.edit.version;
+  if (tells_of(context.policies.events, ruling.decision.outcome)) {
+    Event& event = tell(input, ruling.decision, document.id);
+    if (ruling.has_order) event.order = ruling.edit.order;
+    event.expected = newest_known(document);
+    event.target = target;
+    if (ruling.edit.served) event.version = ruling.edit.version;
+  }
   send(document, ruling, input);
   if (!ruling.edit.nothing()) overlay.change(document, ruling.edit, context);
   return Verdict::kDecided;
@@ -165,19 +166,37 @@ void Batch::Body::narrow_forwards(Document& document, const Ruling& newer) {
     Forward& forward = *std::get_if<Forward>(&emission.what);
     if (forward.targets.empty() || forward.order >= newer.edit.order) continue;
     forward.targets = forward.targets.without(newer.edit.moved);
-    if (!forward.targets.empty()) continue;
-    Decision& decision = decisions[emission.input.value()];
-    decision.outcome = Outcome::kDropped;
-    decision.reason = Reason::kSuperseded;
-    ledger[emission.input.value()].expected = newer.edit.order;
+    if (forward.targets.empty()) withdraw(document.id, emission, newer.edit.order);
   }
+}
+
+void Batch::Body::withdraw(DocumentId id, const Emission& forward, const Order& newer) {
+  Decision& decision = decisions[forward.input.value()];
+  decision.outcome = Outcome::kDropped;
+  decision.reason = Reason::kSuperseded;
+  const EventPolicy policy = context.policies.events;
+  if (policy == EventPolicy::kNone) return;
+  if (policy == EventPolicy::kDrops) {
+    tell(forward.input, decision, id).order = std::get_if<Forward>(&forward.what)->order;
+    late_events = true;
+  }
+  Event& event = policy == EventPolicy::kAll ? events[forward.input.value()] : events.back();
+  event.decision = decision;
+  event.expected = newer;
 }
 
 InputIndex Batch::Body::number(const Decision& decision) {
   RESEQ_ASSERT(decisions.size() < kNoInput.value(), "more inputs in a batch than can be numbered");
   decisions.push_back(decision);
-  ledger.emplace_back();
   return InputIndex(static_cast<std::uint32_t>(decisions.size() - 1));
+}
+
+Event& Batch::Body::tell(InputIndex input, const Decision& decision, DocumentId id) {
+  Event& event = events.emplace_back();
+  event.input = input;
+  event.id = id;
+  event.decision = decision;
+  return event;
 }
 
 Batch::Batch(const StateView& view, const PartitionState& state, const Context& context)
@@ -188,7 +207,6 @@ Batch::~Batch() = default;
 void Batch::expect(std::size_t inputs) {
   body_->overlay.expect(inputs);
   body_->decisions.reserve(inputs);
-  body_->ledger.reserve(inputs);
   body_->emissions.reserve(inputs);
 }
 
@@ -201,12 +219,9 @@ void Batch::fire_overdue(DocumentId id) {
   RESEQ_ASSERT(!body_->closed, "a timer for a closed batch");
   Document& document = body_->overlay.find_copied(id);
   if (!body_->overlay.mark_overdue(document, body_->context.now)) return;
-  Event event;
+  Event& event = body_->tell(kNoInput, {Outcome::kApplied, Reason::kNone, TableRow::kNone}, document.id);
   event.kind = EventKind::kOverdue;
-  event.id = document.id;
-  event.decision.outcome = Outcome::kApplied;
   event.order = newest_known(document);
-  body_->overdue.push_back(event);
 }
 
 void Batch::expire_watermark(DocumentId id) {
@@ -214,7 +229,7 @@ void Batch::expire_watermark(DocumentId id) {
   body_->overlay.expire(body_->overlay.find_copied(id), body_->context.now);
 }
 
-void Batch::close(EventPolicy events) {
+void Batch::close() {
   RESEQ_ASSERT(!body_->closed, "a batch closed twice");
   body_->closed = true;
   std::vector<Emission>& emissions = body_->emissions;
@@ -223,12 +238,9 @@ void Batch::close(EventPolicy events) {
     return forward != nullptr && forward->targets.empty();
   };
   emissions.erase(std::remove_if(emissions.begin(), emissions.end(), withdrawn), emissions.end());
-  for (std::size_t i = 0; i < body_->ledger.size(); ++i) {
-    Event& event = body_->ledger[i];
-    event.decision = body_->decisions[i];
-    if (wants(events, event)) emissions.push_back({InputIndex(static_cast<std::uint32_t>(i)), event});
-  }
-  for (const Event& event : body_->overdue) emissions.push_back({kNoInput, event});
+  if (body_->late_events)
+    std::stable_sort(body_->events.begin(), body_->events.end(),
+                     [](const Event& a, const Event& b) { return a.input < b.input; });
   body_->changes = body_->overlay.changes();
 }
 
@@ -239,6 +251,11 @@ std::span<const Decision> Batch::decisions() const {
 std::span<const Emission> Batch::emissions() const {
   RESEQ_ASSERT(body_->closed, "emissions of an open batch");
   return body_->emissions;
+}
+
+std::span<const Event> Batch::events() const {
+  RESEQ_ASSERT(body_->closed, "events of an open batch");
+  return body_->events;
 }
 
 std::span<const RowChange> Batch::changes() const {

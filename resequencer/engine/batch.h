@@ -25,8 +25,6 @@ enum class Verdict : std::uint8_t {
   kStop,           // policy on_missing = stop: leave this input unread, park the partition
 };
 
-enum class EventPolicy : std::uint8_t { kNone, kDrops, kAll };
-
 class Batch {
  public:
   // REQUIRES: view and context outlive the batch.
@@ -52,13 +50,14 @@ class Batch {
   // until later stay as they are. REQUIRES: all inputs of the batch are decided.
   void expire_watermark(DocumentId id);
 
-  // Settles withdrawn and narrowed forwards and adds the events. After it nothing can be decided.
-  void close(EventPolicy events);
+  // Settles withdrawn and narrowed forwards. After it nothing can be decided.
+  void close();
 
   // One per input decided, by InputIndex. Final after close().
   [[nodiscard]] std::span<const Decision> decisions() const;
   // REQUIRES for the following: closed.
-  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order, events last
+  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order
+  [[nodiscard]] std::span<const Event> events() const;        // in input order, those of timers last
   [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
   [[nodiscard]] const PartitionState& state() const;          // after the batch
 

@@ -28,10 +28,14 @@ enum class Intake : std::uint8_t { kInline, kTap };
 enum class OnUnregistered : std::uint8_t { kDeadLetter, kDrop };
 enum class OnMissing : std::uint8_t { kDeadLetter, kRedirect, kStop };
 
+// Of which outcomes `events` tells. Of overdue documents it always does.
+enum class EventPolicy : std::uint8_t { kNone, kDrops, kAll };
+
 struct Policies {
   OnUnregistered on_unregistered = OnUnregistered::kDeadLetter;
   OnUnregistered on_unregistered_target = OnUnregistered::kDeadLetter;
   OnMissing on_missing = OnMissing::kDeadLetter;
+  EventPolicy events = EventPolicy::kNone;
 };
 
 struct Context {

@@ -21,7 +21,7 @@ Document* Overlay::known(DocumentId id, std::uint64_t hash) const {
 // The row is made in its place: it is some hundred bytes.
 Document& Overlay::add(DocumentId id, std::uint64_t hash) {
   void* const place = memory_.allocate(sizeof(Document), alignof(Document));
-  documents_.push_back(new (place) Document{view_.find(id), id, false, {}});
+  documents_.push_back(new (place) Document(view_, id));
   index_.add(hash, static_cast<std::uint32_t>(documents_.size() - 1));
   return *documents_.back();
 }

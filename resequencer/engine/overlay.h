@@ -18,6 +18,8 @@
 namespace reseq::engine {
 
 struct Document {
+  Document(const StateView& view, DocumentId document) : now(view.find(document)), id(document) {}
+
   Lookup now;  // what was looked up, as it stands after the decisions made so far
   DocumentId id;
   bool changed = false;                                   // differs from the committed row
@@ -37,6 +39,7 @@ class Overlay {
   // Room for so many documents, before the first.
   void expect(std::size_t documents) {
     documents_.reserve(documents);
+    changed_.reserve(documents);
     index_.expect(documents);
   }
 

@@ -76,7 +76,7 @@ struct Decision {
 
 // Index of an input within its batch.
 using InputIndex = Strong<struct InputIndexTag, std::uint32_t>;
-inline constexpr InputIndex kNoInput{UINT32_MAX};  // of an emission that a timer caused
+inline constexpr InputIndex kNoInput{UINT32_MAX};  // of an event that a timer caused
 
 struct Forward {  // to `work`
   Order order;
@@ -100,9 +100,17 @@ struct Redirect {  // policy on_missing = a topic
   Reason reason = Reason::kNone;
 };
 
+// One record to produce. Payload and headers come from the input named, never copied by the engine.
+struct Emission {
+  InputIndex input;
+  std::variant<Forward, Release, DeadLetter, Redirect> what;
+};
+
 enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset };
 
-struct Event {  // ledger entry of one outcome, or of a timer
+// What is told on `events`: of an outcome, or of a timer.
+struct Event {
+  InputIndex input = kNoInput;
   EventKind kind = EventKind::kOutcome;
   DocumentId id;
   Decision decision;
@@ -110,12 +118,6 @@ struct Event {  // ledger entry of one outcome, or of a timer
   std::optional<Order> expected;
   std::optional<TargetNumber> target;
   std::optional<Version> version;
-};
-
-// One record to produce. Payload and headers come from the input named, never copied by the engine.
-struct Emission {
-  InputIndex input;
-  std::variant<Forward, Release, DeadLetter, Redirect, Event> what;
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

@@ -52,7 +52,7 @@ class Sequence {
   // is left then is decided by the length. Whole words, because every decision compares several times.
   friend std::strong_ordering operator<=>(const Sequence& a, const Sequence& b) {
     for (std::size_t at = 0; at < kMaxBytes; at += sizeof(std::uint64_t))
-      if (const auto order = a.word(at) <=> b.word(at); order != 0) return order;
+      if (a.word(at) != b.word(at)) return in_order(a.word(at)) <=> in_order(b.word(at));
     return a.size_ <=> b.size_;
   }
   friend bool operator==(const Sequence& a, const Sequence& b) {
@@ -60,11 +60,11 @@ class Sequence {
   }
 
  private:
-  // Eight bytes as a number, the first one highest.
+  // Eight bytes as they lie in memory.
   [[nodiscard]] std::uint64_t word(std::size_t at) const {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes_.data() + at, sizeof word);
-    return in_order(word);
+    return word;
   }
   // From a number to its bytes with the first one highest, and back.
   static std::uint64_t in_order(std::uint64_t word) {

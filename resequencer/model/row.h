@@ -42,6 +42,7 @@ struct Requested {
 };
 
 struct Row {
+  Row();
   std::optional<Order> barrier;                     // of the last delete that was meant for all targets
   boost::container::small_vector<Group, 2> groups;  // newest order first, orders strictly falling
   boost::container::small_vector<Since, 1> since;   // sets disjoint
@@ -66,5 +67,8 @@ struct Row {
 
   friend bool operator==(const Row&, const Row&) = default;
 };
+
+// Not in the class: a row that is made with () would have all of its bytes zeroed before its members are made.
+inline Row::Row() = default;
 
 }  // namespace reseq

@@ -44,7 +44,8 @@ engine::Policies policies_of(const config::Settings& settings) {
   OnMissing missing = OnMissing::kDeadLetter;
   if (settings.on_missing == "topic") missing = OnMissing::kRedirect;
   if (settings.on_missing == "stop") missing = OnMissing::kStop;
-  return {unregistered(settings.on_unregistered), unregistered(settings.on_unregistered_target), missing};
+  return {unregistered(settings.on_unregistered), unregistered(settings.on_unregistered_target), missing,
+          events_of(settings.events)};
 }
 
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
@@ -111,7 +112,6 @@ Application::Application(config::Settings from)
       topics(settings),
       sequence_kind(codec::parse_sequence_kind(settings.sequence_kind).value_or(SequenceKind::kU64)),
       partitioner(partitioner_of(settings.partitioner)),
-      events(events_of(settings.events)),
       dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)) {}
 
 Result<TopicAnswers> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {

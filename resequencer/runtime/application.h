@@ -54,7 +54,6 @@ struct Application {
   Topics topics;
   SequenceKind sequence_kind;
   Partitioner partitioner;
-  engine::EventPolicy events;
   codec::DeadLetterHeaders dead_letter_headers;
 
   // From the brokers (ask()):

@@ -48,7 +48,7 @@ void PartitionBatch::decide() {
     if (until) fire_timers(*until);
     if (task_.chores().want_sweep(until)) sweep();
   }
-  batch_->close(application_.events);
+  batch_->close();
 }
 
 void PartitionBatch::fire_timers(UnixMs until) {
@@ -97,8 +97,9 @@ void PartitionBatch::settle_positions() {
 }
 
 void PartitionBatch::encode() {
-  outputs_.reserve(batch_->emissions().size());
+  outputs_.reserve(batch_->emissions().size() + batch_->events().size());
   for (const Emission& emission : batch_->emissions()) add_output(emission);
+  for (const Event& event : batch_->events()) add_event(event);
 
   changelog::append_rows(batch_->changes(), view_, arena_, rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
@@ -126,10 +127,7 @@ void PartitionBatch::append_meta(Meta meta) {
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 
-codec::EncodeContext PartitionBatch::encode_context(Role input, const Emission& emission) const {
-  const bool redirects = std::holds_alternative<Redirect>(emission.what);
-  const kafka::TopicIndex letters =
-      redirects ? application_.topics.missing() : application_.topics.of(Role::kDeadLetter);
+codec::EncodeContext PartitionBatch::encode_context(Role input, kafka::TopicIndex letters) const {
   codec::EncodeContext context;
   context.targets = &task_.targets();
   context.sequence_kind = application_.sequence_kind;
@@ -140,13 +138,23 @@ codec::EncodeContext PartitionBatch::encode_context(Role input, const Emission& 
 }
 
 void PartitionBatch::add_output(const Emission& emission) {
-  const bool timer = emission.input == kNoInput;
-  const codec::InputRecord* input = timer ? nullptr : &records_[emission.input.value()];
-  const Role role = timer ? Role::kControl : input->role;
+  const codec::InputRecord& input = records_[emission.input.value()];
+  const bool redirects = std::holds_alternative<Redirect>(emission.what);
+  const kafka::TopicIndex letters =
+      redirects ? application_.topics.missing() : application_.topics.of(Role::kDeadLetter);
   Outgoing& out = outputs_.emplace_back();
-  out.record = codec::encode(emission, input, encode_context(role, emission), arena_);
+  out.record = codec::encode(emission, input, encode_context(input.role, letters), arena_);
   out.topic = topic_of(out.record, emission);
   if (out.record.takes_input_headers) out.input = sources_[emission.input.value()];
+}
+
+void PartitionBatch::add_event(const Event& event) {
+  const codec::InputRecord* input = event.input == kNoInput ? nullptr : &records_[event.input.value()];
+  const Role role = input == nullptr ? Role::kControl : input->role;
+  const kafka::TopicIndex topic = application_.topics.of(Role::kEvents);
+  Outgoing& out = outputs_.emplace_back();
+  out.record = codec::encode(event, input, encode_context(role, topic), arena_);
+  out.topic = topic;
 }
 
 kafka::TopicIndex PartitionBatch::topic_of(const codec::OutputRecord& record, const Emission& emission) const {

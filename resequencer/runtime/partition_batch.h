@@ -64,8 +64,10 @@ class PartitionBatch {
   void sweep();
   void append_meta(Meta meta);
   void add_output(const Emission& emission);
+  void add_event(const Event& event);
   [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;
-  [[nodiscard]] codec::EncodeContext encode_context(Role input, const Emission& emission) const;
+  // For what comes of an input with this role, and for letters and redirects of this topic.
+  [[nodiscard]] codec::EncodeContext encode_context(Role input, kafka::TopicIndex letters) const;
 
   const Application& application_;
   PartitionTask& task_;

@@ -46,7 +46,7 @@ struct Writing {
   Arena& arena;
 
   codec::OutputRecord operator()(auto what) const {
-    return codec::encode(Emission{InputIndex(0), std::move(what)}, &input, encode, arena);
+    return codec::encode(Emission{InputIndex(0), std::move(what)}, input, encode, arena);
   }
 };
 
@@ -110,7 +110,7 @@ void check_dead_letter(const Writing& write, Reason reason, const std::optional<
 }
 
 void check_event(const Writing& write, const Event& event) {
-  const codec::OutputRecord record = write(event);
+  const codec::OutputRecord record = codec::encode(event, &write.input, write.encode, write.arena);
   RESEQ_ASSERT(record.payload.has_value(), "an event without a payload");
   const std::string_view text = *record.payload;
   RESEQ_ASSERT(std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }),

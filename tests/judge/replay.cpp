@@ -168,11 +168,13 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   }
   fire_timers(logged, batch, replayed);
   sweep(logged.meta, batch);
-  batch.close(application_.events);
+  batch.close();
   for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
-  for (const Emission& emission : batch.emissions()) produce(emission, inputs, replayed);
+  for (const Emission& emission : batch.emissions()) produce(emission, inputs[emission.input.value()], replayed);
+  for (const Event& event : batch.events())
+    produce(event, event.input == kNoInput ? nullptr : &inputs[event.input.value()], replayed);
   if (const std::string what = compare(logged, batch); !what.empty()) {
     differs(logged.at, what);
     return take_over(logged);
@@ -263,38 +265,49 @@ void Replay::take_over(const LoggedBatch& logged) {
   state_ = logged.meta.state;
 }
 
-void Replay::produce(const Emission& emission, const std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed) {
-  const runtime::Topics& topics = application_.topics;
-  const bool timer = emission.input == kNoInput;
-  const codec::InputRecord* input = timer ? nullptr : &inputs[emission.input.value()];
-  const auto letters =
-      std::holds_alternative<Redirect>(emission.what) ? topics.missing() : topics.of(Role::kDeadLetter);
+codec::EncodeContext Replay::encoding(Role input, kafka::TopicIndex letters) const {
   codec::EncodeContext encoding;
   encoding.targets = &targets_;
   encoding.sequence_kind = application_.sequence_kind;
   encoding.dead_letter_headers = application_.dead_letter_headers;
-  encoding.input_topic = topics.name(topics.of(timer ? Role::kControl : input->role));
+  encoding.input_topic = application_.topics.name(application_.topics.of(input));
   encoding.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
+  return encoding;
+}
+
+void Replay::produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) {
+  const runtime::Topics& topics = application_.topics;
+  const bool redirects = std::holds_alternative<Redirect>(emission.what);
+  const auto letters = redirects ? topics.missing() : topics.of(Role::kDeadLetter);
   Arena arena;
-  const codec::OutputRecord record = codec::encode(emission, input, encoding, arena);
+  const codec::OutputRecord record = codec::encode(emission, input, encoding(input.role, letters), arena);
   kafka::TopicIndex topic = letters;
   if (record.role == Role::kOutput) {
     topic = setting_->outputs[record.target->value()];
-  } else if (!std::holds_alternative<Redirect>(emission.what)) {
+  } else if (!redirects) {
     topic = topics.of(record.role);
   }
-  const Source source = timer ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
-                              : Source{{topics.of(input->role).value(), partition_}, input->offset};
-  produced_.add(topic.value(), sent(record, timer ? std::span<const Header>() : input->headers, replayed.meta.now),
-                source);
+  produced_.add(topic.value(), sent(record, input.headers, replayed.meta.now),
+                {{topics.of(input.role).value(), partition_}, input.offset});
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
-  replayed.releases.push_back({.id = *input->key,
+  replayed.releases.push_back({.id = *input.key,
                                .target = targets_.name(release->target),
                                .epoch = release->order.epoch.value(),
                                .sequence = number_of(release->order.sequence),
                                .revision = release->order.revision.value(),
-                               .payload = input->payload});
+                               .payload = input.payload});
+}
+
+void Replay::produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed) {
+  const runtime::Topics& topics = application_.topics;
+  const kafka::TopicIndex topic = topics.of(Role::kEvents);
+  Arena arena;
+  const codec::OutputRecord record =
+      codec::encode(event, input, encoding(input == nullptr ? Role::kControl : input->role, topic), arena);
+  const Source source = input == nullptr ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
+                                         : Source{{topics.of(input->role).value(), partition_}, input->offset};
+  produced_.add(topic.value(), sent(record, {}, replayed.meta.now), source);
 }
 
 }  // namespace reseq::judge

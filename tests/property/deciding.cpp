@@ -32,18 +32,19 @@ struct SameEmission {
     return a.reason == b.reason && a.expected == b.expected;
   }
   bool operator()(const Redirect& a, const Redirect& b) const { return a.reason == b.reason; }
-  bool operator()(const Event& a, const Event& b) const {
-    return a.kind == b.kind && a.id == b.id && a.decision == b.decision && a.order == b.order &&
-           a.expected == b.expected && a.target == b.target && a.version == b.version;
-  }
   template <typename A, typename B>
   bool operator()(const A&, const B&) const {
     return false;
   }
 };
 
-bool same(const Emission& a, const Emission& b) {
+bool same_emission(const Emission& a, const Emission& b) {
   return a.input == b.input && std::visit(SameEmission{}, a.what, b.what);
+}
+
+bool same_event(const Event& a, const Event& b) {
+  return a.input == b.input && a.kind == b.kind && a.id == b.id && a.decision == b.decision && a.order == b.order &&
+         a.expected == b.expected && a.target == b.target && a.version == b.version;
 }
 
 // Another version for every release, each time it is asked.
@@ -70,12 +71,12 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
   }
   if (decided.last == engine::Verdict::kDecided)
     for (const std::size_t document : plan.timers) batch.fire_overdue(kIds[document]);
-  batch.close(plan.events);
+  batch.close();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
   decided.emissions.assign(batch.emissions().begin(), batch.emissions().end());
-  for (Emission& emission : decided.emissions)
-    if (Event* event = std::get_if<Event>(&emission.what); event != nullptr && !event->id.empty())
-      event->id = kIds[document_of(event->id)];
+  decided.events.assign(batch.events().begin(), batch.events().end());
+  for (Event& event : decided.events)
+    if (!event.id.empty()) event.id = kIds[document_of(event.id)];
   for (const RowChange& change : batch.changes())
     decided.changes.push_back(
         {document_of(change.id), change.row != nullptr ? std::optional(*change.row) : std::nullopt});
@@ -87,8 +88,9 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
 std::string difference(const Decided& a, const Decided& b) {
   if (a.taken != b.taken) return "the number of inputs decided";
   if (a.decisions != b.decisions) return "the decisions";
-  if (!std::equal(a.emissions.begin(), a.emissions.end(), b.emissions.begin(), b.emissions.end(), same))
+  if (!std::equal(a.emissions.begin(), a.emissions.end(), b.emissions.begin(), b.emissions.end(), same_emission))
     return "the records produced";
+  if (!std::equal(a.events.begin(), a.events.end(), b.events.begin(), b.events.end(), same_event)) return "the events";
   if (a.changes != b.changes) return "the rows";
   if (a.state != b.state) return "the partition state";
   return {};

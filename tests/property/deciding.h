@@ -22,7 +22,6 @@ struct PlannedInput {
 struct Plan {
   std::span<const PlannedInput> inputs;
   std::span<const std::size_t> timers;  // documents
-  engine::EventPolicy events = engine::EventPolicy::kNone;
 };
 
 struct ChangedRow {
@@ -31,12 +30,13 @@ struct ChangedRow {
   friend bool operator==(const ChangedRow&, const ChangedRow&) = default;
 };
 
-// What a closed batch said. The views in emissions are those of the inputs.
+// What a closed batch said. The views in events are those of the inputs.
 struct Decided {
   std::size_t taken = 0;                             // inputs decided, from the front of the plan
   engine::Verdict last = engine::Verdict::kDecided;  // why the one behind them was not
   std::vector<Decision> decisions;
   std::vector<Emission> emissions;
+  std::vector<Event> events;
   std::vector<ChangedRow> changes;
   PartitionState state;
 };

@@ -23,6 +23,7 @@ World::World(const Script& script, const WrongEngine& wrong, Hits* hits)
       state_(model_.state) {
   context_.now = kStart;
   if (!wrong_.is_right()) model_.events = engine::EventPolicy::kNone;  // what is broken shows in the records, not there
+  context_.policies.events = model_.events;
 }
 
 std::string World::play() {
@@ -89,7 +90,7 @@ std::vector<PlannedInput> World::plan_inputs(const BatchSize& size) const {
 
 void World::run_batch(const BatchSize& size) {
   const std::vector<PlannedInput> inputs = plan_inputs(size);
-  Plan plan{inputs, {}, model_.events};
+  Plan plan{inputs, {}};
   if (timers_due_) plan.timers = {kAllDocuments, model_.documents};
   if (inputs.empty() && plan.timers.empty()) return;
   Decided decided = decide(plan, rows_, state_, context_, wrong_);
@@ -101,7 +102,7 @@ void World::run_batch(const BatchSize& size) {
     if (const std::string what = difference(decided, again); !what.empty())
       wrong("the same inputs, state and context differ in " + what);
   }
-  if (decided.last != engine::Verdict::kDecided) take_back(decided, {inputs, {}, model_.events});
+  if (decided.last != engine::Verdict::kDecided) take_back(decided, {inputs, {}});
   if (wrong_.corrupt) wrong_.corrupt(decided, plan, rows_);
   record(decided, plan);
   if (!plan.timers.empty()) timers_due_ = false;
@@ -141,6 +142,7 @@ void World::record(const Decided& decided, const Plan& plan) {
     ++(entry.input.log == Log::kRequests ? requests_next_ : commands_next_);
   }
   for (const Emission& emission : decided.emissions) record_emission(emission, batch);
+  for (const Event& event : decided.events) record_event(event, batch);
   for (const ChangedRow& change : decided.changes) rows_[change.document] = change.row;
   state_ = decided.state;
   for (const Entry& entry : batch.entries) {
@@ -153,24 +155,23 @@ void World::record(const Decided& decided, const Plan& plan) {
 }
 
 void World::record_emission(const Emission& emission, BatchRecord& batch) {
-  const auto* event = std::get_if<Event>(&emission.what);
-  if (emission.input == kNoInput) {
-    if (!event || event->kind != EventKind::kOverdue)
-      return wrong("a record without an input that is no timer's event");
-    batch.overdue.push_back(document_of(event->id));
-    return;
-  }
   if (emission.input.value() >= batch.entries.size()) return wrong("a record for an input that was not decided");
   Entry& entry = batch.entries[emission.input.value()];
-  if (event) {
-    ++entry.events;
-    return;
-  }
   ++entry.produced;
   if (const auto* forward = std::get_if<Forward>(&emission.what)) entry.forward = *forward;
   if (const auto* release = std::get_if<Release>(&emission.what)) entry.release = *release;
   if (const auto* dead_letter = std::get_if<DeadLetter>(&emission.what)) entry.dead_letter = *dead_letter;
   if (std::holds_alternative<Redirect>(emission.what)) entry.redirected = true;
+}
+
+void World::record_event(const Event& event, BatchRecord& batch) {
+  if (event.input == kNoInput) {
+    if (event.kind != EventKind::kOverdue) return wrong("an event without an input that is no timer's");
+    batch.overdue.push_back(document_of(event.id));
+    return;
+  }
+  if (event.input.value() >= batch.entries.size()) return wrong("an event of an input that was not decided");
+  ++batch.entries[event.input.value()].events;
 }
 
 // Everything arrives: the logs are decided to their ends, then the pipeline delivers what it still has, and again.
@@ -201,7 +202,7 @@ void World::replay() {
     state.floors = batch.before.floors;
     context_.now = batch.now;
     context_.policies.on_missing = batch.on_missing;
-    const Decided decided = decide({inputs, batch.timers, model_.events}, rows, state, context_, wrong_);
+    const Decided decided = decide({inputs, batch.timers}, rows, state, context_, wrong_);
     for (const ChangedRow& change : decided.changes) rows[change.document] = change.row;
     state = decided.state;
   }

@@ -45,6 +45,7 @@ class World {
   void take_back(const Decided& decided, const Plan& plan);
   void record(const Decided& decided, const Plan& plan);
   void record_emission(const Emission& emission, BatchRecord& batch);
+  void record_event(const Event& event, BatchRecord& batch);
   void finish();
   void replay();
   void wrong(std::string_view what);

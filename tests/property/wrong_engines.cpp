@@ -16,9 +16,7 @@ What* produced(Decided& decided, std::size_t input) {
 }
 
 void forget_records(Decided& decided, std::size_t input) {
-  std::erase_if(decided.emissions, [&](const Emission& each) {
-    return each.input.value() == input && !std::holds_alternative<Event>(each.what);
-  });
+  std::erase_if(decided.emissions, [&](const Emission& each) { return each.input.value() == input; });
 }
 
 void produce(Decided& decided, std::size_t input, const decltype(Emission::what)& what) {

@@ -42,7 +42,7 @@ class EncodeOutput final : public Step {
     std::uint64_t edits = 0;
     Arena arena;
     const Emission emission{InputIndex(0), Forward{Order{}, Op::kUpsert, TargetSet(3)}};
-    for (const auto& input : inputs_.all()) edits += codec::encode(emission, &input, encoding, arena).edits.size();
+    for (const auto& input : inputs_.all()) edits += codec::encode(emission, input, encoding, arena).edits.size();
     RESEQ_ASSERT(edits == 0, "a sample that is not forwarded as it came");
   }
   [[nodiscard]] std::uint64_t records() const override { return records_; }

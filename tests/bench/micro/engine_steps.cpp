@@ -56,7 +56,7 @@ class Decide : public Step {
     std::int64_t position = 0;
     for (const Command& command : commands_)
       if (batch.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
-    batch.close(engine::EventPolicy::kDrops);
+    batch.close();
     RESEQ_ASSERT(batch.changes().size() == commands_.size(), "a sample that changes nothing");
   }
   [[nodiscard]] std::uint64_t records() const override { return commands_.size(); }
@@ -116,7 +116,7 @@ class Life final : public Step {
       batch.expect(chosen_.size());
       for (std::size_t k = i * chosen_.size(); k < (i + 1) * chosen_.size(); ++k)
         (void)batch.decide(commands_[k], Offset(++position_), true);
-      batch.close(engine::EventPolicy::kDrops);
+      batch.close();
       RESEQ_ASSERT(batch.changes().size() == chosen_.size(), "a sample that changes nothing");
       state_.apply(batch.changes());
       before_ = batch.state();

@@ -42,6 +42,7 @@ engine::Context context() {
   engine::Context made;
   made.now = kNow;
   made.all_targets = made.default_targets = TargetSet(3);
+  made.policies.events = engine::EventPolicy::kDrops;
   return made;
 }
 

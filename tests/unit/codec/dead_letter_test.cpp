@@ -15,7 +15,7 @@ class DeadLetterRecord : public testing::Test {
  protected:
   OutputRecord letter(const SampleRecord& sample, const std::optional<Order>& expected = {}) {
     view_ = sample.view();
-    return encode({InputIndex(0), DeadLetter{Reason::kSequenceReused, expected}}, &view_, context_, arena_);
+    return encode({InputIndex(0), DeadLetter{Reason::kSequenceReused, expected}}, view_, context_, arena_);
   }
   static Edits edits(const OutputRecord& record) {
     Edits found;
@@ -70,7 +70,7 @@ TEST_F(DeadLetterRecord, SaysNothingThatOnlyTheInputSays) {
 TEST_F(DeadLetterRecord, OfARedirectLooksTheSame) {
   const SampleRecord sample = SampleRecord::command("sequence").key(std::nullopt).payload(std::nullopt);
   view_ = sample.view();
-  const OutputRecord record = encode({InputIndex(0), Redirect{Reason::kMissingId}}, &view_, context_, arena_);
+  const OutputRecord record = encode({InputIndex(0), Redirect{Reason::kMissingId}}, view_, context_, arena_);
   EXPECT_EQ(record.role, Role::kDeadLetter);
   EXPECT_FALSE(record.key);
   EXPECT_FALSE(record.payload);

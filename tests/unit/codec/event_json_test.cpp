@@ -60,7 +60,7 @@ TEST(EventJson, TellsAnOutcomeInOneLine) {
   const InputRecord input = sample.view();
   Arena arena;
   const Event event = dropped("doc-1");
-  const OutputRecord record = encode({InputIndex(0), event}, &input, context(), arena);
+  const OutputRecord record = encode(event, &input, context(), arena);
   EXPECT_EQ(record.role, Role::kEvents);
   EXPECT_EQ(record.key, "doc-1");
   EXPECT_FALSE(record.takes_input_headers);
@@ -78,7 +78,7 @@ TEST(EventJson, OfATimerNamesNoInputAndNoOutcome) {
   event.kind = EventKind::kOverdue;
   event.id = "doc-1";
   Arena arena;
-  const OutputRecord record = encode({kNoInput, event}, nullptr, context(), arena);
+  const OutputRecord record = encode(event, nullptr, context(), arena);
   EXPECT_EQ(*record.payload, R"({"kind":"overdue","id":"doc-1"})");
 }
 
@@ -88,7 +88,7 @@ TEST(EventJson, OfAResetHasAnEpochAndNoKey) {
   event.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
   event.order = Order{Epoch(9), {}, {}};
   Arena arena;
-  const OutputRecord record = encode({kNoInput, event}, nullptr, context(), arena);
+  const OutputRecord record = encode(event, nullptr, context(), arena);
   EXPECT_FALSE(record.key);
   EXPECT_EQ(*record.payload, R"({"kind":"reset","outcome":"applied","table_row":"control",)"
                              R"("order":{"epoch":9,"revision":"0"}})");

@@ -30,10 +30,10 @@ class Encoder : public testing::Test {
   }
 
   OutputRecord forward(const SampleRecord& sample, const Forward& forward) {
-    return encode({InputIndex(0), forward}, &decoded(sample, Role::kRequests), context_, arena_);
+    return encode({InputIndex(0), forward}, decoded(sample, Role::kRequests), context_, arena_);
   }
   OutputRecord release(const SampleRecord& sample, const Release& release) {
-    return encode({InputIndex(0), release}, &decoded(sample, Role::kCommands), context_, arena_);
+    return encode({InputIndex(0), release}, decoded(sample, Role::kCommands), context_, arena_);
   }
   const InputRecord& decoded(const SampleRecord& sample, Role role) {
     view_ = sample.view();

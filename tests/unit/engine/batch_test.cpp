@@ -16,6 +16,12 @@ std::vector<std::pair<InputIndex, What>> emitted(const Batch& batch) {
   return found;
 }
 
+Context with_events(EventPolicy policy) {
+  Context context = two_targets();
+  context.policies.events = policy;
+  return context;
+}
+
 Verdict decide(Batch& batch, const Command& command, bool requests_read = true) {
   return batch.decide(command, Offset(0), requests_read);
 }
@@ -26,9 +32,9 @@ Refused refused(Reason reason, bool for_policy = false) {
 
 TEST(Batch, ThatDecidedNothingChangesOnlyTheClock) {
   MapState state;
-  const Context context = two_targets();
+  const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
-  batch.close(EventPolicy::kAll);
+  batch.close();
   EXPECT_TRUE(batch.decisions().empty());
   EXPECT_TRUE(batch.emissions().empty());
   EXPECT_TRUE(batch.changes().empty());
@@ -44,7 +50,7 @@ TEST(Batch, ReportsADocumentOnceAndInTheOrderOfFirstChange) {
   EXPECT_EQ(decide(batch, result("untouched", 1, kSearch)), Verdict::kDecided);
   for (const char* id : {"z", "a", "z", "m"}) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("z", 1, kSearch)), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   ASSERT_EQ(batch.changes().size(), 3U);
   EXPECT_EQ(batch.changes()[0].id, "z");
   EXPECT_EQ(batch.changes()[1].id, "a");
@@ -54,12 +60,12 @@ TEST(Batch, ReportsADocumentOnceAndInTheOrderOfFirstChange) {
 
 TEST(Batch, AMissThatHasToWaitChangesNothingAndGetsNoNumber) {
   MapState state;
-  const Context context = two_targets();
+  const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, result("a", 1, kSearch), false), Verdict::kRequestsFirst);
   EXPECT_EQ(decide(batch, registration("b", 1), false), Verdict::kRequestsFirst);
   EXPECT_EQ(decide(batch, unregister("c", 1, targets({kSearch})), false), Verdict::kRequestsFirst);
-  batch.close(EventPolicy::kAll);
+  batch.close();
   EXPECT_TRUE(batch.decisions().empty());
   EXPECT_TRUE(batch.emissions().empty());
   EXPECT_TRUE(batch.changes().empty());
@@ -72,39 +78,39 @@ TEST(Batch, PolicyStopLeavesTheInputUnread) {
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kStop);
   EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, false)), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   ASSERT_EQ(batch.decisions().size(), 1U);
   EXPECT_EQ(emitted<DeadLetter>(batch).size(), 1U);
 }
 
-TEST(Batch, EmissionsComeInInputOrderAndEventsLast) {
+TEST(Batch, EmissionsAndEventsComeInInputOrder) {
   MapState state;
-  const Context context = two_targets();
+  const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, request("a", 1)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
-  batch.close(EventPolicy::kAll);
+  batch.close();
   const auto emissions = batch.emissions();
-  ASSERT_EQ(emissions.size(), 6U);
+  ASSERT_EQ(emissions.size(), 3U);
+  ASSERT_EQ(batch.events().size(), 3U);
   EXPECT_TRUE(std::holds_alternative<Forward>(emissions[0].what));
   EXPECT_TRUE(std::holds_alternative<DeadLetter>(emissions[1].what));
   EXPECT_TRUE(std::holds_alternative<Release>(emissions[2].what));
   for (std::uint32_t i = 0; i < 3; ++i) {
     EXPECT_EQ(emissions[i].input, InputIndex(i));
-    EXPECT_EQ(emissions[3 + i].input, InputIndex(i));
-    EXPECT_TRUE(std::holds_alternative<Event>(emissions[3 + i].what));
+    EXPECT_EQ(batch.events()[i].input, InputIndex(i));
   }
 }
 
 TEST(Batch, TheEventOfAReleaseSaysOrderTargetAndVersion) {
   MapState state;
-  const Context context = two_targets();
+  const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("a", 5, kCatalogue)), Verdict::kDecided);
-  batch.close(EventPolicy::kAll);
-  const Event event = emitted<Event>(batch)[1].second;
+  batch.close();
+  const Event event = batch.events()[1];
   EXPECT_EQ(event.kind, EventKind::kOutcome);
   EXPECT_EQ(event.id, "a");
   EXPECT_EQ(event.decision, (Decision{Outcome::kReleased, Reason::kNone, TableRow::kS1}));
@@ -116,7 +122,7 @@ TEST(Batch, TheEventOfAReleaseSaysOrderTargetAndVersion) {
 
 TEST(Batch, EventsOfDropsLeaveOutWhatWentWell) {
   MapState state;
-  Context context = two_targets();
+  Context context = with_events(EventPolicy::kDrops);
   context.policies.on_missing = OnMissing::kRedirect;
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
@@ -126,16 +132,16 @@ TEST(Batch, EventsOfDropsLeaveOutWhatWentWell) {
   EXPECT_EQ(decide(batch, result("a", 5, kSearch)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, Reset{Epoch(3)}), Verdict::kDecided);
   EXPECT_EQ(decide(batch, Reset{Epoch(2)}), Verdict::kDecided);
-  batch.close(EventPolicy::kDrops);
-  const auto events = emitted<Event>(batch);
+  batch.close();
+  const auto events = batch.events();
   ASSERT_EQ(events.size(), 5U);
-  EXPECT_EQ(events[0].second.decision.reason, Reason::kDuplicate);
-  EXPECT_EQ(events[1].second.id, "bad");
-  EXPECT_EQ(events[2].second.decision.outcome, Outcome::kRedirected);
-  EXPECT_EQ(events[3].second.kind, EventKind::kReset);
-  EXPECT_EQ(events[3].first, InputIndex(5));
-  EXPECT_EQ(events[3].second.order->epoch, Epoch(3));
-  EXPECT_EQ(events[4].second.order->epoch, Epoch(3)) << "a lower epoch changes nothing";
+  EXPECT_EQ(events[0].decision.reason, Reason::kDuplicate);
+  EXPECT_EQ(events[1].id, "bad");
+  EXPECT_EQ(events[2].decision.outcome, Outcome::kRedirected);
+  EXPECT_EQ(events[3].kind, EventKind::kReset);
+  EXPECT_EQ(events[3].input, InputIndex(5));
+  EXPECT_EQ(events[3].order->epoch, Epoch(3));
+  EXPECT_EQ(events[4].order->epoch, Epoch(3)) << "a lower epoch changes nothing";
 }
 
 TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
@@ -146,8 +152,8 @@ TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
     Batch batch(state, state.partition, context);
     EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
     EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Verdict::kDecided);
-    batch.close(EventPolicy::kNone);
-    EXPECT_TRUE(emitted<Event>(batch).empty());
+    batch.close();
+    EXPECT_TRUE(batch.events().empty());
     state.commit(batch);
   }
   context.now = UnixMs(1010);
@@ -157,13 +163,13 @@ TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
     batch.fire_overdue(gone_after_the_call);
     batch.fire_overdue(gone_after_the_call);
   }
-  batch.close(EventPolicy::kNone);
-  const auto events = emitted<Event>(batch);
+  batch.close();
+  const auto events = batch.events();
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].first, kNoInput);
-  EXPECT_EQ(events[0].second.kind, EventKind::kOverdue);
-  EXPECT_EQ(events[0].second.id, "a");
-  EXPECT_EQ(events[0].second.order, order_of(5));
+  EXPECT_EQ(events[0].input, kNoInput);
+  EXPECT_EQ(events[0].kind, EventKind::kOverdue);
+  EXPECT_EQ(events[0].id, "a");
+  EXPECT_EQ(events[0].order, order_of(5));
   ASSERT_EQ(batch.changes().size(), 1U);
   EXPECT_EQ(batch.changes()[0].id, "a");
 }
@@ -175,7 +181,7 @@ TEST(Batch, ADeadLetterSaysTheOrderThatWasExpected) {
   EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("a", 9, kSearch)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, result("b", 9, kSearch)), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   const auto letters = emitted<DeadLetter>(batch);
   ASSERT_EQ(letters.size(), 2U);
   EXPECT_EQ(letters[0].second.expected, order_of(5));
@@ -184,17 +190,40 @@ TEST(Batch, ADeadLetterSaysTheOrderThatWasExpected) {
 
 TEST(Batch, AWithdrawnForwardIsADropWithItsNewerOrderExpected) {
   MapState state;
-  const Context context = two_targets();
+  const Context context = with_events(EventPolicy::kDrops);
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
   EXPECT_EQ(decide(batch, request("a", 6)), Verdict::kDecided);
-  batch.close(EventPolicy::kDrops);
+  batch.close();
   EXPECT_EQ(batch.decisions()[0], (Decision{Outcome::kDropped, Reason::kSuperseded, TableRow::kR1}));
   EXPECT_EQ(emitted<Forward>(batch).size(), 1U);
-  const auto events = emitted<Event>(batch);
+  const auto events = batch.events();
   ASSERT_EQ(events.size(), 1U);
-  EXPECT_EQ(events[0].second.decision, batch.decisions()[0]);
-  EXPECT_EQ(events[0].second.expected, order_of(6));
+  EXPECT_EQ(events[0].decision, batch.decisions()[0]);
+  EXPECT_EQ(events[0].expected, order_of(6));
+}
+
+TEST(Batch, TheEventOfAWithdrawnForwardStandsWhereItsInputDoes) {
+  for (const EventPolicy policy : {EventPolicy::kDrops, EventPolicy::kAll}) {
+    MapState state;
+    const Context context = with_events(policy);
+    Batch batch(state, state.partition, context);
+    EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, request("b", 5)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, request("b", 5)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, request("a", 6)), Verdict::kDecided);
+    batch.close();
+    std::vector<std::uint32_t> inputs;
+    for (const Event& event : batch.events()) {
+      inputs.push_back(event.input.value());
+      EXPECT_EQ(event.decision, batch.decisions()[event.input.value()]);
+    }
+    const bool all = policy == EventPolicy::kAll;
+    EXPECT_EQ(inputs, all ? std::vector<std::uint32_t>({0, 1, 2, 3, 4}) : std::vector<std::uint32_t>({0, 1, 3}));
+    EXPECT_EQ(batch.events()[1].order, order_of(5));
+    EXPECT_EQ(batch.events()[1].expected, order_of(6));
+  }
 }
 
 TEST(Batch, ARequestIsNotedWithPositionHashAndWhatWasForwarded) {
@@ -204,7 +233,7 @@ TEST(Batch, ARequestIsNotedWithPositionHashAndWhatWasForwarded) {
   Request command = request("a", 5);
   command.hash = PayloadHash(77);
   EXPECT_EQ(batch.decide(command, Offset(123), true), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   const Requested expected{order_of(5), Offset(123), PayloadHash(77), targets({kSearch, kCatalogue})};
   EXPECT_EQ(batch.changes()[0].row->requested, expected);
 }
@@ -221,20 +250,20 @@ TEST(Batch, KeepsExtensionsOfARowThatItChanges) {
   state.rows.emplace("a", row);
   Batch batch(state, state.partition, context);
   EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   EXPECT_EQ(batch.changes()[0].row->extensions, "kept");
 }
 
 TEST(Batch, GivesTheSameEffectsForTheSameInputs) {
   const auto run = [] {
     MapState state;
-    const Context context = two_targets();
+    const Context context = with_events(EventPolicy::kAll);
     Batch batch(state, state.partition, context);
     std::vector<std::string> ids;
     for (int i = 0; i < 1000; ++i) ids.push_back("document " + std::to_string(i * 7919 % 1000));
     for (const std::string& id : ids) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
     for (const std::string& id : ids) EXPECT_EQ(decide(batch, result(id, 1, kSearch)), Verdict::kDecided);
-    batch.close(EventPolicy::kAll);
+    batch.close();
     std::string order;
     for (const RowChange& change : batch.changes()) order += std::string(change.id) + ";";
     for (const auto& [input, release] : emitted<Release>(batch))
@@ -250,7 +279,7 @@ TEST(BatchDeathTest, AnInputAfterCloseIsABugOfTheCaller) {
   MapState state;
   const Context context = two_targets();
   Batch batch(state, state.partition, context);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   EXPECT_DEATH(static_cast<void>(decide(batch, request("a", 1))), "closed batch");
 }
 

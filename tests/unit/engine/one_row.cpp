@@ -7,7 +7,7 @@ Answer ask(const NaiveRow& row, const Command& command, const Context& context) 
   if (row.exists()) state.rows.emplace("d", real_row(row));
   Batch batch(state, state.partition, context);
   if (batch.decide(command, Offset(9), true) != Verdict::kDecided) return {};
-  batch.close(EventPolicy::kNone);
+  batch.close();
   state.commit(batch);
 
   Answer answer;

@@ -108,7 +108,7 @@ class MergedRealm {
       if (!register_first) register_one(i);
       decide(result(kMerged[arriving[i].merged], sequence(arriving[i], i + 1), kSearch), arriving[i]);
     }
-    batch.close(EventPolicy::kNone);
+    batch.close();
     return replay(batch, inputs);
   }
 

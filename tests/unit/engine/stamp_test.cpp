@@ -122,7 +122,7 @@ TEST(Versions, RiseOverFailoverToAHostWithASlowClock) {
     ASSERT_EQ(batch.decide(request(id, 1), Offset(0), true), Verdict::kDecided);
     for (const TargetNumber t : {kSearch, kCatalogue})
       ASSERT_EQ(batch.decide(result(id, 1, t), Offset(0), true), Verdict::kDecided);
-    batch.close(EventPolicy::kNone);
+    batch.close();
     int releases = 0;
     for (const Emission& emission : batch.emissions())
       if (const Release* release = std::get_if<Release>(&emission.what)) {
@@ -146,7 +146,7 @@ TEST(Versions, ARefusedObservedVersionLeavesTheTargetPending) {
   high.observed = Version(kVersionLimit);
   ASSERT_EQ(batch.decide(high, Offset(0), true), Verdict::kDecided);
   ASSERT_EQ(batch.decide(result("d", 1, kSearch), Offset(1), true), Verdict::kDecided);
-  batch.close(EventPolicy::kNone);
+  batch.close();
   EXPECT_EQ(batch.decisions()[1].reason, Reason::kObservedVersionTooHigh);
   EXPECT_EQ(batch.decisions()[2].outcome, Outcome::kReleased);
 }
