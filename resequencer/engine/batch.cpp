@@ -60,7 +60,7 @@ struct Batch::Body {
   PartitionState state;
   std::vector<Decision> decisions;  // by input
   std::vector<Emission> emissions;
-  std::vector<Event> events;  // in input order when closed; with EventPolicy::kAll always, then by input
+  std::vector<Event> events;  // in input order when closed; with EventPolicy::kAll one per input at any time
   bool late_events = false;   // some were added behind those of later inputs
   std::vector<RowChange> changes;
   bool closed = false;
@@ -181,6 +181,7 @@ void Batch::Body::withdraw(DocumentId id, const Emission& forward, const Order& 
     late_events = true;
   }
   Event& event = policy == EventPolicy::kAll ? events[forward.input.value()] : events.back();
+  RESEQ_ASSERT(event.input == forward.input, "the event of another input");
   event.decision = decision;
   event.expected = newer;
 }

@@ -28,7 +28,7 @@ enum class Intake : std::uint8_t { kInline, kTap };
 enum class OnUnregistered : std::uint8_t { kDeadLetter, kDrop };
 enum class OnMissing : std::uint8_t { kDeadLetter, kRedirect, kStop };
 
-// Of which outcomes `events` tells. Of overdue documents it always does.
+// Of which outcomes `events` tells; drops: of what was stopped, and of a RESET. Of overdue documents it always does.
 enum class EventPolicy : std::uint8_t { kNone, kDrops, kAll };
 
 struct Policies {

@@ -13,9 +13,10 @@ constexpr std::int64_t kPausePerCommit = 3;  // measured: docs/decisions/0093
 }  // namespace
 
 void MarkerPause::committed(Milliseconds called, Milliseconds returned) {
-  const std::int64_t took_us = (returned.value() - called.value()) * kUsPerMs;
+  // One that hung says nothing of those to come.
+  const std::int64_t took_us = std::min(returned.value() - called.value(), kPutOff.value()) * kUsPerMs;
   commit_us_ += (took_us - commit_us_) / kCommitsInAverage;
-  const std::int64_t pause_ms = (commit_us_ * kPausePerCommit + kUsPerMs - 1) / kUsPerMs;
+  const std::int64_t pause_ms = (commit_us_ * kPausePerCommit + kUsPerMs / 2) / kUsPerMs;
   until_ = Milliseconds(returned.value() + std::min(pause_ms, kPutOff.value()));
 }
 

@@ -16,6 +16,9 @@ namespace {
 // A call waits this long before the worker looks at the time limit of the whole transaction.
 constexpr Milliseconds kSlice{1000};
 constexpr Milliseconds kRoomLimit{50};
+// Parts of the transaction's time-out: the second one is there to flush and commit what was decided in the first.
+constexpr std::int64_t kDecidingPart = 4;
+constexpr std::int64_t kLatePart = 2;
 
 bool unchanged(const PartitionTask& task, const InputPosition& position) {
   if (!task.store().meta()) return false;
@@ -110,6 +113,8 @@ void Transaction::encode() {
 }
 
 void Transaction::go_on() {
+  // The broker counts since the first record was produced: what is left of these partitions goes with the next one.
+  if (begun() && spent(kDecidingPart)) batches_.resize(current_);
   if (current_ < batches_.size()) {
     next_ = Step::kDecide;
   } else if (begun()) {
@@ -260,9 +265,13 @@ void Transaction::end(Ending ending) {
   next_ = Step::kEnd;
 }
 
-// Half of the transaction's time-out: what is not done by then is given up before the broker gives it up (A9).
+// What is not done by then is given up before the broker gives it up (A9).
 bool Transaction::late() const {
-  return clock_.steady().value() - started_.value() > application_.settings.transaction_timeout_ms / 2;
+  return spent(kLatePart);
+}
+
+bool Transaction::spent(std::int64_t part) const {
+  return age().value() > application_.settings.transaction_timeout_ms / part;
 }
 
 }  // namespace reseq::runtime

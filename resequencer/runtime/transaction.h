@@ -97,6 +97,8 @@ class Transaction {
   [[nodiscard]] bool begun() const { return current_ > 0; }  // while a partition is decided or encoded
   [[nodiscard]] Error missing_at(Partition partition, Offset offset) const;
   [[nodiscard]] bool late() const;
+  // More than this part of the time-out: 2 = half of it.
+  [[nodiscard]] bool spent(std::int64_t part) const;
 
   const Application& application_;
   kafka::Producer& producer_;

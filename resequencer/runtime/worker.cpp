@@ -185,6 +185,7 @@ std::vector<Participant> Worker::participants() {
       const auto earliest = task->store().earliest_deadline();
       chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until);
     }
+    if (task->faulty()) continue;  // found while it was asked for chores
     if (queue.something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
   }
   return ready;
@@ -217,17 +218,17 @@ Result<> Worker::settle_transaction() {
       return Done{};
     }
     case Ending::kFault:
-      decide_again();  // what is faulty is rebuilt before
+      decide_again();  // what is faulty is rebuilt in the next step, before anything is decided
       return Done{};
     case Ending::kUnknown:
-      spdlog::warn("transaction=unknown step_error={}", log::outside(done->error().message));
-      recycle(true);
-      return Done{};
     case Ending::kFenced: {
-      spdlog::warn("transaction=fenced error={}", log::outside(done->error().message));
-      // A pause longer than the transaction's time-out makes the broker fence us, and no second process.
+      const bool fenced = done->ending() == Ending::kFenced;
+      spdlog::warn("transaction={} error={}", fenced ? "fenced" : "unknown", log::outside(done->error().message));
+      // A pause longer than the transaction's time-out makes the broker fence us, and no second process. It may have
+      // been the disk: alone, a partition is decided before the broker begins to count.
       const bool paused = done->age().value() > application_.settings.transaction_timeout_ms;
-      auto noted = paused ? Result<>(Done{}) : note_fenced();
+      if (paused) aborts_in_a_row_ = std::max(aborts_in_a_row_, kAbortsUntilAlone);
+      auto noted = !fenced || paused ? Result<>(Done{}) : note_fenced();
       recycle(true);
       return noted;
     }

@@ -21,7 +21,8 @@ constexpr std::size_t kRestoreRecordsPerStep = 5000;
 
 }  // namespace
 
-// Reads what has arrived, up to what one transaction may hold. Waits only when there is nothing else to do.
+// Reads what has arrived, up to what one transaction may hold. Waits when there is nothing else to do, and while
+// markers are written.
 Result<bool> Worker::gather() {
   Milliseconds wait = busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
   const std::int64_t pause_ms = marker_pause_.until().value() - clock_.steady().value();

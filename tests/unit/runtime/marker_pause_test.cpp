@@ -33,6 +33,13 @@ TEST(MarkerPause, IsNeverLongerThanWhatItSaves) {
 
 TEST(MarkerPause, IsHardlyMovedByOneSlowCommit) {
   EXPECT_LE(pause_after(1, 30), 6);
+  EXPECT_LE(pause_after(1, 60'000), 6);
+}
+
+TEST(MarkerPause, EndsWhenCommitsAreFastAgain) {
+  MarkerPause pause;
+  for (int i = 0; i < 200; ++i) pause.committed(Milliseconds(i), Milliseconds(i + (i < 100 ? 20 : 0)));
+  EXPECT_EQ(pause.until(), Milliseconds(199));
 }
 
 TEST(MarkerPause, CountsCommitsThatTakeAPartOfAMillisecond) {

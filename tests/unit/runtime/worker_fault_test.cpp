@@ -1,4 +1,5 @@
-// A copy on disk that cannot be read is found while another partition of the transaction has been produced already.
+// Trouble with a partition while another one of the same transaction has been produced already: its copy on disk cannot
+// be read, or is slow.
 #include <algorithm>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -97,6 +98,19 @@ TEST_F(WorkerFault, AbortsWhatIsProducedAndDecidesItAgain) {
       ++committed;
     EXPECT_EQ(committed, 2U) << partition.value();
   }
+}
+
+TEST_F(WorkerFault, LeavesToTheNextTransactionWhatTheTimeIsTooShortFor) {
+  request_in_each(1);
+  while (worker.transaction() == nullptr || worker.transaction()->next() != Step::kProduce) step();
+  ticks(static_cast<int>(application.settings.transaction_timeout_ms / 4) + 1, 1);
+  good(worker.step());
+  ASSERT_NE(worker.transaction(), nullptr);
+  EXPECT_EQ(worker.transaction()->next(), Step::kFlush);
+  const std::uint64_t before = worker.totals().transactions;
+  decide(2);
+  EXPECT_EQ(worker.totals().transactions, before + 2);
+  EXPECT_EQ(worker.totals().aborted, 0U);
 }
 
 }  // namespace
