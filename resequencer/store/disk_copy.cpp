@@ -11,6 +11,7 @@ namespace reseq::store {
 namespace {
 
 constexpr std::string_view kRecordKey = "checkpoint";
+constexpr std::size_t kEntriesAhead = 8;
 constexpr std::uint64_t kFilterKept = std::uint64_t{1} << 18U;  // keys; so many take half a megabyte at most
 
 Error damaged_row() {
@@ -147,10 +148,15 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   if (auto begun = folder_->begin_writing(); !begun) return begun;
   const std::string encoded = encode_checkpoint(record);
   const auto entries = memory.in_key_order();
+  std::vector<const MemoryTable::Entry*> added;  // of which the filter does not know
   auto done = environment_->write([&](Environment::Write& write) -> Result<> {
-    for (const MemoryTable::Entry* entry : entries) {
-      const bool is_new = filter_ && !filter_->may_have(entry->hash());
-      if (auto row = write_row(write, *entry, is_new); !row) return row;
+    added.clear();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i + kEntriesAhead < entries.size()) prefetch(*entries[i + kEntriesAhead]);
+      const MemoryTable::Entry& entry = *entries[i];
+      const bool is_new = filter_ && !filter_->may_have(entry.hash());
+      if (is_new && entry.value()) added.push_back(&entry);
+      if (auto row = write_row(write, entry, is_new); !row) return row;
     }
     auto recorded = write.put(Table::kCheckpoint, kRecordKey, encoded);
     failpoint(Failpoint::kCheckpointWritten);
@@ -160,7 +166,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   forget_timers();
   if (done) {
     written_ = record;
-    note_written(entries);
+    note_added(added);
   } else if (done.error().what_to_do != ErrorClass::kRetriable) {
     poison();
     return Error{ErrorClass::kFatal, done.error().code, done.error().message};
@@ -168,11 +174,16 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   return done;
 }
 
+// What the loop will need of it: entries in key order lie anywhere in memory, and so do their bits in the filter.
+void DiskCopy::prefetch(const MemoryTable::Entry& entry) const {
+  entry.prefetch();
+  if (filter_) filter_->prefetch(entry.hash());
+}
+
 // Ids that come and go would make the filter grow for ever: it is given up when most of what it knows is gone.
-void DiskCopy::note_written(const std::vector<const MemoryTable::Entry*>& entries) {
+void DiskCopy::note_added(const std::vector<const MemoryTable::Entry*>& entries) {
   if (!filter_) return;
-  for (const MemoryTable::Entry* entry : entries)
-    if (entry->value()) filter_->add(entry->hash());
+  for (const MemoryTable::Entry* entry : entries) filter_->add(entry->hash());
   if (filter_->added() > std::max(kFilterKept, 2 * row_count())) filter_.reset();
 }
 

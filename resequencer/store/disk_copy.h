@@ -71,7 +71,8 @@ class DiskCopy {
   Result<> open();
   void close();
   void forget_timers();
-  void note_written(const std::vector<const MemoryTable::Entry*>& entries);
+  void prefetch(const MemoryTable::Entry& entry) const;
+  void note_added(const std::vector<const MemoryTable::Entry*>& entries);
 
   std::unique_ptr<StateFolder> folder_;
   DiskSettings settings_;

@@ -38,6 +38,10 @@ void KeyFilter::add(std::uint64_t hash) {
   for (unsigned word = 0; word < block.words.size(); ++word) block.words[word] |= bit_of_word(number, word);
 }
 
+void KeyFilter::prefetch(std::uint64_t hash) const {
+  for (const Layer& layer : layers_) __builtin_prefetch(&layer.blocks[hash & (layer.blocks.size() - 1)]);
+}
+
 bool KeyFilter::may_have(std::uint64_t hash) const {
   const std::uint64_t number = mixed(hash);
   return std::any_of(layers_.rbegin(), layers_.rend(), [&](const Layer& layer) {

@@ -17,6 +17,8 @@ class KeyFilter {
  public:
   void add(std::uint64_t hash);
   [[nodiscard]] bool may_have(std::uint64_t hash) const;
+  // It will be asked soon.
+  void prefetch(std::uint64_t hash) const;
   // Different ones, as far as it can tell.
   [[nodiscard]] std::uint64_t added() const { return added_; }
 

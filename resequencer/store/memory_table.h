@@ -39,6 +39,8 @@ class MemoryTable {
     [[nodiscard]] std::optional<UnixMs> timer() const { return has_timer_ ? std::optional(timer_) : std::nullopt; }
     // Of the key.
     [[nodiscard]] std::uint64_t hash() const { return hash_; }
+    // Its value will be read soon.
+    void prefetch() const { __builtin_prefetch(value_); }
 
    private:
     friend class MemoryTable;

@@ -93,9 +93,10 @@ void measure_skew(const Site& site, const Sizes& sizes, Report& report) {
 void measure_growth(const Site& site, const Sizes& sizes, Report& report) {
   if (sizes.many_live == 0) return;
   const auto measure = [&](std::uint64_t live, const std::string& part) {
-    const Requests requests({.documents = live, .updates = sizes.growth_updates});
+    const Requests requests({.documents = live, .updates = sizes.growth_settling + sizes.growth_updates});
+    const std::uint64_t before = live + sizes.growth_settling;
     const Course course{.completeness = Completeness::kLastOfEach,
-                        .from = static_cast<double>(live) / static_cast<double>(live + sizes.growth_updates)};
+                        .from = static_cast<double>(before) / static_cast<double>(before + sizes.growth_updates)};
     run_once(site, resequencer(site), requests, course, part, report);
   };
   const std::string few = std::to_string(sizes.few_live) + " live ids";

@@ -19,9 +19,10 @@ struct Sizes {
   std::uint64_t bare_transactions = 100;  // per round
   std::uint64_t skewed = 1'000'000;       // requests
   std::uint64_t skewed_ids = 100'000;
-  std::uint64_t few_live = 100'000;      // documents that exist when updates are measured
-  std::uint64_t many_live = 10'000'000;  // 0: not measured
-  std::uint64_t growth_updates = 1'000'000;
+  std::uint64_t few_live = 100'000;           // documents that exist when updates are measured
+  std::uint64_t many_live = 10'000'000;       // 0: not measured
+  std::uint64_t growth_settling = 2'000'000;  // updates before: pages that were written in key order are split by them
+  std::uint64_t growth_updates = 3'000'000;
   std::uint64_t known = 1'000'000;  // documents of a state that steps are measured with
 };
 

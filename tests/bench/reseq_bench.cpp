@@ -58,9 +58,9 @@ void declare(CLI::App& app, Arguments& arguments) {
 
 Sizes sizes_of(const Arguments& arguments) {
   Sizes sizes = arguments.quick ? kQuick : Sizes{};
-  for (std::uint64_t Sizes::*size :
-       {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
-        &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_updates, &Sizes::known})
+  for (std::uint64_t Sizes::*size : {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents,
+                                     &Sizes::bare_transactions, &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live,
+                                     &Sizes::many_live, &Sizes::growth_settling, &Sizes::growth_updates, &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;
