@@ -23,6 +23,18 @@ std::optional<Order> newest_known(const Document& document) {
   return newest != nullptr ? std::optional(*newest) : std::nullopt;
 }
 
+// Sorts their places, because an event is large. Those of timers stay last, in the order they have.
+std::vector<Event> in_input_order(const std::vector<Event>& events) {
+  std::vector<std::pair<InputIndex, std::size_t>> places;
+  places.reserve(events.size());
+  for (const Event& event : events) places.emplace_back(event.input, places.size());
+  std::sort(places.begin(), places.end());
+  std::vector<Event> sorted;
+  sorted.reserve(events.size());
+  for (const auto& [input, place] : places) sorted.push_back(events[place]);
+  return sorted;
+}
+
 Reason refusal_of_reset(const Context& context) {
   const bool unseen = context.intake == Intake::kTap && !context.requests_carry_epochs;
   return unseen ? Reason::kResetNeedsEpochs : Reason::kNone;
@@ -239,9 +251,7 @@ void Batch::close() {
     return forward != nullptr && forward->targets.empty();
   };
   emissions.erase(std::remove_if(emissions.begin(), emissions.end(), withdrawn), emissions.end());
-  if (body_->late_events)
-    std::stable_sort(body_->events.begin(), body_->events.end(),
-                     [](const Event& a, const Event& b) { return a.input < b.input; });
+  if (body_->late_events) body_->events = in_input_order(body_->events);
   body_->changes = body_->overlay.changes();
 }
 

@@ -16,7 +16,7 @@ void MarkerPause::committed(Milliseconds called, Milliseconds returned) {
   // One that hung says nothing of those to come.
   const std::int64_t took_us = std::min(returned.value() - called.value(), kPutOff.value()) * kUsPerMs;
   commit_us_ += (took_us - commit_us_) / kCommitsInAverage;
-  const std::int64_t pause_ms = (commit_us_ * kPausePerCommit + kUsPerMs / 2) / kUsPerMs;
+  const std::int64_t pause_ms = (commit_us_ * kPausePerCommit + kUsPerMs - 1) / kUsPerMs;
   until_ = Milliseconds(returned.value() + std::min(pause_ms, kPutOff.value()));
 }
 
