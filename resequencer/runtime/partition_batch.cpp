@@ -127,13 +127,12 @@ void PartitionBatch::append_meta(Meta meta) {
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 
-codec::EncodeContext PartitionBatch::encode_context(Role input, kafka::TopicIndex letters) const {
+codec::EncodeContext PartitionBatch::encode_context(Role input) const {
   codec::EncodeContext context;
   context.targets = &task_.targets();
   context.sequence_kind = application_.sequence_kind;
   context.dead_letter_headers = application_.dead_letter_headers;
   context.input_topic = application_.topics.name(application_.topics.of(input));
-  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   return context;
 }
 
@@ -142,8 +141,10 @@ void PartitionBatch::add_output(const Emission& emission) {
   const bool redirects = std::holds_alternative<Redirect>(emission.what);
   const kafka::TopicIndex letters =
       redirects ? application_.topics.missing() : application_.topics.of(Role::kDeadLetter);
+  codec::EncodeContext context = encode_context(input.role);
+  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   Outgoing& out = outputs_.emplace_back();
-  out.record = codec::encode(emission, input, encode_context(input.role, letters), arena_);
+  out.record = codec::encode(emission, input, context, arena_);
   out.topic = topic_of(out.record, emission);
   if (out.record.takes_input_headers) out.input = sources_[emission.input.value()];
 }
@@ -151,10 +152,9 @@ void PartitionBatch::add_output(const Emission& emission) {
 void PartitionBatch::add_event(const Event& event) {
   const codec::InputRecord* input = event.input == kNoInput ? nullptr : &records_[event.input.value()];
   const Role role = input == nullptr ? Role::kControl : input->role;
-  const kafka::TopicIndex topic = application_.topics.of(Role::kEvents);
   Outgoing& out = outputs_.emplace_back();
-  out.record = codec::encode(event, input, encode_context(role, topic), arena_);
-  out.topic = topic;
+  out.record = codec::encode(event, input, encode_context(role), arena_);
+  out.topic = application_.topics.of(Role::kEvents);
 }
 
 kafka::TopicIndex PartitionBatch::topic_of(const codec::OutputRecord& record, const Emission& emission) const {

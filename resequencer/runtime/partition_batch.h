@@ -66,8 +66,7 @@ class PartitionBatch {
   void add_output(const Emission& emission);
   void add_event(const Event& event);
   [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;
-  // For what comes of an input with this role, and for letters and redirects of this topic.
-  [[nodiscard]] codec::EncodeContext encode_context(Role input, kafka::TopicIndex letters) const;
+  [[nodiscard]] codec::EncodeContext encode_context(Role input) const;
 
   const Application& application_;
   PartitionTask& task_;

@@ -265,13 +265,12 @@ void Replay::take_over(const LoggedBatch& logged) {
   state_ = logged.meta.state;
 }
 
-codec::EncodeContext Replay::encoding(Role input, kafka::TopicIndex letters) const {
+codec::EncodeContext Replay::encoding(Role input) const {
   codec::EncodeContext encoding;
   encoding.targets = &targets_;
   encoding.sequence_kind = application_.sequence_kind;
   encoding.dead_letter_headers = application_.dead_letter_headers;
   encoding.input_topic = application_.topics.name(application_.topics.of(input));
-  encoding.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   return encoding;
 }
 
@@ -279,8 +278,10 @@ void Replay::produce(const Emission& emission, const codec::InputRecord& input, 
   const runtime::Topics& topics = application_.topics;
   const bool redirects = std::holds_alternative<Redirect>(emission.what);
   const auto letters = redirects ? topics.missing() : topics.of(Role::kDeadLetter);
+  codec::EncodeContext context = encoding(input.role);
+  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   Arena arena;
-  const codec::OutputRecord record = codec::encode(emission, input, encoding(input.role, letters), arena);
+  const codec::OutputRecord record = codec::encode(emission, input, context, arena);
   kafka::TopicIndex topic = letters;
   if (record.role == Role::kOutput) {
     topic = setting_->outputs[record.target->value()];
@@ -304,7 +305,7 @@ void Replay::produce(const Event& event, const codec::InputRecord* input, const 
   const kafka::TopicIndex topic = topics.of(Role::kEvents);
   Arena arena;
   const codec::OutputRecord record =
-      codec::encode(event, input, encoding(input == nullptr ? Role::kControl : input->role, topic), arena);
+      codec::encode(event, input, encoding(input == nullptr ? Role::kControl : input->role), arena);
   const Source source = input == nullptr ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
                                          : Source{{topics.of(input->role).value(), partition_}, input->offset};
   produced_.add(topic.value(), sent(record, {}, replayed.meta.now), source);

@@ -79,7 +79,7 @@ class Replay {
   [[nodiscard]] std::string compare(const LoggedBatch& logged, const engine::Batch& batch) const;
   // The state as it was committed.
   void take_over(const LoggedBatch& logged);
-  [[nodiscard]] codec::EncodeContext encoding(Role input, kafka::TopicIndex letters) const;
+  [[nodiscard]] codec::EncodeContext encoding(Role input) const;
   void produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed);
   // `input` null: of a timer.
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
