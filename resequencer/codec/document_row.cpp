@@ -287,7 +287,7 @@ std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::
 }
 
 bool is_watermark(std::string_view value) {
-  RESEQ_ASSERT(value.size() > 2, "the kind of something that is no row");
+  RESEQ_ASSERT(value.size() >= kRowBytesMin, "the kind of something that is no row");
   return (static_cast<std::uint8_t>(value[1]) & kPending) == 0;
 }
 

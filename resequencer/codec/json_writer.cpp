@@ -1,10 +1,11 @@
 #include "codec/json_writer.h"
 
+#include "codec/base64.h"
+
 namespace reseq::codec {
 namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 // How a UTF-8 sequence may go on behind its first byte: bytes that follow, and the range of the first of them.
 struct Lead {
@@ -72,13 +73,7 @@ void JsonWriter::text(std::string_view name, std::string_view value) {
 void JsonWriter::base64(std::string_view name, std::string_view bytes) {
   begin(name);
   out_.push_back('"');
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::string_view group = bytes.substr(i, 3);
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8 | (k < group.size() ? static_cast<unsigned char>(group[k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) out_.push_back(k <= group.size() ? kBase64[(bits >> (18 - 6 * k)) & 63U] : '=');
-  }
+  encode_base64(bytes, [this](char c) { out_.push_back(c); });
   out_.push_back('"');
 }
 

@@ -110,6 +110,16 @@ std::string_view document_key(DocumentId id, const KeyedHash& hash, Arena& arena
   return {place, size};
 }
 
+std::array<std::string, 2> document_key_prefixes(DocumentId prefix) {
+  std::array<std::string, 2> prefixes;
+  for (const bool hashed : {false, true}) {
+    std::string& bytes = prefixes[hashed ? 1 : 0];
+    bytes = {static_cast<char>(KeyType::kDocument), kRealm, hashed ? kHashed : kRaw};
+    append_escaped(hashed ? prefix.substr(0, kHashedPrefixBytes) : prefix, bytes);
+  }
+  return prefixes;
+}
+
 std::string_view meta_key() {
   return literal("M\0\0partition\0\0");
 }

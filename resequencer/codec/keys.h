@@ -15,6 +15,7 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +45,9 @@ void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out)
 [[nodiscard]] std::string_view document_key(DocumentId id, const KeyedHash& hash, Arena& arena);
 // True when the key of `id` holds only a prefix and a hash, so that the row must carry the whole id.
 [[nodiscard]] bool key_is_hashed(DocumentId id);
+
+// What the keys of all ids that begin with `prefix` begin with: raw ones, then hashed ones. Empty = of all documents.
+[[nodiscard]] std::array<std::string, 2> document_key_prefixes(DocumentId prefix);
 
 [[nodiscard]] std::string_view meta_key();
 [[nodiscard]] std::string_view target_table_key();

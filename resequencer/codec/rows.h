@@ -54,6 +54,8 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
 // True for an encoded document row without pending targets, read without decoding the rest.
 // REQUIRES: value came from encode_row or was decoded once.
 [[nodiscard]] bool is_watermark(std::string_view value);
+// What is shorter is no row, and must not be asked.
+inline constexpr std::size_t kRowBytesMin = 3;
 
 // The deadline of an encoded live row that has one and is not overdue yet, read without its key. A row without such a
 // deadline costs a look at its flags. REQUIRES: as above; bytes that are no row give none or any number.

@@ -68,6 +68,12 @@ Result<> PartitionStore::load() {
   return Done{};
 }
 
+std::optional<Environment::Size> PartitionStore::disk_size() const {
+  if (disk() == nullptr) return std::nullopt;
+  const auto size = disk()->size();
+  return size ? std::optional(size.value()) : std::nullopt;
+}
+
 std::optional<Checkpoint> PartitionStore::checkpointed() const {
   if (!disk_ || !disk_->written()) return std::nullopt;
   return disk_->written()->checkpoint;

@@ -41,6 +41,7 @@ class DiskCopy {
   // Rows in key order, not checked.
   [[nodiscard]] Environment::Scan rows(std::string_view from) const { return environment_->scan(Table::kRows, from); }
   [[nodiscard]] std::uint64_t row_count() const;
+  [[nodiscard]] Result<Environment::Size> size() const { return environment_->size(); }
 
   // Timers in order from the first that no entry of `memory` hides, none when there is none. What is hidden stays so
   // until the next write, so the way there is walked once.

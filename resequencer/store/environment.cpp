@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 
@@ -317,6 +318,22 @@ std::uint64_t Environment::used_bytes() const {
   ::mdb_env_info(env_, &environment);
   ::mdb_env_stat(env_, &status);
   return (std::uint64_t{environment.me_last_pgno} + 1) * status.ms_psize;
+}
+
+Result<Environment::Size> Environment::size() const {
+  constexpr std::uint64_t kMetaPages = 2;
+  // The list of free pages and the table of tables are tables too.
+  std::vector<MDB_dbi> all = {0, 1};
+  all.insert(all.end(), handles_.begin(), handles_.end());
+  std::uint64_t pages = kMetaPages;
+  MDB_stat status{};
+  for (const MDB_dbi table : all) {
+    if (const int code = ::mdb_stat(read_, table, &status); code != 0) return failed("the size of a table", code);
+    pages += status.ms_branch_pages + status.ms_leaf_pages + status.ms_overflow_pages;
+  }
+  const std::uint64_t used = pages * status.ms_psize;
+  const std::uint64_t file = used_bytes();
+  return Size{file, file - std::min(used, file)};
 }
 
 std::uint64_t Environment::map_bytes() const {

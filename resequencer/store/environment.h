@@ -107,6 +107,11 @@ class Environment {
   // was changed. kFatal: the environment is unusable.
   Result<> write(const std::function<Result<>(Write&)>& fill);
 
+  struct Size {
+    std::uint64_t file_bytes = 0;  // up to the last page in use
+    std::uint64_t free_bytes = 0;  // of these, pages that the next writes can use
+  };
+  [[nodiscard]] Result<Size> size() const;
   [[nodiscard]] std::uint64_t map_bytes() const;
   [[nodiscard]] int descriptor() const;
 

@@ -11,6 +11,9 @@
 namespace reseq::store {
 namespace {
 
+// What the keys of all documents begin with.
+constexpr std::string_view kDocuments = "D";
+
 Error damaged(std::string_view what) {
   return {ErrorClass::kInvalid, 0, "state: " + std::string(what) + " on disk is damaged"};
 }
@@ -131,47 +134,75 @@ std::optional<UnixMs> PartitionStore::earliest_deadline() const {
   return earliest && *earliest < timer->deadline ? earliest : timer->deadline;
 }
 
-PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const {
-  Swept swept;
-  if (memory_ == nullptr) return swept;
-  const CrashMark mark = this->mark();
+enum class Visited : unsigned char { kGoOn, kStop, kDamaged };
+
+// Keys of documents behind `cursor` in order, rows_max at most, while they begin with `prefix`. `visit` gets the key
+// and the value, none for a row that is gone, and returns Visited.
+template <typename Visit>
+PartitionStore::Walked PartitionStore::walk(std::string_view cursor, std::string_view prefix, std::size_t rows_max,
+                                            const Visit& visit) const {
   cursor = cursor.substr(0, codec::kMaxKeyBytes);
+  Walked walked{std::string(cursor), 0, true};
+  if (memory_ == nullptr) return walked;
+  const CrashMark mark = this->mark();
   auto in_memory = memory_->keys().behind(cursor);
   DiskDocuments on_disk(disk(), *memory_, cursor);
-  while (swept.looked_at < rows_max) {
-    const bool has_memory = in_memory.valid() && is_document(in_memory.key());
-    if (!has_memory && !on_disk.valid()) {
+  for (; walked.looked_at < rows_max; ++walked.looked_at) {
+    const bool has_memory = in_memory.valid() && in_memory.key().starts_with(prefix);
+    const bool has_disk = on_disk.valid() && on_disk.key().starts_with(prefix);
+    if (!has_memory && !has_disk) {
       if (on_disk.error()) break_down(*on_disk.error());
-      swept.cursor.clear();
-      return swept;
+      return walked;
     }
-    const bool from_disk = on_disk.valid() && (!has_memory || on_disk.key() < in_memory.key());
+    const bool from_disk = has_disk && (!has_memory || on_disk.key() < in_memory.key());
     const std::string_view key = from_disk ? on_disk.key() : in_memory.key();
-    std::optional<std::string_view> value;
-    if (from_disk) {
-      value = on_disk.value();
-    } else {
-      value = memory_->find(key)->value();
+    const auto value = from_disk ? std::optional(on_disk.value()) : memory_->find(key)->value();
+    const Visited visited = visit(key, value);
+    if (visited == Visited::kDamaged) {
+      break_down(damaged("a row"));
+      return walked;
     }
-    ++swept.looked_at;
-    if (value) {
-      auto row = decode(key, *value);
-      if (!row) {
-        break_down(damaged("a row"));
-        return swept;
-      }
-      const UnixMs deadline = row->row.deadline;
-      if (row->row.completed() && deadline != UnixMs() && deadline <= now)
-        swept.expired_ids.push_back(std::move(row->id));
-    }
-    swept.cursor = key;
+    walked.cursor = key;
+    if (visited == Visited::kStop) rows_max = walked.looked_at + 1;
     if (from_disk) {
       on_disk.next();
     } else {
       in_memory.next();
     }
   }
+  walked.ended = false;
+  return walked;
+}
+
+PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const {
+  Swept swept;
+  Walked walked = walk(cursor, kDocuments, rows_max, [&](std::string_view key, std::optional<std::string_view> value) {
+    if (!value) return Visited::kGoOn;
+    auto row = decode(key, *value);
+    if (!row) return Visited::kDamaged;
+    const UnixMs deadline = row->row.deadline;
+    if (row->row.completed() && deadline != UnixMs() && deadline <= now)
+      swept.expired_ids.push_back(std::move(row->id));
+    return Visited::kGoOn;
+  });
+  swept.looked_at = walked.looked_at;
+  if (!walked.ended) swept.cursor = std::move(walked.cursor);
   return swept;
+}
+
+PartitionStore::Walked PartitionStore::documents(std::string_view cursor, std::string_view prefix, Which which,
+                                                 std::size_t rows_max, const DocumentVisit& visit) const {
+  if (prefix.empty()) prefix = kDocuments;
+  // In front of every key that begins with it, because none ends there.
+  if (cursor < prefix) cursor = prefix;
+  return walk(cursor, prefix, rows_max, [&](std::string_view key, std::optional<std::string_view> value) {
+    if (!value) return Visited::kGoOn;
+    if (which == Which::kLive && value->size() < codec::kRowBytesMin) return Visited::kDamaged;
+    if (which == Which::kLive && codec::is_watermark(*value)) return Visited::kGoOn;
+    auto row = decode(key, *value);
+    if (!row) return Visited::kDamaged;
+    return visit(std::move(row->id), std::move(row->row)) ? Visited::kGoOn : Visited::kStop;
+  });
 }
 
 TargetSet PartitionStore::pending_targets() const {

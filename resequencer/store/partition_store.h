@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -108,10 +109,25 @@ class PartitionStore {
   // whose deadline is not 0 and at or before `now` are expired. A key whose row is gone counts as looked at.
   [[nodiscard]] Swept sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const;
 
+  struct Walked {
+    std::string cursor;  // the last key looked at, or where it began
+    std::size_t looked_at = 0;
+    bool ended = false;  // nothing is left behind the cursor
+  };
+  enum class Which : std::uint8_t { kAll, kLive };
+  using DocumentVisit = std::function<bool(std::string id, Row row)>;  // false: that was the last one
+  // Documents behind `cursor` (empty = from the start) in key order whose keys begin with `prefix` (empty = all),
+  // looking at `rows_max` rows at most. kLive passes over what waits for nothing, without decoding it. Look at fault()
+  // afterwards: what was visited before it is right, and not all.
+  Walked documents(std::string_view cursor, std::string_view prefix, Which which, std::size_t rows_max,
+                   const DocumentVisit& visit) const;
+
   // -- The copy on disk. Without one all of these do nothing or say none.
   [[nodiscard]] bool on_disk() const { return disk_ != nullptr; }
   // Of the copy, as it was opened or last written.
   [[nodiscard]] std::optional<Checkpoint> checkpointed() const;
+  // Of its file; nothing without a copy.
+  [[nodiscard]] std::optional<Environment::Size> disk_size() const;
   // Rows in memory that the copy lacks, and the bytes of their keys and values.
   [[nodiscard]] std::size_t dirty_rows() const;
   [[nodiscard]] std::uint64_t dirty_bytes() const;
@@ -142,6 +158,8 @@ class PartitionStore {
   void stand(Offset next, Digest last_record, bool at_meta);
   [[nodiscard]] std::optional<std::string_view> value_of(const codec::HashedKey& key) const;
   void break_down(Error error) const;
+  template <typename Visit>
+  Walked walk(std::string_view cursor, std::string_view prefix, std::size_t rows_max, const Visit& visit) const;
   // While it lives, a signal that ends the process poisons the copy.
   [[nodiscard]] CrashMark mark() const { return CrashMark(disk_ ? &disk_->folder().crash_marks() : nullptr); }
   // What can be read from; none in memory only.
