@@ -27,6 +27,7 @@ std::string instance_config(const Settings& settings, const std::string& instanc
        << "sequence_kind = \"u64\"\n"
        << "intake = " << quoted(settings.intake) << "\n"
        << "events = \"drops\"\n"
+       << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << settings.partitions() << "\n"
        << "init.output_partitions = " << settings.partitions() << "\n"
        << "init.work_partitions = " << settings.work_partitions() << "\n"

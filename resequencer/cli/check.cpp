@@ -12,6 +12,7 @@
 #include "changelog/survey.h"
 #include "cli/state_reading.h"
 #include "kafka/admin.h"
+#include "kafka/error_questions.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
@@ -44,6 +45,7 @@ class Check {
     findings_.add(Verdict::kOk, "config", "application " + s().application_id + ", instance " + s().instance_id);
     if (!look_at_brokers()) return;
     look_at_folder();
+    look_at_admin_topics();
     const bool may = look_at_rights();
     if (look_at_topics() && may && read_state == ReadState::kYes) look_at_state();
   }
@@ -60,13 +62,32 @@ class Check {
   }
 
   bool look_at_rights() {
-    const std::vector<kafka::Right> needed = runtime::needed_rights(application_, answers_);
+    std::vector<kafka::Right> needed = runtime::needed_rights(application_, answers_);
+    if (admin_topics_) {
+      const std::vector<kafka::Right> more = runtime::admin_rights(application_);
+      needed.insert(needed.end(), more.begin(), more.end());
+    }
     auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kAskLimit);
     if (!told) return refuse("rights", told.error().message);
     if (auto looked = look_at_own_ids(told.value()); !looked) return refuse("rights", looked.error().message);
     const bool good = note("rights", runtime::judge_rights(s(), told.value()));
     if (good) findings_.add(Verdict::kOk, "rights", "all " + std::to_string(told.value().size()) + " that it needs");
     return good;
+  }
+
+  // Without them everything else works.
+  void look_at_admin_topics() {
+    auto admin = kafka::Admin::open(runtime::connection_of(s()));
+    for (const std::string& topic : {s().topic_admin_requests, s().topic_admin_replies}) {
+      const auto exists =
+          admin ? admin.value()->partition_count(topic, kAskLimit) : Result<std::int32_t>(admin.error());
+      // What may not even be asked is a matter of rights.
+      if (exists || kafka::is_forbidden(exists.error())) continue;
+      admin_topics_ = false;
+      findings_.add(Verdict::kWarning, "admin",
+                    "queries will not be answered: topic " + topic + ": " + exists.error().message +
+                        ": `resequencer init` creates it");
+    }
   }
 
   // Where the prefix of all transactional ids is not granted, each of those that this process has may be.
@@ -221,6 +242,7 @@ class Check {
   std::map<Partition, std::vector<InputPosition>> stands_;  // in the changelog
   std::vector<Partition> empty_;                            // whose changelog has no records
   bool folder_is_ours_ = true;
+  bool admin_topics_ = true;
 };
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <sysexits.h>
 #include <utility>
 
 #include "base/log.h"
+#include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/init.h"
 #include "cli/privacy.h"
@@ -26,6 +28,12 @@ struct Options {
   bool skip_state = false;
   Format format = Format::kTable;
   SeekRequest seek;
+  AskOptions ask;
+  std::int64_t timeout_ms = admin::kTimeoutDefault.value();
+  std::string id;
+  ListOptions list;
+  std::int64_t older_than_ms = 0;
+  bool watch = false;
 };
 
 struct Subcommands {
@@ -35,6 +43,11 @@ struct Subcommands {
   CLI::App* seek = nullptr;
   CLI::App* print = nullptr;
   CLI::App* reference = nullptr;
+  CLI::App* running = nullptr;
+  CLI::App* describe = nullptr;
+  CLI::App* list = nullptr;
+  CLI::App* stats = nullptr;
+  CLI::App* topology = nullptr;
 };
 
 int exit_code(const Error& error) {
@@ -58,6 +71,39 @@ int finish(const Result<>& result) {
   return exit_code(result.error());
 }
 
+// Those that ask the instances that run.
+void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcommands& all) {
+  all.describe = app.add_subcommand("describe", "all that is known of a document");
+  all.list = app.add_subcommand("list", "documents, those that wait for results unless told otherwise");
+  all.stats = app.add_subcommand("stats", "partitions: documents, rates, lag");
+  all.topology = app.add_subcommand("topology", "instances and their partitions");
+  all.running = config.add_subcommand("running", "what each running instance has in force; secrets are masked");
+  const std::map<std::string, View> views = {{"table", View::kTable}, {"wide", View::kWide}, {"json", View::kJson}};
+  for (CLI::App* command : {all.describe, all.list, all.stats, all.topology, all.running}) {
+    command->add_option("-o,--output", options.ask.view, "table, wide or json")
+        ->transform(CLI::CheckedTransformer(views).description(""))
+        ->option_text("table|wide|json");
+    command->add_option("--timeout-ms", options.timeout_ms, "longest wait for answers")
+        ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
+  }
+  all.describe->add_option("id", options.id, "the document's id")->required();
+  all.stats->add_flag("--watch", options.watch, "again every two seconds, until it is interrupted");
+  const std::map<std::string, admin::State> states = {{"any", admin::State::kAny},
+                                                      {"live", admin::State::kLive},
+                                                      {"overdue", admin::State::kOverdue},
+                                                      {"starving", admin::State::kStarving},
+                                                      {"completed", admin::State::kCompleted}};
+  all.list->add_option("--state", options.list.state, "live (default), overdue, starving, completed or any")
+      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->option_text("STATE");
+  all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
+  all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);
+  const std::map<std::string, std::int64_t> units = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  all.list->add_option("--older-than", options.older_than_ms, "waits for at least so long, as 90s, 10m, 2h")
+      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+}
+
 Subcommands declare(CLI::App& app, Options& options) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "resequencer " RESEQ_VERSION);
@@ -71,7 +117,9 @@ Subcommands declare(CLI::App& app, Options& options) {
   all.print = config->add_subcommand("print", "every key with the value that is in force; secrets are masked");
   all.reference = config->add_subcommand("reference", "every key with its default and meaning, as Markdown");
 
-  for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print})
+  declare_asking(app, *config, options, all);
+  for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print, all.describe, all.list, all.stats,
+                            all.topology, all.running})
     command->add_option("--config", options.config_file, "configuration file (TOML)")->required();
   for (CLI::App* command : {all.init, all.seek})
     command->add_flag("--dry-run", options.dry_run, "say what would be done, do nothing");
@@ -87,6 +135,18 @@ Subcommands declare(CLI::App& app, Options& options) {
   all.seek->add_option("--commands", options.seek.commands, where);
   all.seek->add_option("--control", options.seek.control, where);
   return all;
+}
+
+// Nothing: it was none of those that ask.
+std::optional<Result<>> ask(const Subcommands& all, Options options, const config::Settings& settings) {
+  options.ask.timeout = Milliseconds(options.timeout_ms);
+  options.list.older_than = Milliseconds(options.older_than_ms);
+  if (all.describe->parsed()) return describe(settings, options.id, options.ask);
+  if (all.list->parsed()) return list(settings, options.list, options.ask);
+  if (all.stats->parsed()) return stats(settings, options.watch, options.ask);
+  if (all.topology->parsed()) return topology(settings, options.ask);
+  if (all.running->parsed()) return running_config(settings, options.ask);
+  return std::nullopt;
 }
 
 int run_subcommand(const Subcommands& all, const Options& options, const runtime::Internals& internals) {
@@ -110,6 +170,7 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   }
   // What commands say is on stdout; librdkafka's warnings would only repeat what their last line says better.
   log::open(all.run->parsed() ? settings.value().log_level : "critical");
+  if (const auto asked = ask(all, options, settings.value())) return finish(*asked);
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
   if (all.run->parsed()) return finish(runtime::run(std::move(settings).value(), internals));
   if (all.init->parsed()) return finish(init(std::move(settings).value(), write));

@@ -1,6 +1,7 @@
 #include "cli/init.h"
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@ constexpr Milliseconds kCreateLimit{60'000};
 constexpr std::int64_t kOwnHeaderBytes = 64 * 1024;
 constexpr std::int64_t kReplicasForTwoInSync = 3;
 constexpr const char* kSevenDays = "604800000";
+constexpr const char* kOneHour = "3600000";
 
 // `inputs`: partitions of the inputs, and of what is partitioned like them.
 std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, std::int64_t inputs) {
@@ -31,60 +33,70 @@ std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, 
   std::vector<kafka::TopicSpec> specs;
   // One broker may fail without losing what was acknowledged, and without stopping (RELIABILITY C24).
   const bool replicated = s.init_replication >= kReplicasForTwoInSync;
-  const auto add = [&](kafka::TopicIndex topic, std::int64_t partitions, kafka::Properties configs) {
+  const auto add = [&](const std::string& topic, std::int64_t partitions, kafka::Properties configs) {
     if (replicated) configs.emplace_back("min.insync.replicas", "2");
-    specs.push_back({topics.name(topic), static_cast<std::int32_t>(partitions),
-                     static_cast<std::int32_t>(s.init_replication), std::move(configs)});
+    specs.push_back({topic, static_cast<std::int32_t>(partitions), static_cast<std::int32_t>(s.init_replication),
+                     std::move(configs)});
   };
+  const auto of = [&](Role role) { return topics.name(topics.of(role)); };
   // A request must not outlive the memory of its document (topic_rules.h); results are needed while an outage lasts.
   const std::string remembered = std::to_string(s.watermark_retention_ms);
   for (const Role role : runtime::kInputs)
-    add(topics.of(role), inputs,
+    add(of(role), inputs,
         {{"cleanup.policy", "delete"},
          {"retention.ms", role == Role::kRequests ? remembered : std::string(kSevenDays)},
          {"max.message.bytes", input_bytes}});
-  add(topics.of(Role::kWork), s.init_work_partitions, {{"max.message.bytes", output_bytes}});
-  add(topics.of(Role::kDeadLetter), inputs, {{"cleanup.policy", "delete"}, {"max.message.bytes", output_bytes}});
-  add(topics.of(Role::kEvents), inputs, {{"cleanup.policy", "delete"}});
+  add(of(Role::kWork), s.init_work_partitions, {{"max.message.bytes", output_bytes}});
+  add(of(Role::kDeadLetter), inputs, {{"cleanup.policy", "delete"}, {"max.message.bytes", output_bytes}});
+  add(of(Role::kEvents), inputs, {{"cleanup.policy", "delete"}});
   // Seven days: longer than an instance is likely to be away (RELIABILITY C22).
-  add(topics.of(Role::kChangelog), inputs,
+  add(of(Role::kChangelog), inputs,
       {{"cleanup.policy", "compact"},
        {"delete.retention.ms", kSevenDays},
        {"min.compaction.lag.ms", "60000"},
        {"unclean.leader.election.enable", "false"}});
   for (std::size_t i = 0; i < s.targets.size(); ++i)
-    add(topics.output(i), s.init_output_partitions, {{"max.message.bytes", output_bytes}});
+    add(topics.name(topics.output(i)), s.init_output_partitions, {{"max.message.bytes", output_bytes}});
   if (topics.missing() != topics.of(Role::kDeadLetter))
-    add(topics.missing(), inputs, {{"max.message.bytes", output_bytes}});
+    add(topics.name(topics.missing()), inputs, {{"max.message.bytes", output_bytes}});
+  // What is asked and answered is of use to nobody afterwards.
+  for (const std::string& name : {s.topic_admin_requests, s.topic_admin_replies})
+    add(name, 1, {{"cleanup.policy", "delete"}, {"retention.ms", kOneHour}});
   return specs;
 }
 
-// How many partitions each topic has, by topic index; 0 = it does not exist.
-Result<std::vector<std::int32_t>> ask_partitions(kafka::Admin& admin, const runtime::Topics& topics) {
-  std::vector<std::int32_t> found;
-  for (const std::string& name : topics.names()) {
+// How many partitions each topic has; 0 = it does not exist.
+using Partitions = std::map<std::string, std::int32_t>;
+
+Result<Partitions> ask_partitions(kafka::Admin& admin, const runtime::Application& application) {
+  std::vector<std::string> names = application.topics.names();
+  names.push_back(application.settings.topic_admin_requests);
+  names.push_back(application.settings.topic_admin_replies);
+  Partitions found;
+  for (const std::string& name : names) {
     const auto count = admin.partition_count(name, kAskLimit);
     if (!count && !kafka::is_unknown_topic(count.error())) return count.error();
-    found.push_back(count ? count.value() : 0);
+    found[name] = count ? count.value() : 0;
   }
   return found;
 }
 
 // Inputs and changelog have to be equal in number: what exists decides.
-Result<std::int32_t> input_partitions(const runtime::Application& application, const std::vector<std::int32_t>& found) {
+Result<std::int32_t> input_partitions(const runtime::Application& application, const Partitions& found) {
   std::int32_t decided = 0;
   std::string by;
   for (const Role role : {Role::kRequests, Role::kCommands, Role::kControl, Role::kChangelog}) {
-    const kafka::TopicIndex topic = application.topics.of(role);
-    const std::int32_t count = found[topic.value()];
+    const std::string& topic = application.topics.name(application.topics.of(role));
+    const std::int32_t count = found.at(topic);
     if (count == 0 || count == decided) continue;
-    if (decided != 0)
-      return Error{ErrorClass::kInvalid, 0,
-                   "topic " + application.topics.name(topic) + " exists with " + std::to_string(count) +
-                       " partitions, topic " + by + " with " + std::to_string(decided) +
-                       ": they must be equal; delete one of them, or name another topic in the configuration"};
+    if (decided != 0) {
+      std::string text = "topic " + topic + " exists with " + std::to_string(count) + " partitions, topic ";
+      text += by + " with " + std::to_string(decided);
+      text += ": they must be equal; delete one of them, or name another topic in the configuration";
+      return Error{ErrorClass::kInvalid, 0, std::move(text)};
+    }
     decided = count;
-    by = application.topics.name(topic);
+    by = topic;
   }
   return decided != 0 ? decided : static_cast<std::int32_t>(application.settings.init_partitions);
 }
@@ -109,19 +121,19 @@ Result<> init(config::Settings settings, Write write) {
   }
   auto admin = kafka::Admin::open(runtime::connection_of(s));
   if (!admin) return admin.error();
-  const auto found = ask_partitions(*admin.value(), application.topics);
+  const auto found = ask_partitions(*admin.value(), application);
   if (!found) return with_rights(found.error(), s);
   const auto inputs = input_partitions(application, found.value());
   if (!inputs) return inputs.error();
   const std::vector<kafka::TopicSpec> specs = specs_of(application, inputs.value());
   std::vector<kafka::TopicSpec> missing;
   for (const kafka::TopicSpec& spec : specs)
-    if (found.value()[application.topics.index_of(spec.name).value()] == 0) missing.push_back(spec);
+    if (found.value().at(spec.name) == 0) missing.push_back(spec);
   if (write == Write::kReally)
     if (auto created = admin.value()->create_topics(missing, kCreateLimit); !created)
       return with_rights(created.error(), s);
   for (const kafka::TopicSpec& spec : specs) {
-    const std::int32_t count = found.value()[application.topics.index_of(spec.name).value()];
+    const std::int32_t count = found.value().at(spec.name);
     const char* what = count != 0 ? "exists" : write == Write::kReally ? "created" : "would be created";
     std::printf("%-16s  %s partitions=%d\n", what, spec.name.c_str(), count != 0 ? count : spec.partitions);
   }

@@ -20,10 +20,9 @@ Key<S> topic(const char* name, std::string S::*place, const char* otherwise, con
   return {.name = name, .meaning = meaning, .text = place, .otherwise = otherwise};
 }
 
-}  // namespace
-
-const std::vector<Key<Settings>>& keys() {
-  static const std::vector<Key<S>> all = {
+// What a batch does, and its limits.
+std::vector<Key<S>> working_keys() {
+  return {
       text("application.id", &S::application_id, "", "name of this application: prefix of its topics, its group"),
       text("instance.id", &S::instance_id, "", "name of this process, unique among those that run, kept over restarts"),
       text("bootstrap.servers", &S::bootstrap_servers, "", "host:port of Kafka brokers, separated by commas"),
@@ -64,6 +63,11 @@ const std::vector<Key<Settings>>& keys() {
       number("checkpoint_bytes_max", &S::checkpoint_bytes_max, 4096, "the same in bytes"),
       number("checkpoint_interval_ms", &S::checkpoint_interval_ms, 100, "longest time between two checkpoints"),
       number("sync_interval_ms", &S::sync_interval_ms, 1000, "time between two checked syncs of the state to disk"),
+  };
+}
+
+std::vector<Key<S>> topic_keys() {
+  return {
       topic("topic.requests", &S::topic_requests, "<application.id>.requests", "read: requests of producers"),
       topic("topic.commands", &S::topic_commands, "<application.id>.commands", "read: results and registrations"),
       topic("topic.control", &S::topic_control, "<application.id>.control", "read: operations"),
@@ -72,13 +76,36 @@ const std::vector<Key<Settings>>& keys() {
             "written: inputs that could not be used"),
       topic("topic.events", &S::topic_events, "<application.id>.events", "written: what became of each input"),
       topic("topic.changelog", &S::topic_changelog, "<application.id>.changelog", "the state; compacted"),
+      topic("topic.admin.requests", &S::topic_admin_requests, "<application.id>.admin.requests",
+            "read: what operators ask"),
+      topic("topic.admin.replies", &S::topic_admin_replies, "<application.id>.admin.replies",
+            "written: what instances answer"),
+  };
+}
+
+// What is around the work: `init`, and what the process tells of itself.
+std::vector<Key<S>> surrounding_keys() {
+  return {
       number("init.partitions", &S::init_partitions, 1, "partitions of the inputs and the changelog made by init"),
       number("init.work_partitions", &S::init_work_partitions, 1, "partitions of work made by init"),
       number("init.output_partitions", &S::init_output_partitions, 1, "partitions of each output made by init"),
       number("init.replication", &S::init_replication, 1, "replicas of the topics made by init"),
       number("init.max_message_bytes", &S::init_max_message_bytes, 1024, "largest record of requests and commands"),
+      text("http.listen", &S::http_listen, "",
+           "host:port of /metrics, /livez and /readyz, as 127.0.0.1:9464; empty = none"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
   };
+}
+
+}  // namespace
+
+const std::vector<Key<Settings>>& keys() {
+  static const std::vector<Key<S>> all = [] {
+    std::vector<Key<S>> together = working_keys();
+    for (const auto& more : {topic_keys(), surrounding_keys()})
+      together.insert(together.end(), more.begin(), more.end());
+    return together;
+  }();
   return all;
 }
 

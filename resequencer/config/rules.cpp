@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "config/address.h"
 #include "config/nearest.h"
 #include "config/transport.h"
 #include "config/values.h"
@@ -73,10 +74,12 @@ Result<> check_topics(const Settings& s) {
     if (is_new) return Done{};
     return invalid(key + " and " + at->second + " are the same topic " + topic + ": give each its own");
   };
-  for (const auto& taken : {take(s.topic_requests, "topic.requests"), take(s.topic_commands, "topic.commands"),
-                            take(s.topic_control, "topic.control"), take(s.topic_work, "topic.work"),
-                            take(s.topic_dead_letter, "topic.dead-letter"), take(s.topic_events, "topic.events"),
-                            take(s.topic_changelog, "topic.changelog")})
+  for (const auto& taken :
+       {take(s.topic_requests, "topic.requests"), take(s.topic_commands, "topic.commands"),
+        take(s.topic_control, "topic.control"), take(s.topic_work, "topic.work"),
+        take(s.topic_dead_letter, "topic.dead-letter"), take(s.topic_events, "topic.events"),
+        take(s.topic_changelog, "topic.changelog"), take(s.topic_admin_requests, "topic.admin.requests"),
+        take(s.topic_admin_replies, "topic.admin.replies")})
     if (!taken) return taken;
   for (const Target& target : s.targets)
     if (auto taken = take(target.topic, "topic of target " + target.name); !taken) return taken;
@@ -84,6 +87,13 @@ Result<> check_topics(const Settings& s) {
     return invalid("on_missing = \"topic\" needs on_missing_topic");
   if (s.on_missing_topic.empty() || s.on_missing_topic == s.topic_dead_letter) return Done{};
   return take(s.on_missing_topic, "on_missing_topic");
+}
+
+Result<> check_listen(const Settings& s) {
+  if (s.http_listen.empty()) return Done{};
+  if (const auto address = parse_address(s.http_listen); !address)
+    return invalid("http.listen: " + address.error().message);
+  return Done{};
 }
 
 }  // namespace
@@ -99,12 +109,14 @@ void name_topics(Settings& settings) {
   name(settings.topic_dead_letter, "dead-letter");
   name(settings.topic_events, "events");
   name(settings.topic_changelog, "changelog");
+  name(settings.topic_admin_requests, "admin.requests");
+  name(settings.topic_admin_replies, "admin.replies");
   for (Target& target : settings.targets) name(target.topic, "output." + target.name);
 }
 
 Result<> check(const Settings& settings) {
-  for (const auto& checked :
-       {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings)})
+  for (const auto& checked : {check_names(settings), check_targets(settings), check_topics(settings),
+                              check_transport(settings), check_listen(settings)})
     if (!checked) return checked;
   return Done{};
 }

@@ -69,7 +69,7 @@ struct Settings {
 
   // Topic names; empty = <application.id>.<role> (name_topics)
   std::string topic_requests, topic_commands, topic_control, topic_work, topic_dead_letter, topic_events,
-      topic_changelog;
+      topic_changelog, topic_admin_requests, topic_admin_replies;
   // Used by `init` when it creates topics.
   std::int64_t init_partitions = 4;
   std::int64_t init_work_partitions = 16;
@@ -78,6 +78,7 @@ struct Settings {
   std::int64_t init_max_message_bytes = 17 * 1024 * 1024;
 
   std::string log_level = "info";
+  std::string http_listen = "127.0.0.1:9464";
 
   std::vector<Target> targets;
   std::vector<Route> routes;

@@ -64,6 +64,7 @@ struct Batch::Body {
   // Nothing is left of a forward.
   void withdraw(DocumentId id, const Emission& forward, const Order& newer);
   void send(Document& document, const Ruling& ruling, InputIndex input);
+  void note_late(const Document& document, const Order& order);
   InputIndex number(const Decision& decision);
   Event& tell(InputIndex input, const Decision& decision, DocumentId id);
 
@@ -75,6 +76,7 @@ struct Batch::Body {
   std::vector<Event> events;  // in input order when closed; with EventPolicy::kAll one per input at any time
   bool late_events = false;   // some were added behind those of later inputs
   std::vector<RowChange> changes;
+  std::vector<LateResult> late;
   bool closed = false;
 };
 
@@ -102,6 +104,9 @@ Verdict Batch::Body::decide(const SequenceResult& command, Offset, bool requests
   Document& document = overlay.find(command.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_sequence(command, document.known(), state, context);
+  const TableRow met = ruling.decision.table_row;
+  const bool too_late = met == TableRow::kS4 || met == TableRow::kS6;
+  if (too_late && ruling.decision.outcome == Outcome::kDropped) note_late(document, ruling.edit.order);
   return settle(document, ruling, requests_read, command.target);
 }
 
@@ -198,6 +203,17 @@ void Batch::Body::withdraw(DocumentId id, const Emission& forward, const Order& 
   event.expected = newer;
 }
 
+// Behind a barrier there may be no newer order: then the delete is what is newest.
+void Batch::Body::note_late(const Document& document, const Order& order) {
+  const Row& row = *document.known();
+  const Order* newest = newest_order(&row);
+  const Order& known = newest != nullptr && (!row.barrier || *row.barrier < *newest) ? *newest : *row.barrier;
+  const bool newer_released = std::any_of(row.groups.begin(), row.groups.end(), [&](const Group& group) {
+    return group.order > order && !group.served.empty();
+  });
+  late.push_back({order, known, newer_released ? row.last_version : Version()});
+}
+
 InputIndex Batch::Body::number(const Decision& decision) {
   RESEQ_ASSERT(decisions.size() < kNoInput.value(), "more inputs in a batch than can be numbered");
   decisions.push_back(decision);
@@ -272,6 +288,11 @@ std::span<const Event> Batch::events() const {
 std::span<const RowChange> Batch::changes() const {
   RESEQ_ASSERT(body_->closed, "changes of an open batch");
   return body_->changes;
+}
+
+std::span<const LateResult> Batch::late_results() const {
+  RESEQ_ASSERT(body_->closed, "late results of an open batch");
+  return body_->late;
 }
 
 const PartitionState& Batch::state() const {

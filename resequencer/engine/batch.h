@@ -25,6 +25,13 @@ enum class Verdict : std::uint8_t {
   kStop,           // policy on_missing = stop: leave this input unread, park the partition
 };
 
+// A result that was dropped because a newer order of its document is known: S4 and S6.
+struct LateResult {
+  Order order;
+  Order newest;          // order known then
+  Version last_version;  // of the last release of the document, 0 = nothing newer was released
+};
+
 class Batch {
  public:
   // REQUIRES: view and context outlive the batch.
@@ -59,7 +66,8 @@ class Batch {
   [[nodiscard]] std::span<const Emission> emissions() const;  // in input order
   [[nodiscard]] std::span<const Event> events() const;        // in input order, those of timers last
   [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
-  [[nodiscard]] const PartitionState& state() const;          // after the batch
+  [[nodiscard]] std::span<const LateResult> late_results() const;
+  [[nodiscard]] const PartitionState& state() const;  // after the batch
 
  private:
   struct Body;

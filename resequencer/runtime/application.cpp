@@ -86,12 +86,6 @@ kafka::TopicIndex Topics::output(std::size_t i) const {
   return outputs_[i];
 }
 
-kafka::TopicIndex Topics::index_of(const std::string& name) const {
-  const auto known = std::find(names_.begin(), names_.end(), name);
-  RESEQ_ASSERT(known != names_.end(), "a topic that is not one of the application");
-  return kafka::TopicIndex(static_cast<std::uint16_t>(known - names_.begin()));
-}
-
 Role Topics::role_of_input(kafka::TopicIndex topic) const {
   for (const Role role : kInputs)
     if (of(role) == topic) return role;

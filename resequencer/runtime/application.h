@@ -34,7 +34,6 @@ class Topics {
   [[nodiscard]] kafka::TopicIndex missing() const { return missing_; }  // where policy on_missing = topic sends
   [[nodiscard]] Role role_of_input(kafka::TopicIndex topic) const;
   [[nodiscard]] const std::string& name(kafka::TopicIndex topic) const { return names_[topic.value()]; }
-  [[nodiscard]] kafka::TopicIndex index_of(const std::string& name) const;  // REQUIRES: one of names()
 
  private:
   kafka::TopicIndex add(const std::string& name);

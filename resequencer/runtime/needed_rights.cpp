@@ -115,6 +115,11 @@ std::vector<Right> needed_rights(const Application& application, const TopicAnsw
   return needed;
 }
 
+std::vector<Right> admin_rights(const Application& application) {
+  return {{Resource::kTopic, application.settings.topic_admin_requests, Operation::kRead},
+          {Resource::kTopic, application.settings.topic_admin_replies, Operation::kWrite}};
+}
+
 std::vector<Right> own_transactional_ids(const Application& application) {
   std::vector<Right> rights;
   for (std::int64_t worker = 0; worker < application.settings.workers; ++worker)

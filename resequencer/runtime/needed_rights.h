@@ -16,6 +16,9 @@ namespace reseq::runtime {
 // grant of the prefix covers it.
 [[nodiscard]] std::vector<kafka::Right> needed_rights(const Application& application, const TopicAnswers& answers);
 
+// On the topics through which operators ask: without them nobody is answered, and all else works.
+[[nodiscard]] std::vector<kafka::Right> admin_rights(const Application& application);
+
 // The transactional ids of this process: a grant of each is enough, too.
 [[nodiscard]] std::vector<kafka::Right> own_transactional_ids(const Application& application);
 

@@ -37,12 +37,13 @@ class PartitionBatch {
   // Instead of both, for a fresh partition: identity, target table, meta row, explicit offsets.
   void give_birth(const HashKey& key);
 
-  [[nodiscard]] PartitionTask& task() { return task_; }
+  [[nodiscard]] PartitionTask& task() const { return task_; }
   [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch_->changes().empty(); }
   [[nodiscard]] bool birth() const { return birth_; }
   // Policy on_missing = stop met this command: the process ends once what stands before it is committed.
   [[nodiscard]] std::optional<Offset> stopped_at() const { return stopped_at_; }
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
+  [[nodiscard]] std::size_t inputs(std::size_t role) const { return taken_[role]; }  // per kInputs
   [[nodiscard]] std::size_t timers() const { return timers_; }
   [[nodiscard]] std::size_t expired() const { return expired_; }
 
@@ -50,7 +51,11 @@ class PartitionBatch {
   [[nodiscard]] const std::vector<store::Change>& rows() const { return rows_; }  // meta row last
   // Next offsets of all inputs, even unchanged ones: an idle zombie must be fenced by them (DESIGN 7).
   [[nodiscard]] const std::vector<InputPosition>& positions() const { return positions_; }
+  // REQUIRES for the following: no birth.
   [[nodiscard]] std::span<const Decision> decisions() const { return batch_->decisions(); }
+  [[nodiscard]] UnixMs timestamp(std::size_t input) const { return records_[input].timestamp; }
+  [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch_->late_results(); }
+  [[nodiscard]] UnixMs now() const { return now_; }
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said.
   void apply(Offset meta_offset);

@@ -83,6 +83,7 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
 
 void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
   restorer.drop(partition_);
+  survey_ = Survey();
   // A disk that fails is tried again and again, slowly; a log that does not fit itself needs a person.
   if (why != Rebuild::kFault && ++rebuilds_ >= kRebuildsUntilParked)
     return park(Parked::kChangelogUnfit, "read from its beginning the changelog still does not fit (" +

@@ -1,7 +1,6 @@
 #include "runtime/partition_task.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -20,12 +19,6 @@ constexpr unsigned kDamageMax = 10;
 constexpr Milliseconds kAfterRefusal{5'000};
 
 }  // namespace
-
-std::string_view name_of(Phase phase) {
-  static constexpr std::array<std::string_view, 9> kNames = {"open",  "offsets", "high_watermark", "restore", "compare",
-                                                             "birth", "ready",   "running",        "parked"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
 
 PartitionTask::PartitionTask(const Application& application, const Clock& clock, Shelf& shelf, Partition partition)
     : application_(application),

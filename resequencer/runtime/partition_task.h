@@ -24,24 +24,14 @@
 #include "runtime/clock.h"
 #include "runtime/input_queue.h"
 #include "runtime/recovery.h"
+#include "runtime/report.h"
 #include "runtime/shelf.h"
 #include "runtime/standstill.h"
+#include "runtime/survey.h"
+#include "runtime/totals.h"
 #include "store/partition_store.h"
 
 namespace reseq::runtime {
-
-enum class Phase : unsigned char {
-  kOpen,
-  kOffsets,
-  kHighWatermark,
-  kRestore,
-  kCompare,
-  kBirth,
-  kReady,
-  kRunning,
-  kParked
-};
-[[nodiscard]] std::string_view name_of(Phase phase);
 
 class PartitionTask {
  public:
@@ -94,6 +84,13 @@ class PartitionTask {
   [[nodiscard]] Partition partition() const { return partition_; }
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] const std::string& parked_reason() const { return parked_reason_; }
+  [[nodiscard]] Parked parked() const { return parked_; }  // REQUIRES: kParked
+  [[nodiscard]] bool has_store() const { return store_ != nullptr; }
+  // What became of its inputs since this worker has it.
+  void count(const OutcomeCounts& more) { outcomes_ += more; }
+  [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
+  [[nodiscard]] Survey& survey() { return survey_; }
+  [[nodiscard]] const Survey& survey() const { return survey_; }
   // REQUIRES for the following: not kOpen.
   // Its state cannot be read any more, and nobody has begun to rebuild it.
   [[nodiscard]] bool faulty() const {
@@ -183,6 +180,8 @@ class PartitionTask {
   InputQueue queue_;
   Chores chores_;
   std::optional<PartitionSetting> setting_;
+  OutcomeCounts outcomes_;
+  Survey survey_;
   TargetTable targets_;
   bool targets_grew_ = false;
   std::vector<Generation> lineage_;

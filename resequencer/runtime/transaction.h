@@ -74,6 +74,7 @@ class Transaction {
   // Of kCommitted and kEmpty: kInvalid when policy on_missing = stop met a record, which ends the process.
   [[nodiscard]] const Result<>& stopped() const { return stopped_; }
   [[nodiscard]] std::vector<std::unique_ptr<PartitionBatch>>& batches() { return batches_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<PartitionBatch>>& batches() const { return batches_; }
 
  private:
   void decide();

@@ -35,7 +35,9 @@ Worker::Worker(const Application& application, kafka::Cluster& cluster, const Cl
       cluster_(cluster),
       clock_(clock, Milliseconds(application.settings.max_clock_jump_ms)),
       shelf_(shelf),
-      draw_key_(std::move(draw_key)) {}
+      draw_key_(std::move(draw_key)) {
+  totals_.outputs.resize(application.topics.names().size());
+}
 
 // Queued records point into the transaction and the queues: the producer goes first.
 Worker::~Worker() {
@@ -103,10 +105,13 @@ Result<> Worker::open_reader() {
 bool Worker::checkpoint_one() {
   for (const auto& task : tasks_) {
     if (!task->checkpoint_due()) continue;
+    const Milliseconds begin = clock_.steady();
     const auto written = task->checkpoint();
     if (written) {
       ++totals_.checkpoints;
+      totals_.checkpoint_ms.observe(clock_.steady().value() - begin.value());
     } else {
+      ++totals_.checkpoints_failed;
       spdlog::error("partition={} checkpoint=failed folder={} error={}", task->partition().value(),
                     log::outside(task->store().folder()), log::outside(written.error().message));
     }
@@ -147,6 +152,7 @@ Result<> Worker::idle() {
   ask_ends();
   throttle_commands();
   log_progress();
+  survey_one();
   start_transaction();
   return Done{};
 }
@@ -199,7 +205,7 @@ Result<> Worker::settle_transaction() {
     case Ending::kEmpty:
       return done->stopped();
     case Ending::kCommitted:
-      count(batches);
+      count(*done);
       aborts_in_a_row_ = 0;
       marker_pause_.committed(done->commit_called(), done->commit_returned());
       if (producer_->in_doubt()) recycle(false);
@@ -299,22 +305,6 @@ Result<> Worker::note_fenced() {
   fenced_at_ = now;
   retry_at_ = Milliseconds(now.value() + kAfterError.value());
   return Done{};
-}
-
-void Worker::count(const std::vector<std::unique_ptr<PartitionBatch>>& batches) {
-  ++totals_.transactions;
-  for (const auto& batch : batches) {
-    totals_.inputs += batch->inputs();
-    totals_.timers += batch->timers();
-    totals_.expired += batch->expired();
-    if (batch->birth() || batch->inputs() == 0) continue;
-    for (const Decision& decision : batch->decisions()) {
-      ++totals_.outcomes[static_cast<std::size_t>(decision.outcome)];
-      ++totals_.reasons[static_cast<std::size_t>(decision.reason)];
-      if (decision.outcome == Outcome::kDeadLettered || decision.outcome == Outcome::kRedirected)
-        ++totals_.bad[static_cast<std::size_t>(decision.reason)];
-    }
-  }
 }
 
 void Worker::close(Milliseconds limit) {

@@ -18,33 +18,17 @@
 
 #include "changelog/restorer.h"
 #include "runtime/application.h"
-#include "runtime/bad_records.h"
 #include "runtime/clock.h"
 #include "runtime/marker_pause.h"
 #include "runtime/pace.h"
 #include "runtime/partition_task.h"
+#include "runtime/report.h"
 #include "runtime/shelf.h"
+#include "runtime/totals.h"
 #include "runtime/transaction.h"
 #include "runtime/trusted_clock.h"
 
 namespace reseq::runtime {
-
-// Outcomes since the start, for the log and for tests.
-struct Totals {
-  std::array<std::uint64_t, static_cast<std::size_t>(Outcome::kCount)> outcomes{};
-  CountsByReason reasons{};
-  CountsByReason bad{};  // of outcomes that keep the record: dead letters, redirections
-  std::uint64_t inputs = 0;
-  std::uint64_t transactions = 0;
-  std::uint64_t aborted = 0;
-  std::uint64_t recycled = 0;
-  std::uint64_t ends_asked = 0;
-  std::uint64_t timers = 0;   // fired
-  std::uint64_t expired = 0;  // watermarks swept
-  std::uint64_t checkpoints = 0;
-  std::uint64_t reuses = 0;
-  std::array<std::uint64_t, static_cast<std::size_t>(Rebuild::kCount)> rebuilds{};  // by reason
-};
 
 class Worker {
  public:
@@ -63,6 +47,9 @@ class Worker {
   [[nodiscard]] const Totals& totals() const { return totals_; }
   [[nodiscard]] const std::vector<std::unique_ptr<PartitionTask>>& tasks() const { return tasks_; }
   [[nodiscard]] const Transaction* transaction() const { return transaction_.get(); }
+  // What others may know of it, at this moment.
+  [[nodiscard]] WorkerReport report() const;
+  [[nodiscard]] PartitionReport report_of(const PartitionTask& task) const;
 
  private:
   Result<> open_clients();
@@ -97,7 +84,9 @@ class Worker {
   void recycle(bool take_over_again);
   Result<> note_fenced();
   [[nodiscard]] Error same_name() const;
-  void count(const std::vector<std::unique_ptr<PartitionBatch>>& batches);
+  void count(const Transaction& done);
+  void count(const PartitionBatch& batch, UnixMs committed);
+  void survey_one();
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;
@@ -140,6 +129,8 @@ class Worker {
   Milliseconds progress_logged_at_;
   Milliseconds reader_retry_at_;  // the changelog cannot be read before
   Milliseconds clients_served_at_;
+  Milliseconds surveyed_at_;
+  std::size_t next_survey_ = 0;
   Totals totals_;
 };
 

@@ -63,13 +63,14 @@ Application::~Application() {
   std::filesystem::remove_all(folder(), ignored);
 }
 
-// Everything that is not named here is a default.
+// Everything that is not named here is a default. Several instances listen beside each other.
 void Application::write_configuration(int instance) const {
   std::ofstream file(configuration(instance));
   file << "application.id = \"" << id_ << "\"\n"
        << "bootstrap.servers = \"" << site_.bootstrap_servers << "\"\n"
        << "instance.id = \"" << instance << "\"\n"
        << "state.dir = \"" << folder() << "/state\"\n"
+       << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << layout_.partitions << "\n"
        << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
 }

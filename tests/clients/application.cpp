@@ -65,7 +65,8 @@ std::string name_of(Client client) {
 Application::Application(const std::string& more_toml) : name_(unique_name("shop")) {
   const std::string file = directory_.path() + "/shop.toml";
   write_file(file, "application.id = \"" + name_ + "\"\nbootstrap.servers = \"" + Broker::shared().bootstrap_servers() +
-                       "\"\nstate.dir = \"" + directory_.path() + "/state\"\nevents = \"all\"\n" + more_toml +
+                       "\"\nstate.dir = \"" + directory_.path() +
+                       "/state\"\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n" + more_toml +
                        "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n");
   const Transcript init = run_program({program("resequencer"), "init", "--config", file});
   if (init.exit_code != 0) throw std::runtime_error("init failed: " + init.text());

@@ -93,6 +93,7 @@ std::string ResequencerRun::config_file(int instance) {
        << "instance.id = \"" << instance << "\"\n"
        << "bootstrap.servers = \"" << connection_.bootstrap_servers << "\"\n"
        << "state.dir = \"" << directory_.path() << "/state\"\n"
+       << "http.listen = \"127.0.0.1:0\"\n"  // many run at once
        << more_toml_ << "\n";
   for (const std::string& target : targets_) file << "[[target]]\nname = \"" << target << "\"\n";
   return path;

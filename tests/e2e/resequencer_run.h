@@ -33,6 +33,9 @@ class ResequencerRun {
   // transaction is open there.
   [[nodiscard]] std::map<int, std::int64_t> open_transactions();
 
+  // Writes the configuration of an instance; where it is.
+  [[nodiscard]] std::string config_file(int instance);
+
   [[nodiscard]] const kafka::Connection& connection() const { return connection_; }
   [[nodiscard]] const std::string& application_id() const { return application_id_; }
   [[nodiscard]] std::string topic(const std::string& role) const { return application_id_ + "." + role; }
@@ -42,7 +45,6 @@ class ResequencerRun {
 
  private:
   void create_topics();
-  [[nodiscard]] std::string config_file(int instance);
 
   TempDir directory_;
   kafka::Connection connection_;

@@ -42,7 +42,7 @@ std::vector<std::string> Operator::command(const std::vector<std::string>& subco
   const std::string config = path("config-" + std::to_string(++files_) + ".toml");
   std::ofstream(config) << "application.id = \"" << application_id_ << "\"\ninstance.id = \"" << instance
                         << "\"\nbootstrap.servers = \"" << bootstrap_servers << "\"\nstate.dir = \"" << state_dir
-                        << "\"\nsession.timeout.ms = 6000\n"
+                        << "\"\nsession.timeout.ms = 6000\nhttp.listen = \"" << http_listen << "\"\n"
                         << keys << tables;
   std::vector<std::string> argv = {"env"};
   argv.insert(argv.end(), environment.begin(), environment.end());

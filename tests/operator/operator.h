@@ -29,6 +29,7 @@ class Operator {
   std::string bootstrap_servers;
   std::string instance = "1";
   std::string state_dir;
+  std::string http_listen = "127.0.0.1:0";
   std::vector<std::string> environment = {};  // NAME=value
   std::vector<std::string> in_front = {};     // a program that runs ours, with its arguments
 

@@ -84,6 +84,8 @@ class Rights : public InitRights {
     for (const char* role :
          {"requests", "commands", "control", "changelog", "work", "output.search", "dead-letter", "events"})
       rights.push_back({Resource::kTopic, shop.topic(role), Operation::kDescribeConfigs});
+    rights.push_back({Resource::kTopic, shop.topic("admin.requests"), Operation::kRead});
+    rights.push_back({Resource::kTopic, shop.topic("admin.replies"), Operation::kWrite});
     rights.push_back({Resource::kGroup, shop.application_id(), Operation::kRead});
     return rights;
   }
@@ -117,7 +119,7 @@ class Rights : public InitRights {
       checked = shop.run({"check"});
       return checked.code == EX_OK;
     })) << checked.text;
-    EXPECT_THAT(checked.text, HasSubstr("ok       rights    all 19 that it needs"));
+    EXPECT_THAT(checked.text, HasSubstr("ok       rights    all 21 that it needs"));
   }
   // Does what `check` tells to do.
   void obey(const std::string& line) {

@@ -30,6 +30,7 @@ const std::map<std::string_view, Words>& rule() {
        {"resequencer/engine/state_view.h", "resequencer/codec", "resequencer/kafka", "resequencer/model",
         "resequencer/base"}},
       {"resequencer/metrics", {"resequencer/base"}},
+      {"resequencer/http", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
       {"resequencer/runtime", {"resequencer"}},
       {"resequencer/cli", {"resequencer"}},

@@ -51,6 +51,12 @@ class WorkerFault : public SimulatedApplication {
     for (int i = 0; i < 10'000 && worker.totals().inputs != inputs; ++i) step();
     ASSERT_EQ(worker.totals().inputs, inputs);
   }
+  // It has only just looked at all rows, and begins again in a second.
+  void rest_of_the_survey(Partition partition) {
+    const auto& survey = worker.tasks()[static_cast<std::size_t>(partition.value())]->survey();
+    const UnixMs from = clock.now();
+    while (!survey.found() || survey.found()->at < from) step();
+  }
   // Another byte in what follows the id, wherever it stands: the row does not fit its checksum any more.
   void damage(Partition partition) {
     const auto& store = worker.tasks()[static_cast<std::size_t>(partition.value())]->store();
@@ -82,6 +88,7 @@ TEST_F(WorkerFault, AbortsWhatIsProducedAndDecidesItAgain) {
   decide(2);
   const auto in_memory = [](const auto& task) { return task->store().dirty_rows() > 0; };
   for (int i = 0; i < 100 && std::any_of(worker.tasks().begin(), worker.tasks().end(), in_memory); ++i) step();
+  rest_of_the_survey(Partition(1));
   damage(Partition(1));
 
   request_in_each(2);

@@ -1,0 +1,49 @@
+#include "admin/asker.h"
+
+#include <array>
+#include <chrono>
+#include <sys/random.h>
+
+#include "base/assert.h"
+
+namespace reseq::admin {
+
+namespace {
+
+constexpr Milliseconds kSendLimit{10'000};
+
+// So that nobody takes the answer to another client's question for its own.
+std::string draw_correlation_id() {
+  std::array<unsigned char, 16> bytes{};
+  RESEQ_ASSERT(::getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+               "the kernel gave no random bytes");
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789abcdef"[byte >> 4U];
+    text += "0123456789abcdef"[byte & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<> Asker::ask(const Request& request, const std::function<bool(const Json& reply)>& take) {
+  using Clock = std::chrono::steady_clock;
+  const std::string correlation_id = draw_correlation_id();
+  const std::array<Header, 1> headers = {Header{header::kCorrelationId, correlation_id}};
+  if (auto sent = channel_->send(requests_, correlation_id, write_request(request), headers); !sent) return sent;
+  if (auto arrived = channel_->flush(kSendLimit); !arrived) return arrived;
+  const auto until = Clock::now() + std::chrono::milliseconds(request.timeout.value());
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (left <= 0) return Done{};
+    const auto polled = channel_->poll(Milliseconds(left));
+    if (!polled) return polled.error();
+    const auto& record = polled.value();
+    if (!record || header_of(*record, header::kCorrelationId) != correlation_id) continue;
+    const Json reply = Json::parse(record->payload.value_or(""), nullptr, false);
+    if (reply.is_object() && take(reply)) return Done{};
+  }
+}
+
+}  // namespace reseq::admin

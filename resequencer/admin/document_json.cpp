@@ -1,0 +1,77 @@
+#include "admin/document_json.h"
+
+#include "codec/base64.h"
+#include "codec/json_writer.h"
+#include "codec/sequence_text.h"
+#include "codec/timestamp_text.h"
+
+namespace reseq::admin {
+
+namespace {
+
+constexpr std::int64_t kNanosecondsPerMs = 1'000'000;
+
+Json names_of(TargetSet set, const TargetTable& targets) {
+  Json names = Json::array();
+  for (TargetSet left = set; !left.empty(); left = left.without(TargetSet::of(left.first())))
+    names.push_back(targets.name(left.first()));
+  return names;
+}
+
+Json order_json(const Order& order, SequenceKind kind) {
+  Json object = {{"epoch", order.epoch.value()}};
+  if (!order.sequence.bytes().empty()) set_bytes(object, "seq", codec::format_sequence(kind, order.sequence));
+  object["revision"] = std::to_string(order.revision.value());
+  return object;
+}
+
+Json group_json(const Group& group, const DocumentContext& context) {
+  return {{"order", order_json(group.order, context.sequence_kind)},
+          {"requested", group.requested},
+          {"pending", names_of(group.pending, *context.targets)},
+          {"served", names_of(group.served, *context.targets)},
+          {"removed", names_of(group.removed, *context.targets)}};
+}
+
+std::string_view state_of(const Row& row, TargetSet starving) {
+  if (row.completed()) return "completed";
+  if (row.overdue) return "overdue";
+  return starving.empty() ? "live" : "starving";
+}
+
+}  // namespace
+
+std::string time_text(UnixMs time) {
+  constexpr std::int64_t kLast = INT64_MAX / kNanosecondsPerMs;
+  return codec::format_timestamp(std::min(time.value(), kLast) * kNanosecondsPerMs);
+}
+
+void set_bytes(Json& object, const std::string& name, std::string_view bytes) {
+  if (codec::is_utf8(bytes))
+    object[name] = bytes;
+  else
+    object[name + "_base64"] = codec::base64(bytes);
+}
+
+Json document_json(std::string_view id, const Row& row, TargetSet starving, const DocumentContext& context) {
+  Json object = Json::object();
+  set_bytes(object, "id", id);
+  object["state"] = state_of(row, starving);
+  object["groups"] = Json::array();
+  for (const Group& group : row.groups) object["groups"].push_back(group_json(group, context));
+  object["waiting"] = Json::array();
+  for (const Since& since : row.since)
+    object["waiting"].push_back(
+        {{"targets", names_of(since.targets, *context.targets)}, {"since", time_text(since.first_registered)}});
+  if (!starving.empty()) object["starving"] = names_of(starving, *context.targets);
+  if (row.barrier) object["barrier"] = order_json(*row.barrier, context.sequence_kind);
+  if (row.last_version != Version()) object["last_version"] = std::to_string(row.last_version.value());
+  if (row.deadline != UnixMs()) object[row.completed() ? "remembered_until" : "overdue_from"] = time_text(row.deadline);
+  if (row.requested)
+    object["request"] = {{"order", order_json(row.requested->order, context.sequence_kind)},
+                         {"offset", row.requested->position.value()},
+                         {"forwarded", names_of(row.requested->forwarded, *context.targets)}};
+  return object;
+}
+
+}  // namespace reseq::admin

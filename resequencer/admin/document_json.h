@@ -1,0 +1,35 @@
+// A row as a person reads it: targets by name, sequences as text of the configured kind, times in RFC 3339, versions as
+// text because a double cannot hold them (schemas/admin.replies.schema.json, `document`).
+// Thread rule: pure functions.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "model/ids.h"
+#include "model/order.h"
+#include "model/row.h"
+#include "model/target.h"
+
+namespace reseq::admin {
+
+// Members keep the order in which they are written.
+using Json = nlohmann::ordered_json;
+
+struct DocumentContext {
+  const TargetTable* targets = nullptr;
+  SequenceKind sequence_kind = SequenceKind::kU64;
+};
+
+// `starving`: targets that wait for longer than starvation_after_ms.
+[[nodiscard]] Json document_json(std::string_view id, const Row& row, TargetSet starving,
+                                 const DocumentContext& context);
+
+// RFC 3339 in UTC.
+[[nodiscard]] std::string time_text(UnixMs time);
+
+// Sets `name`, or `name`_base64 when the bytes are no UTF-8.
+void set_bytes(Json& object, const std::string& name, std::string_view bytes);
+
+}  // namespace reseq::admin

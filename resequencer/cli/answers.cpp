@@ -1,0 +1,68 @@
+#include "cli/answers.h"
+
+#include <algorithm>
+
+namespace reseq::cli {
+
+namespace {
+
+// More than a cluster of Kafka can have: what replies say comes from outside.
+constexpr std::int64_t kPartitionsMax = 1'000'000;
+
+// An answer that says something stands above a refusal; of two the later generation, then the later position.
+bool is_better(const admin::Json& one, const admin::Json& other) {
+  const bool says = !one.contains("refused");
+  if (says == other.contains("refused")) return says;
+  const auto generation = number_in(one, "generation");
+  const auto other_generation = number_in(other, "generation");
+  if (generation != other_generation) return generation > other_generation;
+  return number_in(one, "changelog_position") > number_in(other, "changelog_position");
+}
+
+}  // namespace
+
+std::int64_t number_in(const admin::Json& object, const char* name, std::int64_t otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
+}
+
+std::string text_in(const admin::Json& object, const char* name, const std::string& otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+void Answers::add(const admin::Json& reply) {
+  total_ = std::min(std::max(total_, number_in(reply, "partitions_total")), kPartitionsMax);
+  if (const auto refused = reply.find("refused"); refused != reply.end() && refused->is_object()) {
+    refused_ = text_in(*refused, "reason") + ": " + text_in(*refused, "detail");
+    return;
+  }
+  replies_[text_in(reply, "instance")] = reply;
+  const auto parts = reply.find("partitions");
+  if (parts == reply.end() || !parts->is_array()) return;
+  for (const admin::Json& part : *parts) {
+    const std::int64_t partition = number_in(part, "partition", -1);
+    if (!part.is_object() || partition < 0) continue;
+    admin::Json own = part;
+    own["instance"] = text_in(reply, "instance");
+    if (reply.contains("host")) own["host"] = text_in(reply, "host");
+    const auto [known, is_new] = partitions_.try_emplace(partition, own);
+    if (!is_new && is_better(own, known->second)) known->second = own;
+  }
+}
+
+bool Answers::complete() const {
+  return total_ > 0 && missing().empty();
+}
+
+std::string Answers::missing() const {
+  std::string text;
+  for (std::int64_t i = 0; i < total_; ++i) {
+    const auto found = partitions_.find(i);
+    if (found != partitions_.end() && !found->second.contains("refused")) continue;
+    text += (text.empty() ? "" : ", ") + std::to_string(i);
+  }
+  return text;
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,44 @@
+// Answers: what the instances replied to one request, put together: one part per partition. Of two instances that
+// answer for the same partition the one that took it over last is right.
+// Thread rule: plain value.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "admin/document_json.h"
+
+namespace reseq::cli {
+
+class Answers {
+ public:
+  // Takes one reply in. A refusal of the request as a whole is kept, see refused().
+  void add(const admin::Json& reply);
+
+  // By partition; each with the members `instance` and `host`, where the reply has one.
+  [[nodiscard]] const std::map<std::int64_t, admin::Json>& partitions() const { return partitions_; }
+  // The last one of each instance, by its name.
+  [[nodiscard]] const std::map<std::string, admin::Json>& replies() const { return replies_; }
+  // Partitions of the application; 0 while nobody has said.
+  [[nodiscard]] std::int64_t total() const { return total_; }
+  // Somebody that can answer has answered for each partition.
+  [[nodiscard]] bool complete() const;
+  // Partitions that nobody has answered for, as "1, 3".
+  [[nodiscard]] std::string missing() const;
+  // Why an instance refused the request as a whole; another one, of a later version perhaps, may answer it.
+  [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
+
+ private:
+  std::map<std::int64_t, admin::Json> partitions_;
+  std::map<std::string, admin::Json> replies_;
+  std::int64_t total_ = 0;
+  std::optional<std::string> refused_;
+};
+
+// Members of foreign JSON, or what stands for them.
+[[nodiscard]] std::int64_t number_in(const admin::Json& object, const char* name, std::int64_t otherwise = 0);
+[[nodiscard]] std::string text_in(const admin::Json& object, const char* name, const std::string& otherwise = "-");
+
+}  // namespace reseq::cli

@@ -1,0 +1,259 @@
+#include "cli/ask.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "admin/asker.h"
+#include "base/log.h"
+#include "cli/answers.h"
+#include "cli/show.h"
+#include "codec/base64.h"
+#include "kafka/error_questions.h"
+#include "runtime/application.h"
+#include "runtime/clients.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Milliseconds kOpenLimit{10'000};
+// Partitions that nobody could answer for, because they are on their way to another instance, are asked for again.
+constexpr Milliseconds kRound{1'500};
+constexpr std::chrono::milliseconds kWatchEvery{2'000};
+
+using HasAll = std::function<bool(const Answers&)>;
+
+// Every partition is answered for.
+bool whole(const Answers& answers) {
+  return answers.complete();
+}
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> open(const config::Settings& settings, const AskOptions& options) {
+    const runtime::Application application(settings);
+    auto channel = admin::Channel::open(runtime::cluster_settings_of(application, std::nullopt),
+                                        application.settings.topic_admin_replies,
+                                        application.settings.topic_admin_requests, kOpenLimit);
+    if (!channel) return with_fix(channel.error(), application.settings);
+    return std::unique_ptr<Session>(
+        new Session(admin::Asker(std::move(channel).value(), application.settings.topic_admin_requests), options));
+  }
+
+  // Asks until `has_all`, the time is over, or the request is refused.
+  Result<> collect(const admin::Query& query, Answers& answers, const HasAll& has_all) {
+    const auto until = SteadyClock::now() + std::chrono::milliseconds(options_.timeout.value());
+    while (!has_all(answers)) {
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now()).count();
+      if (left <= 0) break;
+      if (auto asked = ask(query, answers, std::min(Milliseconds(left), kRound), has_all); !asked) return asked;
+      if (answers.refused() && answers.replies().empty())
+        return Error{ErrorClass::kInvalid, 0, "refused: " + *answers.refused()};
+    }
+    return Done{};
+  }
+  // Asks once and listens for a round: nobody knows how many instances there are.
+  Result<> collect_instances(const admin::Query& query, Answers& answers) {
+    return ask(query, answers, std::min(options_.timeout, kRound), [](const Answers&) { return false; });
+  }
+
+ private:
+  Session(admin::Asker asker, const AskOptions& options) : asker_(std::move(asker)), options_(options) {}
+
+  Result<> ask(const admin::Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all) {
+    return asker_.ask({query, timeout}, [&](const Json& reply) {
+      answers.add(reply);
+      return has_all(answers);
+    });
+  }
+
+  static Error with_fix(const Error& error, const config::Settings& settings) {
+    if (!kafka::is_unknown_topic(error)) return runtime::with_fix(error, settings);
+    return {ErrorClass::kInvalid, 0,
+            error.message + ": `resequencer init` creates the topics through which instances are asked"};
+  }
+
+  admin::Asker asker_;
+  AskOptions options_;
+};
+
+Error nobody(const Answers& answers) {
+  if (answers.total() == 0)
+    return {ErrorClass::kTimeout, 0, "no instance answers: is one running, and may it read the admin topic?"};
+  return {ErrorClass::kTimeout, 0,
+          "not answered for partitions " + answers.missing() +
+              ": they are being taken over, or no instance has them; ask again"};
+}
+
+// What a program gets: the parts, and whether they are all.
+void print_json(const Answers& answers, bool complete) {
+  Json parts = Json::array();
+  for (const auto& [partition, part] : answers.partitions()) parts.push_back(part);
+  const Json all = {{"complete", complete}, {"partitions", std::move(parts)}};
+  std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+}
+
+bool is_refused(const Json& part) {
+  return part.contains("refused");
+}
+
+// How many partitions the request was meant for, of those answered for.
+bool all_asked(const Answers& answers) {
+  if (answers.replies().empty()) return false;
+  std::int64_t answered = 0;
+  for (const auto& [partition, part] : answers.partitions()) answered += is_refused(part) ? 0 : 1;
+  return answered >= number_in(answers.replies().begin()->second, "partitions_asked", INT64_MAX);
+}
+
+// What was found so far, of all partitions.
+struct Found {
+  Json documents = Json::array();
+  bool more = false;       // there are more than were asked for
+  std::string unfinished;  // partitions that were not listed to their ends, as "1, 3"
+
+  void note_unfinished(Partition partition) {
+    unfinished += (unfinished.empty() ? "" : ", ") + std::to_string(partition.value());
+  }
+};
+
+// Pages of one partition until it has ended or there are enough.
+Result<> more_pages(Session& session, admin::ListQuery query, const Json& first, std::size_t documents_max,
+                    Found& found) {
+  Json part = first;
+  for (;;) {
+    for (Json document : part.value("documents", Json::array())) {
+      if (!document.is_object()) continue;
+      found.more = found.documents.size() >= documents_max;
+      if (found.more) return Done{};
+      document["partition"] = query.partition->value();
+      found.documents.push_back(std::move(document));
+    }
+    const auto cursor = codec::parse_base64(text_in(part, "cursor", ""));
+    if (!cursor || cursor->empty()) return Done{};
+    query.cursor = *cursor;
+    Answers page;
+    if (auto asked = session.collect(query, page, all_asked); !asked) return asked;
+    if (!all_asked(page)) {
+      found.note_unfinished(*query.partition);
+      return Done{};
+    }
+    part = page.partitions().begin()->second;
+  }
+}
+
+}  // namespace
+
+Result<> describe(const config::Settings& settings, const std::string& id, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  Answers answers;
+  if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
+  const bool complete = all_asked(answers);
+  if (options.view == View::kJson) print_json(answers, complete);
+  bool found = false;
+  for (const auto& [partition, part] : answers.partitions())
+    for (const Json& document : part.value("documents", Json::array())) {
+      found = true;
+      if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
+    }
+  if (found) return Done{};
+  if (!complete)
+    return Error{ErrorClass::kTimeout, 0,
+                 "nobody answers for the partition of this document: it is being taken over, or no instance runs"};
+  return Error{ErrorClass::kInvalid, 0,
+               "document " + log::outside(id) + " is not known: it was never requested, or completed and forgotten"};
+}
+
+Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  admin::ListQuery query;
+  query.id_prefix = wanted.id_prefix;
+  query.state = wanted.state;
+  query.older_than = wanted.older_than;
+  query.documents_max =
+      static_cast<std::size_t>(std::min<std::int64_t>(wanted.documents_max, admin::kPageDocumentsMax));
+  Answers answers;
+  if (auto asked = session.value()->collect(query, answers, whole); !asked) return asked;
+  Found found;
+  for (const auto& [partition, part] : answers.partitions()) {
+    if (is_refused(part)) continue;
+    query.partition = Partition(static_cast<std::int32_t>(partition));
+    const auto enough = static_cast<std::size_t>(wanted.documents_max);
+    if (auto paged = more_pages(*session.value(), query, part, enough, found); !paged) return paged;
+  }
+  const bool complete = answers.complete() && found.unfinished.empty();
+  if (options.view == View::kJson) {
+    const Json all = {{"complete", complete}, {"more", found.more}, {"documents", found.documents}};
+    std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+  } else {
+    std::fputs(list_text(found.documents, options.view).c_str(), stdout);
+    if (found.more) std::fprintf(stderr, "resequencer: there are more: --max shows more of them\n");
+  }
+  if (!answers.complete()) return nobody(answers);
+  if (complete) return Done{};
+  return Error{ErrorClass::kTimeout, 0, "not listed to the end: partitions " + found.unfinished + ": ask again"};
+}
+
+Result<> stats(const config::Settings& settings, bool watch, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  for (;;) {
+    Answers answers;
+    if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
+    if (options.view == View::kJson)
+      print_json(answers, answers.complete());
+    else
+      std::fputs(stats_text(answers, options.view).c_str(), stdout);
+    if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
+    if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());
+    std::fflush(stdout);
+    std::this_thread::sleep_for(kWatchEvery);
+  }
+}
+
+Result<> topology(const config::Settings& settings, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  Answers answers;
+  // Those without a partition are to be seen too.
+  if (auto asked = session.value()->collect_instances(admin::TopologyQuery{}, answers); !asked) return asked;
+  if (auto asked = session.value()->collect(admin::TopologyQuery{}, answers, whole); !asked) return asked;
+  if (options.view == View::kJson)
+    print_json(answers, answers.complete());
+  else
+    std::fputs(topology_text(answers, options.view).c_str(), stdout);
+  return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
+}
+
+Result<> running_config(const config::Settings& settings, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  Answers answers;
+  if (auto asked = session.value()->collect_instances(admin::ConfigQuery{}, answers); !asked) return asked;
+  std::map<std::string, std::string> by_instance;
+  for (const auto& [instance, reply] : answers.replies()) by_instance[instance] = text_in(reply, "toml", "");
+  if (by_instance.empty()) return nobody(answers);
+  if (options.view == View::kJson) {
+    std::printf("%s\n", Json(by_instance).dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+    return Done{};
+  }
+  for (const auto& [instance, toml] : by_instance) {
+    std::printf("# instance %s\n", log::one_line(instance).c_str());
+    std::istringstream lines(toml);
+    for (std::string line; std::getline(lines, line);) std::printf("%s\n", log::one_line(line).c_str());
+  }
+  return Done{};
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,209 @@
+#include "cli/show.h"
+
+#include <array>
+#include <cinttypes>
+#include <cstdio>
+
+#include "base/log.h"
+#include "cli/table.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+
+// `name`, or what is below `name`_base64 marked as such.
+std::string bytes_in(const Json& object, const std::string& name) {
+  if (object.contains(name)) return text_in(object, name.c_str());
+  const std::string base64 = text_in(object, (name + "_base64").c_str(), "");
+  return base64.empty() ? "-" : "base64:" + base64;
+}
+
+std::string order_text(const Json& order) {
+  if (!order.is_object()) return "-";
+  std::string text = bytes_in(order, "seq");
+  if (const std::int64_t epoch = number_in(order, "epoch"); epoch != 0) text = std::to_string(epoch) + "/" + text;
+  if (const std::string revision = text_in(order, "revision", "0"); revision != "0") text += "+" + revision;
+  return text;
+}
+
+Json member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? Json() : *found;
+}
+
+std::string names_text(const Json& names) {
+  std::string text;
+  for (const Json& name : names)
+    if (name.is_string()) text += (text.empty() ? "" : ",") + name.get<std::string>();
+  return text.empty() ? "-" : text;
+}
+
+// Targets of all groups in which they stand as `what`.
+std::string targets_text(const Json& document, const char* what) {
+  Json all = Json::array();
+  for (const Json& group : member(document, "groups"))
+    for (const Json& name : member(group, what)) all.push_back(name);
+  return names_text(all);
+}
+
+std::string newest_order(const Json& document) {
+  const Json groups = member(document, "groups");
+  if (groups.is_array() && !groups.empty()) return order_text(member(groups.front(), "order"));
+  return order_text(member(document, "barrier"));
+}
+
+std::string waits_since(const Json& document) {
+  std::string oldest;
+  for (const Json& waiting : member(document, "waiting")) {
+    const std::string since = text_in(waiting, "since", "");
+    if (oldest.empty() || since < oldest) oldest = since;
+  }
+  return oldest.empty() ? "-" : oldest;
+}
+
+std::string number_text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || !found->is_number() ? "-" : found->dump();
+}
+
+std::string megabytes_text(const Json& disk, const char* name) {
+  if (!disk.is_object()) return "-";
+  return std::to_string(number_in(disk, name) / (1024 * 1024)) + " MB";
+}
+
+std::string rate_text(const Json& rates, const char* name) {
+  const auto found = rates.find(name);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f",
+                found != rates.end() && found->is_number() ? found->get<double>() : 0);
+  return text.data();
+}
+
+std::string lag_text(const Json& part) {
+  const Json inputs = member(part, "inputs");
+  if (!inputs.is_object()) return "-";
+  std::int64_t lag = 0;
+  for (const Json& input : inputs) lag += number_in(input, "lag");
+  return std::to_string(lag);
+}
+
+std::string state_text(const Json& part) {
+  if (const Json parked = member(part, "parked"); parked.is_object()) return "parked:" + text_in(parked, "reason");
+  const Json restore = member(part, "restore");
+  if (!restore.is_object()) return text_in(part, "state");
+  return text_in(part, "state") + ":" + std::to_string(number_in(restore, "target") - number_in(restore, "position"));
+}
+
+void add_line(std::string& text, const std::string& name, const std::string& value) {
+  if (value.empty() || value == "-") return;
+  text += name + std::string(name.size() < 17 ? 17 - name.size() : 1, ' ') + log::one_line(value) + "\n";
+}
+
+std::string group_text(const Json& group) {
+  std::string text = order_text(member(group, "order"));
+  for (const char* what : {"pending", "served", "removed"})
+    if (const std::string names = names_text(member(group, what)); names != "-")
+      text += "  " + std::string(what) + " " + names;
+  return text;
+}
+
+}  // namespace
+
+std::string document_text(const Json& part, const Json& document) {
+  std::string text;
+  add_line(text, "id", bytes_in(document, "id"));
+  add_line(text, "partition",
+           std::to_string(number_in(part, "partition")) + ", instance " + text_in(part, "instance") + ", generation " +
+               std::to_string(number_in(part, "generation")) + ", as of " + text_in(part, "committed"));
+  add_line(text, "state", text_in(document, "state"));
+  for (const Json& group : member(document, "groups")) add_line(text, "order", group_text(group));
+  for (const Json& waiting : member(document, "waiting"))
+    add_line(text, "waits", names_text(member(waiting, "targets")) + " since " + text_in(waiting, "since"));
+  add_line(text, "starving", names_text(member(document, "starving")));
+  add_line(text, "barrier", order_text(member(document, "barrier")));
+  add_line(text, "last version", text_in(document, "last_version"));
+  add_line(text, "overdue from", text_in(document, "overdue_from"));
+  add_line(text, "remembered until", text_in(document, "remembered_until"));
+  if (const Json request = member(document, "request"); request.is_object())
+    add_line(text, "request",
+             order_text(member(request, "order")) + " at offset " + number_text(request, "offset") +
+                 ", forwarded for " + names_text(member(request, "forwarded")));
+  return text;
+}
+
+std::string list_text(const Json& documents, View view) {
+  std::vector<std::string> header = {"PARTITION", "ID", "STATE", "ORDER", "PENDING", "WAITS SINCE"};
+  if (view == View::kWide)
+    for (const char* name : {"SERVED", "REMOVED", "LAST VERSION", "REQUEST OFFSET"}) header.emplace_back(name);
+  Table table(header);
+  for (const Json& document : documents) {
+    std::vector<std::string> cells = {number_text(document, "partition"), bytes_in(document, "id"),
+                                      text_in(document, "state"),         newest_order(document),
+                                      targets_text(document, "pending"),  waits_since(document)};
+    if (view == View::kWide) {
+      const Json request = member(document, "request");
+      cells.push_back(targets_text(document, "served"));
+      cells.push_back(targets_text(document, "removed"));
+      cells.push_back(text_in(document, "last_version"));
+      cells.push_back(request.is_object() ? number_text(request, "offset") : "-");
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string stats_text(const Answers& answers, View view) {
+  std::vector<std::string> header = {"PARTITION",   "INSTANCE",   "STATE",        "LIVE",
+                                     "OVERDUE",     "STARVING",   "OLDEST SINCE", "LAG",
+                                     "FORWARDED/S", "RELEASED/S", "DROPPED/S",    "DEAD-LETTERED/S"};
+  if (view == View::kWide)
+    for (const char* name : {"COMPLETED", "NOT ON DISK", "DISK", "LAST COMMIT", "LAST VERSION"})
+      header.emplace_back(name);
+  Table table(header);
+  for (const auto& [partition, part] : answers.partitions()) {
+    const Json documents = member(part, "documents");
+    const Json rates = member(part, "per_s");
+    std::vector<std::string> cells = {std::to_string(partition),
+                                      text_in(part, "instance"),
+                                      state_text(part),
+                                      number_text(documents, "live"),
+                                      number_text(documents, "overdue"),
+                                      number_text(documents, "starving"),
+                                      text_in(documents, "oldest_waits_since"),
+                                      lag_text(part)};
+    for (const char* outcome : {"forwarded", "released", "dropped", "dead_lettered"})
+      cells.push_back(rate_text(rates, outcome));
+    if (view == View::kWide) {
+      cells.push_back(number_text(documents, "completed"));
+      cells.push_back(number_text(part, "rows_not_on_disk"));
+      cells.push_back(megabytes_text(member(part, "disk"), "file_bytes"));
+      cells.push_back(text_in(part, "committed"));
+      cells.push_back(text_in(part, "last_version"));
+    }
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+std::string topology_text(const Answers& answers, View view) {
+  if (view == View::kWide) {
+    Table table({"PARTITION", "INSTANCE", "WORKER", "HOST", "STATE", "GENERATION", "LAST COMMIT"});
+    for (const auto& [partition, part] : answers.partitions())
+      table.add({std::to_string(partition), text_in(part, "instance"), number_text(part, "worker"),
+                 text_in(part, "host"), state_text(part), number_text(part, "generation"), text_in(part, "committed")});
+    return table.text();
+  }
+  Table table({"INSTANCE", "HOST", "VERSION", "WORKERS", "PARTITIONS"});
+  for (const auto& [instance, reply] : answers.replies()) {
+    std::string owned;
+    for (const auto& [partition, part] : answers.partitions())
+      if (text_in(part, "instance") == instance) owned += (owned.empty() ? "" : ",") + std::to_string(partition);
+    table.add({instance, text_in(reply, "host"), text_in(reply, "version"), number_text(reply, "workers"),
+               owned.empty() ? "-" : owned});
+  }
+  return table.text();
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,19 @@
+// What instances answered, as a person or a program reads it.
+// Thread rule: pure functions.
+#pragma once
+
+#include <string>
+
+#include "cli/answers.h"
+#include "cli/ask.h"
+
+namespace reseq::cli {
+
+// One document with all that is known of it. `part`: of the partition that has it.
+[[nodiscard]] std::string document_text(const admin::Json& part, const admin::Json& document);
+// One line per document. `documents`: each with the member `partition`.
+[[nodiscard]] std::string list_text(const admin::Json& documents, View view);
+[[nodiscard]] std::string stats_text(const Answers& answers, View view);
+[[nodiscard]] std::string topology_text(const Answers& answers, View view);
+
+}  // namespace reseq::cli

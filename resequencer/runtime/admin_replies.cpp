@@ -1,0 +1,170 @@
+#include "runtime/admin_replies.h"
+
+#include <algorithm>
+#include <array>
+#include <unistd.h>
+
+#include "codec/base64.h"
+#include "config/print.h"
+#include "runtime/survey.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+using admin::Json;
+
+// Per kInputs.
+constexpr std::array<const char*, 3> kInputNames = {"requests", "control", "commands"};
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// What every query tells of a partition.
+Json partition_json(const PartitionReport& partition) {
+  Json object = {{"partition", partition.partition.value()},
+                 {"state", name_of(partition.phase)},
+                 {"generation", partition.generation}};
+  if (partition.position) object["changelog_position"] = partition.position->value();
+  if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
+  if (!partition.parked.empty()) object["parked"] = {{"reason", partition.parked}, {"detail", partition.detail}};
+  return object;
+}
+
+Json counts_json(const OutcomeCounts& counts) {
+  Json object = Json::object();
+  for (std::size_t o = 0; o < kOutcomeNames.size(); ++o)
+    for (std::size_t r = 0; r < kReasonNames.size(); ++r) {
+      const std::uint64_t count = counts.of(static_cast<Outcome>(o), static_cast<Reason>(r));
+      if (count != 0) object[std::string(kOutcomeNames[o])][std::string(kReasonNames[r])] = count;
+    }
+  return object;
+}
+
+const PartitionReport* same_partition(const WorkerReport& report, Partition partition) {
+  const auto found = std::find_if(report.partitions.begin(), report.partitions.end(),
+                                  [&](const PartitionReport& one) { return one.partition == partition; });
+  return found == report.partitions.end() ? nullptr : &*found;
+}
+
+// Per outcome, over the last seconds. A partition that has come since counts from nothing.
+Json rates_json(const PartitionReport& partition, const Board::Seen& seen) {
+  Json object = Json::object();
+  if (!seen.before) return object;
+  const double seconds = static_cast<double>(seen.now->steady.value() - seen.before->steady.value()) / 1000;
+  if (seconds <= 0) return object;
+  const PartitionReport* before = same_partition(*seen.before, partition.partition);
+  for (std::size_t o = 0; o < kOutcomeNames.size(); ++o) {
+    const auto outcome = static_cast<Outcome>(o);
+    const std::uint64_t now = partition.outcomes.of(outcome);
+    const std::uint64_t then = before != nullptr ? before->outcomes.of(outcome) : 0;
+    if (now > then) object[std::string(kOutcomeNames[o])] = static_cast<double>(now - then) / seconds;
+  }
+  return object;
+}
+
+Json inputs_json(const PartitionReport& partition, Milliseconds steady) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < partition.inputs.size(); ++i) {
+    const InputReport& input = partition.inputs[i];
+    Json one = {{"decided", input.decided.value()}};
+    if (const auto lag = input.lag()) one["lag"] = *lag;
+    if (input.stalled_since) one["stalled_ms"] = steady.value() - input.stalled_since->value();
+    object[kInputNames[i]] = std::move(one);
+  }
+  return object;
+}
+
+Json documents_json(const PartitionReport& partition) {
+  Json object = {{"live", partition.live}, {"completed", partition.watermarks}};
+  if (!partition.survey) return object;
+  object["overdue"] = partition.survey->overdue;
+  object["starving"] = partition.survey->starving;
+  if (partition.survey->oldest) object["oldest_waits_since"] = admin::time_text(*partition.survey->oldest);
+  object["surveyed"] = admin::time_text(partition.survey->at);
+  return object;
+}
+
+Json stats_json(const PartitionReport& partition, const Board::Seen& seen) {
+  Json object = partition_json(partition);
+  object["documents"] = documents_json(partition);
+  if (partition.phase == Phase::kRunning) object["inputs"] = inputs_json(partition, seen.now->steady);
+  object["outcomes"] = counts_json(partition.outcomes);
+  object["per_s"] = rates_json(partition, seen);
+  if (partition.restore)
+    object["restore"] = {{"from", partition.restore->from.value()},
+                         {"position", partition.restore->position.value()},
+                         {"target", partition.restore->target.value()}};
+  object["rows_not_on_disk"] = partition.dirty_rows;
+  if (partition.disk)
+    object["disk"] = {{"file_bytes", partition.disk->file_bytes}, {"free_bytes", partition.disk->free_bytes}};
+  object["last_version"] = std::to_string(partition.state.last.value());
+  object["version_floor"] = std::to_string(partition.state.floors.global.value());
+  object["default_epoch"] = partition.state.default_epoch.value();
+  return object;
+}
+
+}  // namespace
+
+Json reply_head(const Application& application, std::string_view query, UnixMs now) {
+  return {{"protocol", admin::kProtocol},
+          {"query", query},
+          {"application", application.settings.application_id},
+          {"instance", application.settings.instance_id},
+          {"version", RESEQ_VERSION},
+          {"time", admin::time_text(now)},
+          {"partitions_total", application.partitions}};
+}
+
+Json refusal_json(const admin::Refused& refused) {
+  return {{"reason", name_of(refused.why)}, {"detail", refused.detail}};
+}
+
+Json state_json(const StateAnswer& answer, const Application& application, UnixMs now) {
+  Json object = partition_json(answer.partition);
+  if (answer.refused) {
+    object["refused"] = refusal_json(*answer.refused);
+    return object;
+  }
+  const admin::DocumentContext context{&answer.targets, application.sequence_kind};
+  const Milliseconds starvation_after(application.settings.starvation_after_ms);
+  object["documents"] = Json::array();
+  for (const FoundDocument& one : answer.documents)
+    object["documents"].push_back(
+        admin::document_json(one.id, one.row, starving_targets(one.row, now, starvation_after), context));
+  if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
+  return object;
+}
+
+Json stats_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
+  Json reply = reply_head(application, "stats", now);
+  reply["partitions"] = Json::array();
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions)
+      reply["partitions"].push_back(stats_json(partition, worker));
+  return reply;
+}
+
+Json topology_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
+  Json reply = reply_head(application, "topology", now);
+  reply["host"] = host_name();
+  reply["workers"] = application.settings.workers;
+  reply["partitions"] = Json::array();
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions) {
+      Json object = partition_json(partition);
+      object["worker"] = worker.now->worker;
+      reply["partitions"].push_back(std::move(object));
+    }
+  return reply;
+}
+
+Json config_reply(const Application& application, UnixMs now) {
+  Json reply = reply_head(application, "config", now);
+  reply["toml"] = config::print(application.settings);
+  return reply;
+}
+
+}  // namespace reseq::runtime

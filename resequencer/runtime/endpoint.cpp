@@ -1,0 +1,61 @@
+#include "runtime/endpoint.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "config/address.h"
+#include "runtime/health.h"
+#include "runtime/metrics_text.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+constexpr Milliseconds kBindAgain{5'000};
+constexpr int kUnavailable = 503;
+
+http::Answer answer_of(const Health& health, bool verbose) {
+  return {.status = health.good ? 200 : kUnavailable,
+          .body = (verbose ? health.lines : "") + (health.good ? "ok\n" : "no\n")};
+}
+
+}  // namespace
+
+Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after)
+    : application_(application),
+      board_(board),
+      clock_(clock),
+      stuck_after_(stuck_after),
+      done_(application.settings.http_listen.empty()),
+      server_({{"/metrics", [this](const http::Question&) { return metrics(); }},
+               {"/livez", [this](const http::Question& asked) { return livez(asked.verbose); }},
+               {"/readyz", [this](const http::Question& asked) { return readyz(asked.verbose); }}}) {}
+
+void Endpoint::look() {
+  if (done_ || clock_.steady() < retry_at_) return;
+  const std::string& listen = application_.settings.http_listen;
+  const auto address = config::parse_address(listen);
+  const auto bound = address ? server_.start(address.value().host, address.value().port) : Result<int>(address.error());
+  done_ = bound.ok();
+  retry_at_ = Milliseconds(clock_.steady().value() + kBindAgain.value());
+  if (bound) return spdlog::info("http=open address={} port={}", log::outside(listen), bound.value());
+  if (!told_)
+    spdlog::warn("http=closed no metrics and no health until it can listen error={}",
+                 log::outside(bound.error().message));
+  told_ = true;
+}
+
+http::Answer Endpoint::metrics() const {
+  return {.body = metrics_text(application_, board_.look(), clock_.steady()),
+          .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+http::Answer Endpoint::livez(bool verbose) const {
+  return answer_of(liveness(board_.look(), clock_.steady(), stuck_after_), verbose);
+}
+
+http::Answer Endpoint::readyz(bool verbose) const {
+  return answer_of(readiness(board_.look(), static_cast<std::size_t>(application_.settings.workers)), verbose);
+}
+
+}  // namespace reseq::runtime

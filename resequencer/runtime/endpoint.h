@@ -1,0 +1,36 @@
+// Endpoint: /metrics, /livez and /readyz of this process, on http.listen. An address that is taken is no reason to stop
+// working: it is tried again, because a process that is being replaced may still have it.
+// Thread rule: one thread calls it; answers are made by threads of the server.
+#pragma once
+
+#include "http/server.h"
+#include "runtime/application.h"
+#include "runtime/clock.h"
+#include "runtime/report.h"
+
+namespace reseq::runtime {
+
+class Endpoint {
+ public:
+  // REQUIRES: all outlive it; http.listen of the application is an address, or empty, which means none.
+  Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after);
+
+  // Now and then: binds when it is time and has not happened yet.
+  void look();
+
+ private:
+  [[nodiscard]] http::Answer metrics() const;
+  [[nodiscard]] http::Answer livez(bool verbose) const;
+  [[nodiscard]] http::Answer readyz(bool verbose) const;
+
+  const Application& application_;
+  const Board& board_;
+  const Clock& clock_;
+  Milliseconds stuck_after_;
+  bool done_ = false;  // nothing is to be bound any more
+  bool told_ = false;  // that it cannot be
+  Milliseconds retry_at_;
+  http::Server server_;
+};
+
+}  // namespace reseq::runtime

@@ -1,0 +1,48 @@
+// Survey: how many documents of a partition wait for how long. Nothing indexes that, so all rows are looked at, a small
+// piece at a time; what the last whole pass has found is told.
+// Invariants: a piece is bounded, whatever the state's size; it changes nothing.
+// Thread rule: one worker.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/ids.h"
+#include "model/row.h"
+#include "store/partition_store.h"
+
+namespace reseq::runtime {
+
+class Survey {
+ public:
+  struct Found {
+    std::uint64_t overdue = 0;
+    std::uint64_t starving = 0;
+    std::optional<UnixMs> oldest;  // since when the document waits that waits longest
+    UnixMs at;                     // when the pass ended
+  };
+  // A piece is about a quarter of a millisecond when most rows are watermarks.
+  static constexpr std::size_t kPieceRows = 2000;
+  // From the end of a pass to the next one.
+  static constexpr Milliseconds kPause{1'000};
+
+  [[nodiscard]] bool due(Milliseconds steady) const { return steady >= next_at_; }
+  // The next piece. `starvation_after` 0: nothing starves.
+  void look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after);
+  // Of the last whole pass, if there was one.
+  [[nodiscard]] const std::optional<Found>& found() const { return found_; }
+
+ private:
+  std::string cursor_;
+  Found so_far_;
+  std::optional<Found> found_;
+  Milliseconds next_at_;
+};
+
+// Since when the longest waiting target of a row waits; none when none does.
+[[nodiscard]] std::optional<UnixMs> waiting_since(const Row& row);
+// Targets that wait for at least `starvation_after`, which 0 makes none.
+[[nodiscard]] TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after);
+
+}  // namespace reseq::runtime

@@ -1,0 +1,193 @@
+#include "runtime/worker_threads.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <sys/random.h>
+#include <sysexits.h>
+#include <thread>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "kafka/librdkafka_cluster.h"
+#include "runtime/bad_records.h"
+#include "runtime/clients.h"
+#include "runtime/worker.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+constexpr Milliseconds kCloseLimit{5'000};
+constexpr Milliseconds kStatsEvery{10'000};
+constexpr Milliseconds kPublishEvery{500};
+// For the questions that wait, between two transactions.
+constexpr Milliseconds kAnswersMax{2};
+constexpr Milliseconds kLookEvery{50};
+
+HashKey draw_key() {
+  HashKey key;
+  const ssize_t drawn = ::getrandom(key.bytes.data(), key.bytes.size(), 0);
+  RESEQ_ASSERT(drawn == static_cast<ssize_t>(key.bytes.size()), "the kernel gave no random bytes");
+  return key;
+}
+
+void log_alarm(std::int64_t worker, const BadRecordsAlarm& alarm) {
+  const auto level = alarm.state == AlarmState::kCleared ? spdlog::level::info : spdlog::level::warn;
+  spdlog::log(level, "alarm=bad_records state={} worker={} per_s={:.1f} share={:.4f} reason={}", name_of(alarm.state),
+              worker, alarm.per_s, alarm.share, name_of(alarm.reason));
+}
+
+void log_totals(std::int64_t worker, const Totals& totals, double bad_per_s) {
+  std::string line;
+  const auto append = [&line](std::string_view name, std::uint64_t count) {
+    if (count == 0) return;
+    line += ' ';
+    line += name;
+    line += '=';
+    line += std::to_string(count);
+  };
+  append("timers", totals.timers);
+  append("expired", totals.expired);
+  append("checkpoints", totals.checkpoints);
+  for (std::size_t i = 0; i < kOutcomeNames.size(); ++i)
+    append(kOutcomeNames[i], totals.outcomes.of(static_cast<Outcome>(i)));
+  for (std::size_t i = 1; i < kReasonNames.size(); ++i)
+    append(kReasonNames[i], totals.outcomes.of(static_cast<Reason>(i)));
+  spdlog::info("stats worker={} inputs={} transactions={} aborted={} recycled={} ends_asked={} bad_per_s={:.1f}{}",
+               worker, totals.inputs, totals.transactions, totals.aborted, totals.recycled, totals.ends_asked,
+               bad_per_s, line);
+}
+
+}  // namespace
+
+// One worker, its clients and the thread that steps it (docs/decisions/0051-workers-and-threads.md).
+class WorkerThread {
+ public:
+  WorkerThread(const Application& application, const Clock& clock, Shelf& shelf, Observers& observers,
+               std::int64_t number)
+      : application_(application), clock_(clock), shelf_(shelf), observers_(observers), number_(number) {}
+
+  Result<> start() {
+    auto opened = kafka::open_cluster(cluster_settings_of(application_, number_));
+    if (!opened) return opened.error();
+    cluster_ = std::move(opened).value();
+    thread_ = std::thread([this] { run(); });
+    return Done{};
+  }
+  void stop() { stop_ = true; }
+  // How it ended. REQUIRES: started.
+  Result<> join() {
+    thread_.join();
+    return ended_;
+  }
+  [[nodiscard]] bool ended() const { return has_ended_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
+ private:
+  void run() {
+    Worker worker(application_, *cluster_, clock_, shelf_, draw_key);
+    std::int64_t stats_at = clock_.steady().value();
+    std::uint64_t logged_inputs = 0;
+    while (!stop_ && ended_) {
+      ++steps_;
+      ended_ = worker.step();
+      answer(worker);
+      publish(worker);
+      const Totals& totals = worker.totals();
+      if (const auto alarm = bad_records_.look(clock_.steady(), totals.inputs, totals.outcomes.bad()))
+        log_alarm(number_, *alarm);
+      if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
+      stats_at = clock_.steady().value();
+      if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records_.per_s());
+      logged_inputs = totals.inputs;
+    }
+    ++steps_;
+    worker.close(kCloseLimit);
+    log_totals(number_, worker.totals(), bad_records_.per_s());
+    has_ended_ = true;
+  }
+
+  // Never on the time of a transaction, and only as many as fit into a moment, but one: many cannot hold up the work.
+  void answer(const Worker& worker) {
+    if (worker.transaction() != nullptr) return;
+    Mailbox& mailbox = *observers_.mailboxes[static_cast<std::size_t>(number_)];
+    const std::int64_t until = clock_.steady().value() + kAnswersMax.value();
+    do {
+      const auto question = mailbox.take(clock_.steady());
+      if (!question) return;
+      question->answer->put(answer_from(*question, worker, application_, clock_.now()));
+    } while (clock_.steady().value() < until);
+  }
+
+  void publish(const Worker& worker) {
+    if (published_at_ && clock_.steady().value() - published_at_->value() < kPublishEvery.value()) return;
+    published_at_ = clock_.steady();
+    WorkerReport report = worker.report();
+    report.worker = number_;
+    report.bad_per_s = bad_records_.per_s();
+    observers_.board.publish(std::move(report));
+  }
+
+  const Application& application_;
+  const Clock& clock_;
+  Shelf& shelf_;
+  Observers& observers_;
+  std::int64_t number_;
+  BadRecords bad_records_;  // of the thread, as the next one
+  std::optional<Milliseconds> published_at_;
+  std::unique_ptr<kafka::Cluster> cluster_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> has_ended_ = false;
+  std::atomic<std::uint64_t> steps_ = 0;  // begun
+  Result<> ended_ = Done{};               // written by the thread, read after it was joined
+  std::thread thread_;
+};
+
+WorkerThreads::WorkerThreads(const Application& application, const Clock& clock, Shelf& shelf, Observers& observers,
+                             Milliseconds stuck_after)
+    : application_(application),
+      clock_(clock),
+      shelf_(shelf),
+      observers_(observers),
+      looks_max_(static_cast<std::uint64_t>(stuck_after.value() / kLookEvery.value())) {}
+
+WorkerThreads::~WorkerThreads() = default;
+
+Result<> WorkerThreads::start() {
+  for (std::int64_t i = 0; i < application_.settings.workers; ++i) {
+    auto worker = std::make_unique<WorkerThread>(application_, clock_, shelf_, observers_, i);
+    if (auto started = worker->start(); !started) return started;
+    workers_.push_back({std::move(worker), Watchdog(looks_max_)});
+  }
+  return Done{};
+}
+
+bool WorkerThreads::any_ended() const {
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& one) { return one.worker->ended(); });
+}
+
+void WorkerThreads::look() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(kLookEvery.value()));
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].worker->ended() || !workers_[i].watchdog.look(workers_[i].worker->steps())) continue;
+    spdlog::critical("stop=stuck worker={} one step does not end: a call of librdkafka or the disk never came back", i);
+    spdlog::default_logger()->flush();
+    std::_Exit(EX_SOFTWARE);
+  }
+}
+
+Result<> WorkerThreads::stop() {
+  for (const auto& one : workers_) one.worker->stop();
+  Result<> ended = Done{};
+  for (const auto& one : workers_) {
+    while (!one.worker->ended()) look();
+    if (auto result = one.worker->join(); !result && ended) ended = result;
+  }
+  return ended;
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,102 @@
+#include "admin/query.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace reseq::admin {
+namespace {
+
+using testing::HasSubstr;
+
+std::string refusal(const std::string& json) {
+  const auto parsed = parse_request(json);
+  const auto* refused = std::get_if<Refused>(&parsed);
+  return refused != nullptr ? std::string(name_of(refused->why)) + " " + refused->detail : "none";
+}
+
+template <typename Wanted>
+Wanted query_of(const std::string& json) {
+  const auto parsed = parse_request(json);
+  const auto* request = std::get_if<Request>(&parsed);
+  const auto* query = request != nullptr ? std::get_if<Wanted>(&request->query) : nullptr;
+  EXPECT_NE(query, nullptr) << json << " " << refusal(json);
+  return query != nullptr ? *query : Wanted{};
+}
+
+TEST(Query, IsReadWithItsDefaults) {
+  const auto list = query_of<ListQuery>(R"({"protocol":1,"query":"list"})");
+  EXPECT_FALSE(list.partition);
+  EXPECT_EQ(list.state, State::kAny);
+  EXPECT_EQ(list.documents_max, kPageDocumentsDefault);
+  const auto parsed = parse_request(R"({"protocol":1,"query":"stats"})");
+  EXPECT_EQ(std::get<Request>(parsed).timeout, kTimeoutDefault);
+}
+
+TEST(Query, TakesAnIdThatIsNoTextInBase64) {
+  EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id":"ä"})").id, "ä");
+  EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id_base64":"/wA="})").id,
+            std::string("\xff\0", 2));
+}
+
+TEST(Query, IgnoresMembersThatItDoesNotKnow) {
+  EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id":"a","colour":"red"})").id, "a");
+}
+
+TEST(Query, IsRefusedWithTheMemberThatIsWrong) {
+  EXPECT_THAT(refusal("{"), HasSubstr("malformed_request a request is one JSON object"));
+  EXPECT_THAT(refusal("[1]"), HasSubstr("malformed_request a request is one JSON object"));
+  EXPECT_THAT(refusal(""), HasSubstr("malformed_request"));
+  EXPECT_THAT(refusal(R"({"query":"stats"})"), HasSubstr("protocol must be there"));
+  EXPECT_THAT(refusal(R"({"protocol":"1","query":"stats"})"), HasSubstr("protocol must be a number"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"document"})"), HasSubstr("id must be there"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id":""})"), HasSubstr("id must be there"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id":7})"), HasSubstr("id must be a text"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id_base64":"!"})"), HasSubstr("id_base64 must be base64"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","partition":-1})"), HasSubstr("partition must be a number"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","partition":1.5})"), HasSubstr("partition must be a number"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","state":"old"})"), HasSubstr("state must be any, live"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","documents_max":1001})"), HasSubstr("documents_max"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","cursor":"AAAA"})"), HasSubstr("cursor belongs to a partition"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","timeout_ms":18446744073709551615})"), HasSubstr("timeout_ms"));
+  EXPECT_THAT(refusal("{\"protocol\":1,\"query\":\"document\",\"id\":\"" + std::string(5000, 'x') + "\"}"),
+              HasSubstr("id must be there and have 1 to 4096 bytes"));
+  EXPECT_THAT(refusal(std::string(kRequestBytesMax + 1, ' ')), HasSubstr("at most 65536 bytes"));
+}
+
+TEST(Query, OfANewerClientIsRefusedAsSuch) {
+  EXPECT_THAT(refusal(R"({"protocol":2,"query":"stats"})"), HasSubstr("unsupported_protocol"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"weather"})"), HasSubstr("unknown_query"));
+}
+
+TEST(Query, OfManyNestedArraysIsRefusedAndNoTrouble) {
+  EXPECT_THAT(refusal(std::string(60'000, '[')), HasSubstr("malformed_request"));
+}
+
+RC_GTEST_PROP(Query, ComesBackAsItWasWritten, (const std::string& prefix, const std::string& cursor)) {
+  ListQuery list;
+  list.partition = Partition(*rc::gen::inRange(0, 1000));
+  list.id_prefix = prefix.substr(0, 4096);
+  list.state = static_cast<State>(*rc::gen::inRange(0, 5));
+  list.older_than = Milliseconds(*rc::gen::inRange<std::int64_t>(0, INT64_MAX));
+  list.documents_max = *rc::gen::inRange<std::size_t>(1, kPageDocumentsMax + 1);
+  list.cursor = cursor;
+  const auto parsed = parse_request(write_request({list, Milliseconds(7)}));
+  const auto& request = std::get<Request>(parsed);
+  const auto& read = std::get<ListQuery>(request.query);
+  RC_ASSERT(request.timeout == Milliseconds(7));
+  RC_ASSERT(read.partition == list.partition);
+  RC_ASSERT(read.id_prefix == list.id_prefix);
+  RC_ASSERT(read.state == list.state);
+  RC_ASSERT(read.older_than == list.older_than);
+  RC_ASSERT(read.documents_max == list.documents_max);
+  RC_ASSERT(read.cursor == list.cursor);
+}
+
+RC_GTEST_PROP(Query, OfAnyBytesIsReadOrRefused, (const std::string& bytes)) {
+  const auto parsed = parse_request(bytes);
+  RC_ASSERT(std::holds_alternative<Refused>(parsed) || std::holds_alternative<Request>(parsed));
+}
+
+}  // namespace
+}  // namespace reseq::admin

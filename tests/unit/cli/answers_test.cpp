@@ -1,0 +1,98 @@
+#include "cli/answers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/show.h"
+
+namespace reseq::cli {
+namespace {
+
+using admin::Json;
+using testing::HasSubstr;
+using testing::Not;
+
+Json reply(const std::string& instance, const Json& partitions) {
+  return {{"instance", instance}, {"partitions_total", 2}, {"partitions", partitions}};
+}
+
+Json part(int partition, int generation, int position = 0) {
+  return {{"partition", partition}, {"generation", generation}, {"changelog_position", position}};
+}
+
+TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
+  Answers answers;
+  EXPECT_FALSE(answers.complete());
+  answers.add(reply("1", Json::array({part(0, 1)})));
+  EXPECT_FALSE(answers.complete());
+  EXPECT_EQ(answers.missing(), "1");
+  answers.add(reply("2", Json::array({part(1, 1)})));
+  EXPECT_TRUE(answers.complete());
+  EXPECT_EQ(answers.partitions().at(1)["instance"], "2");
+}
+
+TEST(Answers, TakeTheLaterOwnerOfAPartitionWhicheverCameFirst) {
+  for (const bool later_first : {true, false}) {
+    Answers answers;
+    const Json later = reply("new", Json::array({part(0, 3, 10)}));
+    const Json earlier = reply("old", Json::array({part(0, 2, 20)}));
+    answers.add(later_first ? later : earlier);
+    answers.add(later_first ? earlier : later);
+    EXPECT_EQ(answers.partitions().at(0)["instance"], "new");
+  }
+}
+
+TEST(Answers, DoNotTakeARefusalForAnAnswer) {
+  Answers answers;
+  Json refused = part(0, 3);
+  refused["refused"] = {{"reason", "not_ready"}, {"detail", ""}};
+  answers.add(reply("1", Json::array({refused, part(1, 1)})));
+  EXPECT_FALSE(answers.complete());
+  EXPECT_EQ(answers.missing(), "0");
+  answers.add(reply("2", Json::array({part(0, 2)})));
+  EXPECT_TRUE(answers.complete());
+}
+
+TEST(Answers, KeepWhyTheWholeRequestWasRefused) {
+  Answers answers;
+  answers.add({{"refused", {{"reason", "unknown_query"}, {"detail", "x"}}}});
+  EXPECT_EQ(answers.refused(), "unknown_query: x");
+}
+
+TEST(Answers, TakeAnyJsonWithoutHarm) {
+  Answers answers;
+  for (const char* text : {"{}", R"({"partitions":7})", R"({"partitions":[1,null,"x",{},{"partition":"a"}]})",
+                           R"({"partitions_total":"many","instance":3,"refused":true})"})
+    answers.add(Json::parse(text));
+  EXPECT_TRUE(answers.partitions().empty());
+  EXPECT_THAT(stats_text(answers, View::kWide), HasSubstr("PARTITION"));
+}
+
+TEST(Show, ADocumentWithWhatItWaitsFor) {
+  const Json document = Json::parse(R"({"id":"a","state":"overdue","groups":[
+      {"order":{"epoch":1,"seq":"7","revision":"2"},"requested":true,"pending":["search"],"served":[],"removed":[]},
+      {"order":{"epoch":1,"seq":"5","revision":"0"},"requested":true,"pending":[],"served":["shop"],"removed":[]}],
+      "waiting":[{"targets":["search"],"since":"2026-01-02T03:04:05Z"}],"last_version":"17",
+      "request":{"order":{"epoch":1,"seq":"7","revision":"0"},"offset":12,"forwarded":["search"]}})");
+  Json owner = part(2, 4);
+  owner["instance"] = "b";
+  EXPECT_EQ(document_text(owner, document),
+            "id               a\n"
+            "partition        2, instance b, generation 4, as of -\n"
+            "state            overdue\n"
+            "order            1/7+2  pending search\n"
+            "order            1/5  served shop\n"
+            "waits            search since 2026-01-02T03:04:05Z\n"
+            "last version     17\n"
+            "request          1/7 at offset 12, forwarded for search\n");
+}
+
+TEST(Show, NothingThatATerminalWouldObey) {
+  const Json documents = Json::parse(R"([{"partition":0,"id":"a\u001b[2Jb","state":"live","groups":[],"waiting":[]}])");
+  const std::string text = list_text(documents, View::kTable);
+  EXPECT_THAT(text, HasSubstr(R"(a\x1b[2Jb)"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace reseq::cli

@@ -1,0 +1,71 @@
+#include "http/server.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+namespace reseq::http {
+namespace {
+
+constexpr const char* kHost = "127.0.0.1";
+
+TEST(Server, AnswersItsPathsAndNothingElse) {
+  Server server({{"/a", [](const Question&) { return Answer{.body = "one"}; }},
+                 {"/b", [](const Question&) { return Answer{.status = 503, .body = "no"}; }}});
+  const auto port = server.start(kHost, 0);
+  ASSERT_TRUE(port.ok()) << port.error().message;
+  httplib::Client client(kHost, port.value());
+  const auto a = client.Get("/a");
+  ASSERT_TRUE(a);
+  EXPECT_EQ(a->status, 200);
+  EXPECT_EQ(a->body, "one");
+  EXPECT_EQ(a->get_header_value("Cache-Control"), "no-store");
+  EXPECT_EQ(client.Get("/b")->status, 503);
+  EXPECT_EQ(client.Get("/c")->status, 404);
+  EXPECT_EQ(client.Post("/a", "x", "text/plain")->status, 405);
+  EXPECT_EQ(client.Get("/a", {{"Range", "bytes=0-1"}})->status, 405);
+}
+
+TEST(Server, TellsWhetherMoreIsWanted) {
+  std::atomic<bool> verbose = false;
+  Server server({{"/a", [&](const Question& asked) {
+                    verbose = asked.verbose;
+                    return Answer{};
+                  }}});
+  const auto port = server.start(kHost, 0);
+  ASSERT_TRUE(port.ok());
+  httplib::Client client(kHost, port.value());
+  ASSERT_TRUE(client.Get("/a"));
+  EXPECT_FALSE(verbose);
+  ASSERT_TRUE(client.Get("/a?verbose"));
+  EXPECT_TRUE(verbose);
+}
+
+TEST(Server, SaysThatAPortIsTaken) {
+  Server first({});
+  const auto port = first.start(kHost, 0);
+  ASSERT_TRUE(port.ok());
+  Server second({});
+  const auto taken = second.start(kHost, port.value());
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().what_to_do, ErrorClass::kRetriable);
+}
+
+TEST(Server, StopsWithoutHavingBeenAskedAnything) {
+  for (int i = 0; i < 20; ++i) {
+    Server server({});
+    ASSERT_TRUE(server.start(kHost, 0).ok());
+  }
+}
+
+TEST(Server, BindsAgainWhereAnotherHasStopped) {
+  auto first = std::make_unique<Server>(std::vector<Path>{});
+  const auto port = first->start(kHost, 0);
+  ASSERT_TRUE(port.ok());
+  first.reset();
+  Server second({});
+  EXPECT_TRUE(second.start(kHost, port.value()).ok());
+}
+
+}  // namespace
+}  // namespace reseq::http

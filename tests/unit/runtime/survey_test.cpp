@@ -1,0 +1,76 @@
+#include "runtime/survey.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/store/rows.h"
+
+namespace reseq::runtime {
+namespace {
+
+constexpr Milliseconds kStarvation{1'000};
+
+Row waiting(std::int64_t since, bool overdue = false) {
+  Row row = store::live(1, since + 500, overdue);
+  row.since.push_back({TargetSet(1), UnixMs(since)});
+  return row;
+}
+
+class SurveyTest : public testing::Test {
+ protected:
+  SurveyTest() { store::commit(store_, {store::identity_row().put(), store::meta_row(store::meta_of(1)).put()}); }
+  void put(const std::string& id, const Row& row) { store::commit(store_, {store::document(id, row).put()}); }
+
+  store::PartitionStore store_;
+  Survey survey_;
+};
+
+TEST_F(SurveyTest, CountsWhatWaitsForLong) {
+  put("old", waiting(1'000, true));
+  put("starving", waiting(3'000));
+  put("young", waiting(4'500));
+  put("done", store::watermark(1));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->overdue, 1U);
+  EXPECT_EQ(survey_.found()->starving, 2U);
+  EXPECT_EQ(survey_.found()->oldest, UnixMs(1'000));
+  EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
+}
+
+TEST_F(SurveyTest, FindsNothingStarvingWithoutATimeForIt) {
+  put("old", waiting(1));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), Milliseconds(0));
+  EXPECT_EQ(survey_.found()->starving, 0U);
+}
+
+TEST_F(SurveyTest, FindsNoOldestAmongNone) {
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_FALSE(survey_.found()->oldest);
+}
+
+TEST_F(SurveyTest, GoesThroughALargeStatePieceByPieceAndThenRests) {
+  const std::size_t documents = 2 * Survey::kPieceRows + 10;
+  for (std::size_t i = 0; i < documents; ++i) put("document-" + std::to_string(i), waiting(1'000, true));
+  for (int piece = 0; piece < 2; ++piece) {
+    survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+    EXPECT_FALSE(survey_.found());
+    EXPECT_TRUE(survey_.due(Milliseconds(0)));
+  }
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->overdue, documents);
+  EXPECT_FALSE(survey_.due(Milliseconds(0)));
+  EXPECT_TRUE(survey_.due(Survey::kPause));
+}
+
+TEST_F(SurveyTest, TellsTheLastWholePassWhileTheNextIsUnderWay) {
+  put("a", waiting(1'000, true));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  for (std::size_t i = 0; i < Survey::kPieceRows; ++i) put("document-" + std::to_string(i), waiting(1'000));
+  survey_.look(store_, Milliseconds(0), UnixMs(6'000), kStarvation);
+  EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
+}
+
+}  // namespace
+}  // namespace reseq::runtime
