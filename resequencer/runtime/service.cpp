@@ -23,6 +23,7 @@
 #include "runtime/bad_records.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
+#include "runtime/notify_socket.h"
 #include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
 #include "runtime/watchdog.h"
@@ -260,15 +261,19 @@ class Workers {
 
 // Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
 Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf, Milliseconds stuck_after) {
+  NotifySocket supervisor(NotifySocket::wanted());
   Workers workers(stuck_after);
   const auto started = workers.start(application, clock, shelf);
+  if (started) supervisor.ready();
   std::int64_t synced_at = clock.steady().value();
   while (!stop_requested && started && !workers.any_ended()) {
     workers.look();
+    supervisor.alive(clock.steady());
     if (clock.steady().value() - synced_at < application.settings.sync_interval_ms) continue;
     shelf.sync_all();
     synced_at = clock.steady().value();
   }
+  supervisor.stopping();
   const auto ended = workers.stop();
   return started ? ended : started;
 }
