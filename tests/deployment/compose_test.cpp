@@ -120,14 +120,16 @@ class Containers : public testing::Test {
     }
     return all;
   }
+  // The brokers are those of the test, and nothing listens where other machines or tests would meet it.
   [[nodiscard]] Words environment(const std::string& service) const {
-    Words all;
-    for (const auto& [name, value] : services_.at(service).at("environment").items())
-      all.push_back(
-          name + "=" +
-          (name == "RESEQ_BOOTSTRAP_SERVERS" ? Broker::shared().bootstrap_servers() : value.get<std::string>()));
-    all.push_back("RESEQ_APPLICATION_ID=" + application_);
-    return all;
+    std::map<std::string, std::string> all = services_.at(service).at("environment");
+    EXPECT_TRUE(all.contains("RESEQ_BOOTSTRAP_SERVERS")) << service;
+    all["RESEQ_BOOTSTRAP_SERVERS"] = Broker::shared().bootstrap_servers();
+    all["RESEQ_APPLICATION_ID"] = application_;
+    all["RESEQ_HTTP_LISTEN"] = "";
+    Words words;
+    for (const auto& [name, value] : all) words.push_back(name + "=" + value);
+    return words;
   }
   std::unique_ptr<Process> start(const std::string& service) {
     return machine_.start(command(service), kUser, environment(service), log(service));

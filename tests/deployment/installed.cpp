@@ -29,7 +29,7 @@ void Installed::configure_shop() {
                             Broker::shared().bootstrap_servers() + "\"/";
   demand(machine.run({"sh", "-ec",
                       "cd /etc/resequencer; sed \"$1\" example.toml >shop.toml; chgrp resequencer shop.toml; "
-                      "chmod 640 shop.toml",
+                      "chmod 640 shop.toml; umask 077; echo RESEQ_HTTP_LISTEN= >shop.env",
                       "sh", edits}),
          "no configuration");
   demand(run_as_user({"resequencer", "init", "--config", "/etc/resequencer/shop.toml"}), "no topics");

@@ -20,6 +20,7 @@ class Installed {
   // As the user of the package.
   [[nodiscard]] Outcome run_as_user(const Words& command) { return machine.run(command, "resequencer"); }
   // Copies the example to shop.toml, names an application and the brokers of the test, and creates its topics. Throws.
+  // In shop.env it listens nowhere: other tests of this machine may have the port.
   void configure_shop();
 };
 
