@@ -23,6 +23,7 @@
 #include "runtime/application.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
+#include "runtime/notify_socket.h"
 #include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
 #include "runtime/worker_threads.h"
@@ -122,18 +123,22 @@ Result<std::unique_ptr<store::InstanceFolder>> take_folder(const Application& ap
 // Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
 Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf, Observers& observers,
                      Milliseconds stuck_after) {
+  NotifySocket supervisor(NotifySocket::wanted());
   WorkerThreads workers(application, clock, shelf, observers, stuck_after);
   const auto started = workers.start();
   AdminDesk desk(application, observers.board, observers.mailboxes, clock);
   if (started) desk.start();
+  if (started) supervisor.ready();
   std::int64_t synced_at = clock.steady().value();
   while (!stop_requested && started && !workers.any_ended()) {
     workers.look();
     observers.endpoint.look();
+    supervisor.alive(clock.steady());
     if (clock.steady().value() - synced_at < application.settings.sync_interval_ms) continue;
     shelf.sync_all();
     synced_at = clock.steady().value();
   }
+  supervisor.stopping();
   desk.ask_to_stop();
   const auto ended = workers.stop();
   desk.stop();

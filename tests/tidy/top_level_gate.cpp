@@ -7,7 +7,7 @@
 namespace reseq::tidy {
 namespace {
 
-constexpr std::array<std::string_view, 23> kTopLevel = {".ci",
+constexpr std::array<std::string_view, 24> kTopLevel = {".ci",
                                                         ".clang-format",
                                                         ".clang-tidy",
                                                         ".dockerignore",
@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 23> kTopLevel = {".ci",
                                                         "cmake",
                                                         "consumers",
                                                         "demo",
+                                                        "deploy",
                                                         "docker-compose.yml",
                                                         "docs",
                                                         "producers",

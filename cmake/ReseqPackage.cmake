@@ -1,0 +1,48 @@
+# What is installed, and the Debian packages of it: resequencer, and resequencer-demo with what no operator runs.
+# script/package makes them; docs/deployment.md says what they do.
+install(TARGETS resequencer reseq-produce reseq-stage reseq-sink-sqlite reseq-sink-files reseq-sink-ndjson
+  COMPONENT main DESTINATION bin)
+install(TARGETS reseq-demo-pipeline COMPONENT demo DESTINATION bin)
+install(FILES deploy/systemd/resequencer@.service COMPONENT main DESTINATION lib/systemd/system)
+install(FILES deploy/debian/example.toml COMPONENT main DESTINATION /etc/resequencer)
+# The documents keep their places to each other, so that their links lead somewhere.
+file(GLOB manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
+install(FILES README.md CHANGELOG.md SECURITY.md COMPONENT main DESTINATION share/doc/resequencer)
+install(FILES ${manuals} COMPONENT main DESTINATION share/doc/resequencer/docs)
+install(DIRECTORY docs/examples docs/decisions COMPONENT main DESTINATION share/doc/resequencer/docs)
+install(DIRECTORY schemas COMPONENT main DESTINATION share/doc/resequencer)
+install(FILES deploy/debian/copyright COMPONENT main DESTINATION share/doc/resequencer)
+install(FILES deploy/debian/copyright COMPONENT demo DESTINATION share/doc/resequencer-demo)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The resequencer's maintainers <maintainers@resequencer.invalid>")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL main demo)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+# Libraries and their least versions, read from the programs.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Permissions of the maintainer scripts as Debian wants them, whatever those of the checkout are.
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_DEBIAN_MAIN_PACKAGE_NAME resequencer)
+set(CPACK_DEBIAN_MAIN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_MAIN_PACKAGE_DEPENDS adduser)
+set(CPACK_DEBIAN_MAIN_PACKAGE_RECOMMENDS ca-certificates)  # brokers with TLS
+set(CPACK_DEBIAN_MAIN_PACKAGE_SUGGESTS git)                # reseq-produce git
+set(CPACK_DEBIAN_MAIN_DESCRIPTION "order per document for parallel Kafka pipelines
+Keeps every document in order while many workers process documents in
+parallel. It stands between the topics of a pipeline, lets a result pass only
+if it belongs to the newest request of its document, and gives it a version
+that only rises. With a producer that tags requests, a program that makes a
+stage of any command, and sinks: SQLite, files, lines of JSON.")
+set(CPACK_DEBIAN_MAIN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/deploy/debian/conffiles
+  ${PROJECT_SOURCE_DIR}/deploy/debian/postinst ${PROJECT_SOURCE_DIR}/deploy/debian/prerm
+  ${PROJECT_SOURCE_DIR}/deploy/debian/postrm)
+
+set(CPACK_DEBIAN_DEMO_PACKAGE_NAME resequencer-demo)
+set(CPACK_DEBIAN_DEMO_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_DEMO_DESCRIPTION "pipeline that breaks order, to try the resequencer with
+Workers that delay, repeat and reorder results on purpose.")
+include(CPack)

@@ -1,0 +1,49 @@
+#include "tests/deployment/packages.h"
+
+#include <sstream>
+#include <stdexcept>
+
+#include "tests/deployment/machine.h"
+
+namespace reseq::test {
+
+namespace {
+
+// Seconds with a warm compiler cache, which a build of the same sources leaves.
+constexpr int kBuildLimitMs = 840'000;
+
+constexpr const char* kUpgrade = R"(
+dpkg-deb --raw-extract "$1" "$3/tree"
+sed -i "s/^Version: .*/Version: $2/" "$3/tree/DEBIAN/control"
+echo '# a line that only the new version has' >>"$3/tree/etc/resequencer/example.toml"
+dpkg-deb --root-owner-group -Znone --build "$3/tree" "$3/upgrade.deb"
+rm -r "$3/tree"
+)";
+
+Packages build() {
+  const Outcome built = run_here({RESEQ_SOURCE_DIR "/script/package"}, kBuildLimitMs);
+  if (built.code != 0) throw std::runtime_error("script/package: " + built.text);
+  Packages all;
+  std::istringstream lines(built.text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.ends_with(".deb") || !line.starts_with('/')) continue;
+    (line.find("resequencer-demo_") == std::string::npos ? all.resequencer : all.demo) = line;
+  }
+  if (all.resequencer.empty() || all.demo.empty()) throw std::runtime_error("no packages: " + built.text);
+  return all;
+}
+
+}  // namespace
+
+const Packages& packages() {
+  static const Packages kPackages = build();
+  return kPackages;
+}
+
+std::string upgraded_package(const std::string& package, const std::string& version, const std::string& folder) {
+  const Outcome made = run_here({"sh", "-ec", kUpgrade, "sh", package, version, folder});
+  if (made.code != 0) throw std::runtime_error("no package for an upgrade: " + made.text);
+  return folder + "/upgrade.deb";
+}
+
+}  // namespace reseq::test
