@@ -45,10 +45,10 @@ Server::Server(const std::vector<Path>& paths) : body_(std::make_unique<Body>())
   });
   for (const auto& [path, answer] : paths)
     server.Get(path, [answer = answer](const httplib::Request& request, httplib::Response& response) {
-      Answer made = answer({.verbose = request.has_param("verbose")});
+      const Answer made = answer({.verbose = request.has_param("verbose")});
       response.status = made.status;
       response.set_header("Cache-Control", "no-store");
-      response.set_content(std::move(made.body), made.content_type);
+      response.set_content(made.body, made.content_type);
     });
 }
 
