@@ -57,22 +57,17 @@ Server::~Server() {
 }
 
 Result<int> Server::start(const std::string& host, int port) {
-  const int wanted = port;
   httplib::Server& server = body_->server;
-  port = -1;
-  if (wanted == 0) {
-    port = server.bind_to_any_port(host);
-  } else if (server.bind_to_port(host, wanted)) {
-    port = wanted;
-  }
-  if (port < 0)
+  const bool any = port == 0;
+  const int bound = any ? server.bind_to_any_port(host) : server.bind_to_port(host, port) ? port : -1;
+  if (bound < 0)
     return Error{ErrorClass::kRetriable, 0,
-                 host + ":" + std::to_string(wanted) + " is taken, or is no address of this host"};
+                 host + ":" + std::to_string(port) + " is taken, or is no address of this host"};
   body_->thread = std::thread([this] {
     body_->server.listen_after_bind();
     body_->ended = true;
   });
-  return port;
+  return bound;
 }
 
 void Server::stop() {

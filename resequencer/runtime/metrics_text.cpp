@@ -229,7 +229,7 @@ void add_process(Exposition& out, const Application& application, const Workers&
   out.gauge("reseq_build_info", "Constant 1; what runs.");
   out.add({{"version", RESEQ_VERSION},
            {"application", application.settings.application_id},
-           {"instance", application.settings.instance_id}},
+           {"instance_id", application.settings.instance_id}},
           1);
   out.gauge("reseq_worker_report_age_seconds", "Since a worker told of itself; large: it hangs in one step.");
   for (const Board::Seen& worker : workers)

@@ -108,13 +108,17 @@ std::vector<nlohmann::json> Office::replies(const std::string& correlation_id, s
   return found;
 }
 
-Office::Got Office::get(int instance, const std::string& path) {
+int Office::http_port(int instance) {
   std::string port;
   std::ifstream log(application_.log_file(instance));
   for (std::string line; std::getline(log, line);)
     if (line.find("http=open") != std::string::npos) port = field(line, "port").value_or("");
   if (port.empty()) throw std::runtime_error("no port in the log of instance " + std::to_string(instance));
-  httplib::Client client("127.0.0.1", std::stoi(port));
+  return std::stoi(port);
+}
+
+Office::Got Office::get(int instance, const std::string& path) {
+  httplib::Client client("127.0.0.1", http_port(instance));
   const auto got = client.Get(path);
   return got ? Got{got->status, got->body} : Got{};
 }

@@ -51,6 +51,8 @@ class Office {
     std::string body;
   };
   [[nodiscard]] Got get(int instance, const std::string& path);
+  // Where an instance serves it.
+  [[nodiscard]] int http_port(int instance);
 
   [[nodiscard]] Fleet& fleet() { return *fleet_; }
   [[nodiscard]] ResequencerRun& application() { return application_; }

@@ -74,7 +74,7 @@ TEST_F(Told, CountsWhatBecameOfInputsAndWhatWasWritten) {
   EXPECT_THAT(metrics, HasSubstr("reseq_forward_seconds_count 2\n"));
   EXPECT_THAT(metrics, HasSubstr("reseq_input_lag_offsets{role=\"requests\",partition=\"0\"} 0\n"));
   EXPECT_THAT(metrics, HasSubstr("reseq_partition_running{partition=\"0\"} 1\n"));
-  EXPECT_THAT(metrics, HasSubstr("instance=\"1\""));
+  EXPECT_THAT(metrics, HasSubstr("instance_id=\"1\""));
 }
 
 TEST_F(Told, MeasuresHowLateAnOldResultIsAndHowFarBehind) {

@@ -1,0 +1,137 @@
+// What is made for Prometheus works with it: a real one scrapes three instances, is asked every query of the dashboard,
+// and evaluates the alerts.
+#include <arpa/inet.h>
+#include <csignal>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <iterator>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/admin/office.h"
+#include "tests/e2e/patience.h"
+
+namespace reseq::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds kScrapedLimit{60'000};
+const std::string kDeploy = std::string(RESEQ_SOURCE_DIR) + "/deploy/";
+
+int free_port() {
+  const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  if (::bind(handle, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      ::getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    throw std::runtime_error("no free port");
+  ::close(handle);
+  return ntohs(address.sin_port);
+}
+
+class Prometheus {
+ public:
+  explicit Prometheus(Office& office) : port_(free_port()) {
+    std::ofstream config(office.path("prometheus.yml"));
+    config << "global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [\"" << kDeploy
+           << "prometheus/alerts.yml\"]\nscrape_configs:\n  - job_name: resequencer\n    static_configs:\n"
+           << "      - targets: [";
+    for (int i = 1; i <= Office::kInstances; ++i) config << "\"127.0.0.1:" << office.http_port(i) << "\", ";
+    config << "]\n";
+    config.close();
+    process_ = std::make_unique<Process>(
+        std::vector<std::string>{"prometheus", "--config.file=" + office.path("prometheus.yml"),
+                                 "--storage.tsdb.path=" + office.path("prometheus"),
+                                 "--web.listen-address=127.0.0.1:" + std::to_string(port_)},
+        office.path("prometheus.log"));
+  }
+  ~Prometheus() {
+    process_->signal(SIGTERM);
+    process_->wait(10'000);
+  }
+  Prometheus(const Prometheus&) = delete;
+  Prometheus& operator=(const Prometheus&) = delete;
+
+  // Of its API; null when it does not answer.
+  json get(const std::string& path, const httplib::Params& params = {}) {
+    httplib::Client client("127.0.0.1", port_);
+    const auto got = client.Get(path, params, httplib::Headers());
+    return got ? json::parse(got->body, nullptr, false) : json();
+  }
+  json query(const std::string& expression) { return get("/api/v1/query", {{"query", expression}}); }
+  [[nodiscard]] std::string tail() const { return process_->tail(); }
+
+ private:
+  int port_;
+  std::unique_ptr<Process> process_;
+};
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+int run(const std::vector<std::string>& argv, const std::string& output) {
+  Process process(argv, output);
+  const int code = process.wait(60'000);
+  if (code != 0) ADD_FAILURE() << process.tail();
+  return code;
+}
+
+TEST(Alerts, FireWhenSomethingIsWrongAndOnlyThen) {
+  const TempDir folder;
+  EXPECT_EQ(run({"promtool", "check", "rules", kDeploy + "prometheus/alerts.yml"}, folder.path() + "/check"), 0);
+  EXPECT_EQ(run({"promtool", "test", "rules", kDeploy + "prometheus/alerts_test.yml"}, folder.path() + "/test"), 0);
+  EXPECT_EQ(run({"promtool", "check", "config", kDeploy + "prometheus/prometheus.yml"}, folder.path() + "/config"), 0);
+}
+
+TEST(Dashboard, HasAnAnswerForEachOfItsQueries) {
+  Office office("");
+  Prometheus prometheus(office);
+  for (int i = 0; i < 30; ++i) {
+    const std::string id = "document-" + std::to_string(i);
+    office.request(id, 1);
+    office.request(id, 2);
+    office.result(id, 2, "search");
+    office.result(id, 1, "search");  // too late
+  }
+  office.garbage();
+  office.settle();
+  const bool scraped = wait_until(kScrapedLimit, [&] {
+    const json up = prometheus.query(
+        "min(count_over_time(reseq_records_in_total{role=\"commands\"}[10s])) >= 4 and "
+        "count(up{job=\"resequencer\"} == 1) == 3");
+    return up.is_object() && !up.value("/data/result"_json_pointer, json::array()).empty();
+  });
+  ASSERT_TRUE(scraped) << prometheus.tail();
+  std::ifstream file(kDeploy + "grafana/dashboards/resequencer.json");
+  const json dashboard = json::parse(file);
+  int queries = 0;
+  for (const json& panel : dashboard["panels"])
+    for (const json& target : panel["targets"]) {
+      std::string expression = with(target["expr"], "$__rate_interval", "10s");
+      expression = with(expression, "$instance", ".*");
+      const json answer = prometheus.query(expression);
+      EXPECT_EQ(answer["status"], "success") << expression << "\n" << answer;
+      EXPECT_FALSE(answer.value("/data/result"_json_pointer, json::array()).empty()) << expression;
+      ++queries;
+    }
+  EXPECT_GT(queries, 20);
+  const json rules = prometheus.get("/api/v1/rules");
+  int alerts = 0;
+  for (const json& group : rules["data"]["groups"])
+    for (const json& rule : group["rules"]) {
+      EXPECT_EQ(rule["health"], "ok") << rule;
+      EXPECT_NE(rule["state"], "firing") << rule;
+      ++alerts;
+    }
+  EXPECT_EQ(alerts, 12);
+}
+
+}  // namespace
+}  // namespace reseq::test
