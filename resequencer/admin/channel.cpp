@@ -50,6 +50,7 @@ Result<std::unique_ptr<Channel>> Channel::open(kafka::ClusterSettings clients, s
 
 Result<> Channel::open_producer() {
   kafka::PlainProducerSettings producing;
+  producing.idempotent = false;  // a question or an answer that comes twice is none more
   producing.linger = Milliseconds(0);
   producing.delivery_timeout = kDeliveryLimit;
   producing.queue_bytes_max = kQueueBytesMax;

@@ -27,7 +27,7 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
   Result<> start(const Connection& connection, const PlainProducerSettings& settings) {
     context_.client = this;
     ClientConf conf(connection, context_);
-    conf.set_flag("enable.idempotence", true);
+    conf.set_flag("enable.idempotence", settings.idempotent);
     conf.set("partitioner", settings.partitioner);
     conf.set("linger.ms", settings.linger);
     conf.set("message.timeout.ms", settings.delivery_timeout);

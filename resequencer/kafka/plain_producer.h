@@ -1,5 +1,5 @@
-// PlainProducer: idempotent producer without transactions, for sources and pipelines. Keys choose the partition; a
-// record without key goes anywhere. Bytes are copied.
+// PlainProducer: producer without transactions, idempotent unless told otherwise, for sources and pipelines. Keys choose
+// the partition; a record without key goes anywhere. Bytes are copied.
 // Invariant: after a record could not be delivered every send() and flush() fails: a stream with a gap does not go on.
 // Thread rule: one thread.
 #pragma once
@@ -19,6 +19,9 @@
 namespace reseq::kafka {
 
 struct PlainProducerSettings {
+  // Off: a record may arrive twice or behind a later one, and the first need not wait for a producer id, which a new
+  // producer asks for half a second later when its first connection is not there yet.
+  bool idempotent = true;
   std::string partitioner = "murmur2_random";  // librdkafka's word for what Java's clients do
   std::uint64_t message_bytes_max = 20 * 1024 * 1024;
   std::uint64_t batch_bytes_max = 1'000'000;  // of a produced batch: at most max.message.bytes of its topic
