@@ -43,7 +43,13 @@ std::string_view state_of(const Row& row, TargetSet starving) {
 
 std::string time_text(UnixMs time) {
   constexpr std::int64_t kLast = INT64_MAX / kNanosecondsPerMs;
-  return codec::format_timestamp(std::min(time.value(), kLast) * kNanosecondsPerMs);
+  constexpr std::size_t kDigits = 3;
+  std::string text = codec::format_timestamp(std::min(time.value(), kLast) * kNanosecondsPerMs);
+  text.pop_back();  // Z
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return text + ".000Z";
+  text.append(point + 1 + kDigits - text.size(), '0');
+  return text + "Z";
 }
 
 void set_bytes(Json& object, const std::string& name, std::string_view bytes) {

@@ -26,7 +26,7 @@ struct DocumentContext {
 [[nodiscard]] Json document_json(std::string_view id, const Row& row, TargetSet starving,
                                  const DocumentContext& context);
 
-// RFC 3339 in UTC.
+// RFC 3339 in UTC, with milliseconds.
 [[nodiscard]] std::string time_text(UnixMs time);
 
 // Sets `name`, or `name`_base64 when the bytes are no UTF-8.

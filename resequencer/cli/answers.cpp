@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/json_text.h"
+
 namespace reseq::cli {
 
 namespace {
@@ -20,16 +22,6 @@ bool is_better(const admin::Json& one, const admin::Json& other) {
 }
 
 }  // namespace
-
-std::int64_t number_in(const admin::Json& object, const char* name, std::int64_t otherwise) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
-}
-
-std::string text_in(const admin::Json& object, const char* name, const std::string& otherwise) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
-}
 
 void Answers::add(const admin::Json& reply) {
   total_ = std::min(std::max(total_, number_in(reply, "partitions_total")), kPartitionsMax);

@@ -37,8 +37,4 @@ class Answers {
   std::optional<std::string> refused_;
 };
 
-// Members of foreign JSON, or what stands for them.
-[[nodiscard]] std::int64_t number_in(const admin::Json& object, const char* name, std::int64_t otherwise = 0);
-[[nodiscard]] std::string text_in(const admin::Json& object, const char* name, const std::string& otherwise = "-");
-
 }  // namespace reseq::cli

@@ -13,7 +13,10 @@
 #include "admin/asker.h"
 #include "base/log.h"
 #include "cli/answers.h"
+#include "cli/event_history.h"
+#include "cli/json_text.h"
 #include "cli/show.h"
+#include "cli/why.h"
 #include "codec/base64.h"
 #include "kafka/error_questions.h"
 #include "runtime/application.h"
@@ -95,12 +98,19 @@ Error nobody(const Answers& answers) {
               ": they are being taken over, or no instance has them; ask again"};
 }
 
-// What a program gets: the parts, and whether they are all.
-void print_json(const Answers& answers, bool complete) {
+void print_json(const Json& all) {
+  std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+}
+
+Json parts_of(const Answers& answers) {
   Json parts = Json::array();
   for (const auto& [partition, part] : answers.partitions()) parts.push_back(part);
-  const Json all = {{"complete", complete}, {"partitions", std::move(parts)}};
-  std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+  return parts;
+}
+
+// What a program gets: the parts, and whether they are all.
+void print_json(const Answers& answers, bool complete) {
+  print_json(Json{{"complete", complete}, {"partitions", parts_of(answers)}});
 }
 
 bool is_refused(const Json& part) {
@@ -113,6 +123,28 @@ bool all_asked(const Answers& answers) {
   std::int64_t answered = 0;
   for (const auto& [partition, part] : answers.partitions()) answered += is_refused(part) ? 0 : 1;
   return answered >= number_in(answers.replies().begin()->second, "partitions_asked", INT64_MAX);
+}
+
+// False: there is none.
+bool for_each_document(const Answers& answers,
+                       const std::function<void(const Json& part, const Json& document)>& visit) {
+  bool any = false;
+  for (const auto& [partition, part] : answers.partitions())
+    for (const Json& document : part.value("documents", Json::array())) {
+      any = true;
+      visit(part, document);
+    }
+  return any;
+}
+
+Error unknown(const std::string& id) {
+  return {ErrorClass::kInvalid, 0,
+          "document " + log::outside(id) + " is not known: it was never requested, or completed and forgotten"};
+}
+
+Error unowned() {
+  return {ErrorClass::kTimeout, 0,
+          "nobody answers for the partition of this document: it is being taken over, or no instance runs"};
 }
 
 // What was found so far, of all partitions.
@@ -158,20 +190,36 @@ Result<> describe(const config::Settings& settings, const std::string& id, const
   if (!session) return session.error();
   Answers answers;
   if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
-  const bool complete = all_asked(answers);
-  if (options.view == View::kJson) print_json(answers, complete);
-  bool found = false;
-  for (const auto& [partition, part] : answers.partitions())
-    for (const Json& document : part.value("documents", Json::array())) {
-      found = true;
-      if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
-    }
+  if (options.view == View::kJson) print_json(answers, all_asked(answers));
+  const bool found = for_each_document(answers, [&](const Json& part, const Json& document) {
+    if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
+  });
   if (found) return Done{};
-  if (!complete)
-    return Error{ErrorClass::kTimeout, 0,
-                 "nobody answers for the partition of this document: it is being taken over, or no instance runs"};
-  return Error{ErrorClass::kInvalid, 0,
-               "document " + log::outside(id) + " is not known: it was never requested, or completed and forgotten"};
+  return all_asked(answers) ? unknown(id) : unowned();
+}
+
+Result<> why(const config::Settings& settings, const std::string& id, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  Answers answers;
+  if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
+  const runtime::Application application(settings);
+  const auto events = read_events_of(application, id);
+  if (!events) return runtime::with_fix(events.error(), application.settings);
+  if (options.view == View::kJson) {
+    Json past = Json::array();
+    for (const PastEvent& event : events.value())
+      past.push_back({{"time", admin::time_text(event.at)}, {"event", event.json}});
+    print_json({{"complete", all_asked(answers)}, {"partitions", parts_of(answers)}, {"events", std::move(past)}});
+  } else {
+    for_each_document(answers, [](const Json& part, const Json& document) {
+      std::fputs(standing_text(part, document).c_str(), stdout);
+    });
+    if (!events.value().empty()) std::fputs(timeline_text(events.value()).c_str(), stdout);
+  }
+  if (!all_asked(answers)) return unowned();
+  const bool known = for_each_document(answers, [](const Json&, const Json&) {});
+  return known || !events.value().empty() ? Result<>(Done{}) : Result<>(unknown(id));
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {
@@ -194,8 +242,7 @@ Result<> list(const config::Settings& settings, const ListOptions& wanted, const
   }
   const bool complete = answers.complete() && found.unfinished.empty();
   if (options.view == View::kJson) {
-    const Json all = {{"complete", complete}, {"more", found.more}, {"documents", found.documents}};
-    std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+    print_json(Json{{"complete", complete}, {"more", found.more}, {"documents", found.documents}});
   } else {
     std::fputs(list_text(found.documents, options.view).c_str(), stdout);
     if (found.more) std::fprintf(stderr, "resequencer: there are more: --max shows more of them\n");
@@ -245,7 +292,7 @@ Result<> running_config(const config::Settings& settings, const AskOptions& opti
   for (const auto& [instance, reply] : answers.replies()) by_instance[instance] = text_in(reply, "toml", "");
   if (by_instance.empty()) return nobody(answers);
   if (options.view == View::kJson) {
-    std::printf("%s\n", Json(by_instance).dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+    print_json(Json(by_instance));
     return Done{};
   }
   for (const auto& [instance, toml] : by_instance) {

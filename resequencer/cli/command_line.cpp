@@ -45,6 +45,7 @@ struct Subcommands {
   CLI::App* reference = nullptr;
   CLI::App* running = nullptr;
   CLI::App* describe = nullptr;
+  CLI::App* why = nullptr;
   CLI::App* list = nullptr;
   CLI::App* stats = nullptr;
   CLI::App* topology = nullptr;
@@ -74,19 +75,21 @@ int finish(const Result<>& result) {
 // Those that ask the instances that run.
 void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcommands& all) {
   all.describe = app.add_subcommand("describe", "all that is known of a document");
+  all.why = app.add_subcommand("why", "where a document stands, and what became of its inputs");
   all.list = app.add_subcommand("list", "documents, those that wait for results unless told otherwise");
   all.stats = app.add_subcommand("stats", "partitions: documents, rates, lag");
   all.topology = app.add_subcommand("topology", "instances and their partitions");
   all.running = config.add_subcommand("running", "what each running instance has in force; secrets are masked");
   const std::map<std::string, View> views = {{"table", View::kTable}, {"wide", View::kWide}, {"json", View::kJson}};
-  for (CLI::App* command : {all.describe, all.list, all.stats, all.topology, all.running}) {
+  for (CLI::App* command : {all.describe, all.why, all.list, all.stats, all.topology, all.running}) {
     command->add_option("-o,--output", options.ask.view, "table, wide or json")
         ->transform(CLI::CheckedTransformer(views).description(""))
         ->option_text("table|wide|json");
     command->add_option("--timeout-ms", options.timeout_ms, "longest wait for answers")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   }
-  all.describe->add_option("id", options.id, "the document's id")->required();
+  for (CLI::App* command : {all.describe, all.why})
+    command->add_option("id", options.id, "the document's id")->required();
   all.stats->add_flag("--watch", options.watch, "again every two seconds, until it is interrupted");
   const std::map<std::string, admin::State> states = {{"any", admin::State::kAny},
                                                       {"live", admin::State::kLive},
@@ -118,8 +121,8 @@ Subcommands declare(CLI::App& app, Options& options) {
   all.reference = config->add_subcommand("reference", "every key with its default and meaning, as Markdown");
 
   declare_asking(app, *config, options, all);
-  for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print, all.describe, all.list, all.stats,
-                            all.topology, all.running})
+  for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print, all.describe, all.why, all.list,
+                            all.stats, all.topology, all.running})
     command->add_option("--config", options.config_file, "configuration file (TOML)")->required();
   for (CLI::App* command : {all.init, all.seek})
     command->add_flag("--dry-run", options.dry_run, "say what would be done, do nothing");
@@ -142,6 +145,7 @@ std::optional<Result<>> ask(const Subcommands& all, Options options, const confi
   options.ask.timeout = Milliseconds(options.timeout_ms);
   options.list.older_than = Milliseconds(options.older_than_ms);
   if (all.describe->parsed()) return describe(settings, options.id, options.ask);
+  if (all.why->parsed()) return why(settings, options.id, options.ask);
   if (all.list->parsed()) return list(settings, options.list, options.ask);
   if (all.stats->parsed()) return stats(settings, options.watch, options.ask);
   if (all.topology->parsed()) return topology(settings, options.ask);

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/log.h"
+#include "cli/json_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
@@ -12,26 +13,6 @@ namespace reseq::cli {
 namespace {
 
 using admin::Json;
-
-// `name`, or what is below `name`_base64 marked as such.
-std::string bytes_in(const Json& object, const std::string& name) {
-  if (object.contains(name)) return text_in(object, name.c_str());
-  const std::string base64 = text_in(object, (name + "_base64").c_str(), "");
-  return base64.empty() ? "-" : "base64:" + base64;
-}
-
-std::string order_text(const Json& order) {
-  if (!order.is_object()) return "-";
-  std::string text = bytes_in(order, "seq");
-  if (const std::int64_t epoch = number_in(order, "epoch"); epoch != 0) text = std::to_string(epoch) + "/" + text;
-  if (const std::string revision = text_in(order, "revision", "0"); revision != "0") text += "+" + revision;
-  return text;
-}
-
-Json member(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() ? Json() : *found;
-}
 
 std::string names_text(const Json& names) {
   std::string text;
@@ -61,11 +42,6 @@ std::string waits_since(const Json& document) {
     if (oldest.empty() || since < oldest) oldest = since;
   }
   return oldest.empty() ? "-" : oldest;
-}
-
-std::string number_text(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found == object.end() || !found->is_number() ? "-" : found->dump();
 }
 
 std::string megabytes_text(const Json& disk, const char* name) {

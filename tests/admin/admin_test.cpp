@@ -85,6 +85,21 @@ TEST_F(Asked, SaysThatADocumentIsNotKnown) {
   EXPECT_THAT(printed.text, HasSubstr("document \"never seen\" is not known"));
 }
 
+TEST_F(Asked, TellsWhyADocumentIsInItsTargetsAsItIs) {
+  const Printed printed = office().run({"why", id_of(0)});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("search has 5, the newest for it\ncatalogue has 5, the newest for it\n"));
+  EXPECT_THAT(printed.text, testing::ContainsRegex("released +- +5 +5 +search +[0-9]+ +S1 +"));
+  EXPECT_THAT(printed.text, testing::ContainsRegex("dropped +stale +1 +5 +search +- +S6 +.*commands [0-9]@[0-9]+\n"));
+  const json waiting = office().run_json({"why", id_of(kDocuments - 1)});
+  EXPECT_EQ(waiting["events"].size(), 2U);  // forwarded, and released for one of two targets
+  EXPECT_EQ(waiting["events"][0]["event"]["outcome"], "forwarded");
+  EXPECT_EQ(waiting["events"][1]["event"]["target"], "search");
+  EXPECT_THAT(office().run({"why", id_of(kDocuments - 1)}).text,
+              testing::ContainsRegex("catalogue waits since 20.* for the result of 1, requested at offset "));
+  EXPECT_EQ(office().run({"why", "never seen"}).code, 78);
+}
+
 TEST_F(Asked, ListsWhatWaits) {
   EXPECT_EQ(listed({}), ids(kDocuments - kWaiting, kDocuments));
 }

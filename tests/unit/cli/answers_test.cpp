@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/show.h"
+#include "cli/why.h"
 
 namespace reseq::cli {
 namespace {
@@ -85,6 +86,35 @@ TEST(Show, ADocumentWithWhatItWaitsFor) {
             "waits            search since 2026-01-02T03:04:05Z\n"
             "last version     17\n"
             "request          1/7 at offset 12, forwarded for search\n");
+}
+
+TEST(Why, TellsWhereEachTargetStands) {
+  const Json document = Json::parse(R"({"id":"a","state":"live","groups":[
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"requested":true,"pending":["search","new"],"served":[],
+       "removed":["gone"]},
+      {"order":{"epoch":0,"seq":"5","revision":"0"},"requested":true,"pending":[],"served":["search","shop"],
+       "removed":[]}],
+      "waiting":[{"targets":["search","new"],"since":"2026-01-02T03:04:05Z"}],
+      "request":{"order":{"epoch":0,"seq":"7","revision":"0"},"offset":12,"forwarded":["search"]}})");
+  EXPECT_EQ(
+      standing_text(part(2, 4), document),
+      "search waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, has 5\n"
+      "new waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, has got "
+      "nothing yet\n"
+      "gone gets nothing for 7: removed\n"
+      "shop has 5, the newest for it\n");
+}
+
+TEST(Why, TellsWhatBecameOfEachInput) {
+  const PastEvent stale{UnixMs(1'000), Json::parse(R"({"kind":"outcome","id":"a","outcome":"dropped","reason":"stale",
+      "table_row":"S6","order":{"epoch":0,"seq":"5","revision":"0"},"expected":{"epoch":0,"seq":"7","revision":"0"},
+      "target":"search","source":{"topic":"shop.commands","partition":1,"offset":9}})")};
+  const PastEvent overdue{UnixMs(2'000), Json::parse(R"({"kind":"overdue","id":"a",
+      "order":{"epoch":0,"seq":"7","revision":"0"}})")};
+  EXPECT_EQ(timeline_text({stale, overdue}),
+            "TIME                      OUTCOME  REASON  ORDER  NEWEST  TARGET  VERSION  ROW  INPUT\n"
+            "1970-01-01T00:00:01.000Z  dropped  stale   5      7       search  -        S6   shop.commands 1@9\n"
+            "1970-01-01T00:00:02.000Z  overdue  -       7      -       -       -        -    -\n");
 }
 
 TEST(Show, NothingThatATerminalWouldObey) {

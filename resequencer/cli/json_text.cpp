@@ -1,0 +1,41 @@
+#include "cli/json_text.h"
+
+namespace reseq::cli {
+
+using admin::Json;
+
+Json member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() ? Json() : *found;
+}
+
+std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
+}
+
+std::string text_in(const Json& object, const char* name, const std::string& otherwise) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : otherwise;
+}
+
+std::string number_text(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || !found->is_number() ? "-" : found->dump();
+}
+
+std::string bytes_in(const Json& object, const std::string& name) {
+  if (object.contains(name)) return text_in(object, name.c_str());
+  const std::string base64 = text_in(object, (name + "_base64").c_str(), "");
+  return base64.empty() ? "-" : "base64:" + base64;
+}
+
+std::string order_text(const Json& order) {
+  if (!order.is_object()) return "-";
+  std::string text = bytes_in(order, "seq");
+  if (const std::int64_t epoch = number_in(order, "epoch"); epoch != 0) text = std::to_string(epoch) + "/" + text;
+  if (const std::string revision = text_in(order, "revision", "0"); revision != "0") text += "+" + revision;
+  return text;
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,77 @@
+#include "cli/why.h"
+
+#include <set>
+
+#include "base/log.h"
+#include "cli/json_text.h"
+#include "cli/table.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+
+std::string waits_since(const Json& document, const std::string& target) {
+  for (const Json& waiting : member(document, "waiting"))
+    for (const Json& name : member(waiting, "targets"))
+      if (name == target) return text_in(waiting, "since");
+  return "-";
+}
+
+// The order that the target has got last, below the group that it stands in; empty: none.
+std::string last_release(const Json& document, const std::string& target) {
+  for (const Json& group : member(document, "groups"))
+    for (const Json& name : member(group, "served"))
+      if (name == target) return order_text(member(group, "order"));
+  return "";
+}
+
+std::string pending_text(const Json& part, const Json& document, const Json& group, const std::string& target) {
+  std::string text =
+      "waits since " + waits_since(document, target) + " for the result of " + order_text(member(group, "order"));
+  const Json request = member(document, "request");
+  if (request.is_object() && member(request, "order") == member(group, "order"))
+    text +=
+        ", requested at offset " + number_text(request, "offset") + " of partition " + number_text(part, "partition");
+  const std::string last = last_release(document, target);
+  return text + (last.empty() ? ", has got nothing yet" : ", has " + last);
+}
+
+}  // namespace
+
+std::string standing_text(const Json& part, const Json& document) {
+  std::string text;
+  std::set<std::string> told;
+  const auto tell = [&](const Json& names, const auto& text_of) {
+    for (const Json& name : names)
+      if (name.is_string() && told.insert(name.get<std::string>()).second)
+        text += log::one_line(name.get<std::string>() + " " + text_of(name.get<std::string>())) + "\n";
+  };
+  // Newest first: where a target is met first is where it stands.
+  for (const Json& group : member(document, "groups")) {
+    const std::string order = order_text(member(group, "order"));
+    tell(member(group, "pending"), [&](const std::string& name) { return pending_text(part, document, group, name); });
+    tell(member(group, "served"), [&](const std::string&) { return "has " + order + ", the newest for it"; });
+    tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });
+  }
+  return text;
+}
+
+std::string timeline_text(const std::vector<PastEvent>& events) {
+  Table table({"TIME", "OUTCOME", "REASON", "ORDER", "NEWEST", "TARGET", "VERSION", "ROW", "INPUT"});
+  for (const PastEvent& event : events) {
+    const Json& json = event.json;
+    const std::string kind = text_in(json, "kind");
+    const Json source = member(json, "source");
+    std::string input = "-";
+    if (source.is_object())
+      input = text_in(source, "topic") + " " + number_text(source, "partition") + "@" + number_text(source, "offset");
+    table.add({admin::time_text(event.at), kind == "outcome" ? text_in(json, "outcome") : kind, text_in(json, "reason"),
+               order_text(member(json, "order")), order_text(member(json, "expected")), text_in(json, "target"),
+               text_in(json, "version"), text_in(json, "table_row"), input});
+  }
+  return table.text();
+}
+
+}  // namespace reseq::cli
