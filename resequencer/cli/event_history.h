@@ -17,8 +17,8 @@ struct PastEvent {
   admin::Json json;  // schemas/events.schema.json
 };
 
-// Errors as of a log that is read: kInvalid: there is no such topic, or it may not be read. Says on stderr how far it is
-// when it takes longer than a few seconds.
+// Errors as of a log that is read: kInvalid: there is no such topic, or it may not be read. Says on stderr how far it
+// is when it takes longer than a few seconds.
 [[nodiscard]] Result<std::vector<PastEvent>> read_events_of(const runtime::Application& application,
                                                             const std::string& id);
 

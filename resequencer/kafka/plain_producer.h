@@ -1,5 +1,5 @@
-// PlainProducer: producer without transactions, idempotent unless told otherwise, for sources and pipelines. Keys choose
-// the partition; a record without key goes anywhere. Bytes are copied.
+// PlainProducer: producer without transactions, idempotent unless told otherwise, for sources and pipelines. Keys
+// choose the partition; a record without key goes anywhere. Bytes are copied.
 // Invariant: after a record could not be delivered every send() and flush() fails: a stream with a gap does not go on.
 // Thread rule: one thread.
 #pragma once
