@@ -1,5 +1,8 @@
 #include "runtime/health.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace reseq::runtime {
 
 namespace {
@@ -13,9 +16,10 @@ std::string text_of(const PartitionReport& partition) {
   std::string text = "partition " + std::to_string(partition.partition.value()) + " ";
   text += name_of(partition.phase);
   if (!partition.parked.empty()) text += " " + partition.parked;
-  if (partition.restore)
-    text +=
-        " " + std::to_string(partition.restore->target.value() - partition.restore->position.value()) + " offsets left";
+  if (partition.restore) {
+    const std::int64_t left = partition.restore->target.value() - partition.restore->position.value();
+    text += " " + std::to_string(std::max<std::int64_t>(0, left)) + " offsets left";
+  }
   return text;
 }
 
