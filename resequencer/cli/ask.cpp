@@ -288,19 +288,18 @@ Result<> running_config(const config::Settings& settings, const AskOptions& opti
   if (!session) return session.error();
   Answers answers;
   if (auto asked = session.value()->collect_instances(admin::ConfigQuery{}, answers); !asked) return asked;
+  if (auto asked = session.value()->collect(admin::ConfigQuery{}, answers, whole); !asked) return asked;
   std::map<std::string, std::string> by_instance;
   for (const auto& [instance, reply] : answers.replies()) by_instance[instance] = text_in(reply, "toml", "");
   if (by_instance.empty()) return nobody(answers);
-  if (options.view == View::kJson) {
-    print_json(Json(by_instance));
-    return Done{};
-  }
+  if (options.view == View::kJson) print_json(Json(by_instance));
   for (const auto& [instance, toml] : by_instance) {
+    if (options.view == View::kJson) break;
     std::printf("# instance %s\n", log::one_line(instance).c_str());
     std::istringstream lines(toml);
     for (std::string line; std::getline(lines, line);) std::printf("%s\n", log::one_line(line).c_str());
   }
-  return Done{};
+  return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
 }
 
 }  // namespace reseq::cli

@@ -100,7 +100,7 @@ void AdminDesk::take(const admin::Incoming& incoming) {
   if (std::holds_alternative<admin::TopologyQuery>(request.query))
     return reply(incoming.reply_to, topology_reply(application_, board_.look(), now));
   if (std::holds_alternative<admin::ConfigQuery>(request.query))
-    return reply(incoming.reply_to, config_reply(application_, now));
+    return reply(incoming.reply_to, config_reply(application_, board_.look(), now));
   ask_states(request, incoming.reply_to);
 }
 

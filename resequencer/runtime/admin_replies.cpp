@@ -87,6 +87,17 @@ Json documents_json(const PartitionReport& partition) {
   return object;
 }
 
+Json owned_json(const std::vector<Board::Seen>& seen) {
+  Json partitions = Json::array();
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions) {
+      Json object = partition_json(partition);
+      object["worker"] = worker.now->worker;
+      partitions.push_back(std::move(object));
+    }
+  return partitions;
+}
+
 Json stats_json(const PartitionReport& partition, const Board::Seen& seen) {
   Json object = partition_json(partition);
   object["documents"] = documents_json(partition);
@@ -151,19 +162,15 @@ Json topology_reply(const Application& application, const std::vector<Board::See
   Json reply = reply_head(application, "topology", now);
   reply["host"] = host_name();
   reply["workers"] = application.settings.workers;
-  reply["partitions"] = Json::array();
-  for (const Board::Seen& worker : seen)
-    for (const PartitionReport& partition : worker.now->partitions) {
-      Json object = partition_json(partition);
-      object["worker"] = worker.now->worker;
-      reply["partitions"].push_back(std::move(object));
-    }
+  reply["partitions"] = owned_json(seen);
   return reply;
 }
 
-Json config_reply(const Application& application, UnixMs now) {
+// With the partitions, so that a client knows when it has heard every instance that has some.
+Json config_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
   Json reply = reply_head(application, "config", now);
   reply["toml"] = config::print(application.settings);
+  reply["partitions"] = owned_json(seen);
   return reply;
 }
 

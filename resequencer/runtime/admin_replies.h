@@ -25,6 +25,7 @@ namespace reseq::runtime {
 [[nodiscard]] admin::Json stats_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now);
 [[nodiscard]] admin::Json topology_reply(const Application& application, const std::vector<Board::Seen>& seen,
                                          UnixMs now);
-[[nodiscard]] admin::Json config_reply(const Application& application, UnixMs now);
+[[nodiscard]] admin::Json config_reply(const Application& application, const std::vector<Board::Seen>& seen,
+                                       UnixMs now);
 
 }  // namespace reseq::runtime

@@ -16,7 +16,7 @@ namespace reseq::test {
 namespace {
 
 constexpr std::chrono::milliseconds kReadyLimit{60'000};
-constexpr std::chrono::milliseconds kReplyLimit{10'000};
+constexpr std::chrono::milliseconds kReplyLimit{30'000};
 constexpr Milliseconds kSendLimit{30'000};
 constexpr int kCommandLimitMs = 60'000;
 
@@ -43,7 +43,8 @@ Printed Office::run(std::vector<std::string> subcommand) {
   const std::string output = path("output-" + std::to_string(++files_));
   std::vector<std::string> argv = {program("resequencer")};
   argv.insert(argv.end(), subcommand.begin(), subcommand.end());
-  argv.insert(argv.end(), {"--config", application_.config_file(0)});
+  // The machine may be busy with other tests; an answer that is there ends the wait.
+  argv.insert(argv.end(), {"--timeout-ms", "30000", "--config", application_.config_file(0)});
   Process process(argv, output);
   Printed printed;
   printed.code = process.wait(kCommandLimitMs);
