@@ -1,5 +1,6 @@
 #include "tests/deployment/installed.h"
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "tests/deployment/packages.h"
@@ -20,7 +21,10 @@ Installed::Installed(Init init) : machine(init) {
 }
 
 Outcome Installed::install(const std::string& package) {
-  return machine.run({"dpkg", "--force-confold", "--install", package});
+  // A machine with systemd has a /tmp of its own, and the tree may lie in that of this one.
+  const std::string seen = machine.shared() + "/" + std::filesystem::path(package).filename().string();
+  if (seen != package) std::filesystem::copy_file(package, seen, std::filesystem::copy_options::overwrite_existing);
+  return machine.run({"dpkg", "--force-confold", "--install", seen});
 }
 
 void Installed::configure_shop() {
