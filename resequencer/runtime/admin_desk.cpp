@@ -136,9 +136,7 @@ void AdminDesk::ask_states(const admin::Request& request, const admin::ReplyTo& 
 void AdminDesk::post(const std::variant<admin::DocumentQuery, admin::ListQuery>& what, Waiting waiting) {
   if (waiting_.size() >= kWaitingMax) return;
   for (const Board::Seen& seen : board_.look()) {
-    const auto& owned = seen.now->partitions;
-    if (std::none_of(owned.begin(), owned.end(), [&](const auto& one) { return one.partition == waiting.partition; }))
-      continue;
+    if (find_partition(*seen.now, waiting.partition) == nullptr) continue;
     waiting.box = std::make_shared<AnswerBox>();
     if (mailboxes_[static_cast<std::size_t>(seen.now->worker)]->post(
             {waiting.partition, what, waiting.until, waiting.box}))

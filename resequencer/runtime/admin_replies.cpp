@@ -14,9 +14,6 @@ namespace {
 
 using admin::Json;
 
-// Per kInputs.
-constexpr std::array<const char*, 3> kInputNames = {"requests", "control", "commands"};
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
@@ -43,19 +40,13 @@ Json counts_json(const OutcomeCounts& counts) {
   return object;
 }
 
-const PartitionReport* same_partition(const WorkerReport& report, Partition partition) {
-  const auto found = std::find_if(report.partitions.begin(), report.partitions.end(),
-                                  [&](const PartitionReport& one) { return one.partition == partition; });
-  return found == report.partitions.end() ? nullptr : &*found;
-}
-
 // Per outcome, over the last seconds. A partition that has come since counts from nothing.
 Json rates_json(const PartitionReport& partition, const Board::Seen& seen) {
   Json object = Json::object();
   if (!seen.before) return object;
   const double seconds = static_cast<double>(seen.now->steady.value() - seen.before->steady.value()) / 1000;
   if (seconds <= 0) return object;
-  const PartitionReport* before = same_partition(*seen.before, partition.partition);
+  const PartitionReport* before = find_partition(*seen.before, partition.partition);
   for (std::size_t o = 0; o < kOutcomeNames.size(); ++o) {
     const auto outcome = static_cast<Outcome>(o);
     const std::uint64_t now = partition.outcomes.of(outcome);

@@ -1,7 +1,6 @@
 #include "runtime/metrics_text.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 
@@ -15,7 +14,6 @@ using metrics::Exposition;
 using metrics::Histogram;
 
 constexpr double kSecondsPerMs = 0.001;
-constexpr std::array<const char*, 3> kInputNames = {"requests", "control", "commands"};  // per kInputs
 
 using Workers = std::vector<Board::Seen>;
 

@@ -8,16 +8,10 @@ namespace reseq::runtime {
 
 namespace {
 
-const PartitionReport* of(const WorkerReport& report, Partition partition) {
-  const auto found = std::find_if(report.partitions.begin(), report.partitions.end(),
-                                  [&](const PartitionReport& one) { return one.partition == partition; });
-  return found == report.partitions.end() ? nullptr : &*found;
-}
-
 // Nothing was read since the report before although there is more in the log.
 void note_stalls(WorkerReport& report, const WorkerReport& before) {
   for (PartitionReport& partition : report.partitions) {
-    const PartitionReport* then = of(before, partition.partition);
+    const PartitionReport* then = find_partition(before, partition.partition);
     if (then == nullptr || partition.phase != Phase::kRunning || then->phase != Phase::kRunning) continue;
     for (std::size_t i = 0; i < partition.inputs.size(); ++i) {
       InputReport& input = partition.inputs[i];
@@ -36,6 +30,12 @@ std::string_view name_of(Phase phase) {
   static constexpr std::array<std::string_view, 9> kNames = {"open",  "offsets", "high_watermark", "restore", "compare",
                                                              "birth", "ready",   "running",        "parked"};
   return kNames[static_cast<std::size_t>(phase)];
+}
+
+const PartitionReport* find_partition(const WorkerReport& report, Partition partition) {
+  const auto found = std::find_if(report.partitions.begin(), report.partitions.end(),
+                                  [&](const PartitionReport& one) { return one.partition == partition; });
+  return found == report.partitions.end() ? nullptr : &*found;
 }
 
 void Board::publish(WorkerReport report) {

@@ -32,6 +32,9 @@ enum class Phase : unsigned char {
 };
 [[nodiscard]] std::string_view name_of(Phase phase);
 
+// The inputs by name, in the order of kInputs.
+inline constexpr std::array<const char*, 3> kInputNames = {"requests", "control", "commands"};
+
 struct InputReport {
   Offset decided;             // next offset to decide
   Offset read;                // next offset to read
@@ -78,6 +81,9 @@ struct WorkerReport {
   Totals totals;
   std::vector<PartitionReport> partitions;
 };
+
+// What the report tells of a partition; null: the worker does not have it.
+[[nodiscard]] const PartitionReport* find_partition(const WorkerReport& report, Partition partition);
 
 // The newest report of each worker, and an older one to tell rates from.
 class Board {
