@@ -1,5 +1,7 @@
 #include "kafka/librdkafka_producer.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -12,7 +14,6 @@ namespace reseq::kafka {
 
 namespace {
 
-constexpr int kWarning = 4;  // syslog
 constexpr std::uint64_t kQueueMessagesMax = 1'000'000;
 constexpr std::uint64_t kQueueKilobytesMax = 1024 * 1024;
 constexpr Milliseconds kLinger{5};
@@ -20,17 +21,13 @@ constexpr Milliseconds kLinger{5};
 // Behind a message's opaque pointer: it was produced with an explicit partition.
 char explicit_partition;
 
-// A request may still reach the broker after one of these (RELIABILITY A3).
-bool leaves_doubt(rd_kafka_resp_err_t code) {
-  switch (code) {
-    case RD_KAFKA_RESP_ERR__TRANSPORT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT:
-    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
-    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-      return true;
-    default:
-      return false;
-  }
+constexpr const char* kInterceptor = "reseq_doubt";
+
+// Requests that change a transaction, by their key in Kafka's protocol.
+bool is_part_of_a_transaction(int api) {
+  constexpr std::array kApis = {0 /*Produce*/, 24 /*AddPartitionsToTxn*/, 25 /*AddOffsetsToTxn*/, 26 /*EndTxn*/,
+                                28 /*TxnOffsetCommit*/};
+  return std::find(kApis.begin(), kApis.end(), api) != kApis.end();
 }
 
 }  // namespace
@@ -61,7 +58,8 @@ Result<> LibrdkafkaProducer::start(const ClusterSettings& settings) {
   conf.set_number("queue.buffering.max.messages", kQueueMessagesMax);
   conf.set_number("queue.buffering.max.kbytes", kQueueKilobytesMax);
   rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
-  rd_kafka_conf_set_error_cb(conf.get(), on_error);
+  const auto added = rd_kafka_conf_interceptor_add_on_new(conf.get(), kInterceptor, on_new, this);
+  RESEQ_ASSERT(added == RD_KAFKA_RESP_ERR_NO_ERROR, "a producer that does not see its responses");
   auto client = conf.make_producer();
   if (!client) return client.error();
   handle_ = std::move(client).value();
@@ -90,7 +88,7 @@ Result<> LibrdkafkaProducer::transact(const char* what, Call call) {
   using Clock = std::chrono::steady_clock;
   const auto started = Clock::now();
   const ErrorHandle error(call());
-  rd_kafka_poll(handle_.get(), 0);  // error events that belong to this call
+  rd_kafka_poll(handle_.get(), 0);  // what librdkafka has to tell of its connections
   if (Clock::now() - started > std::chrono::milliseconds(socket_timeout_.value())) in_doubt_ = true;
   if (!error) return Done{};
   Error triaged = error_of(*error, what);
@@ -238,10 +236,22 @@ void LibrdkafkaProducer::on_delivery(rd_kafka_t*, const rd_kafka_message_t* mess
   of_partition.last = message->err == RD_KAFKA_RESP_ERR_NO_ERROR ? Offset(message->offset) : kNoOffset;
 }
 
-void LibrdkafkaProducer::on_error(rd_kafka_t*, int code, const char* reason, void* opaque) {
-  auto& self = *static_cast<LibrdkafkaProducer*>(context_of(opaque).client);
-  if (self.open_ && leaves_doubt(static_cast<rd_kafka_resp_err_t>(code))) self.in_doubt_ = true;
-  self.context_.log(kWarning, "ERROR", reason);
+rd_kafka_resp_err_t LibrdkafkaProducer::on_new(rd_kafka_t* client, const rd_kafka_conf_t*, void* self, char*,
+                                               std::size_t) {
+  const auto added = rd_kafka_interceptor_add_on_response_received(client, kInterceptor, on_response, self);
+  RESEQ_ASSERT(added == RD_KAFKA_RESP_ERR_NO_ERROR, "a producer that does not see its responses");
+  return added;
+}
+
+// Every request comes by here before librdkafka repeats it or answers for it: with its response, or with the error for
+// which there is none. What librdkafka says of its connections would not do: of errors that are alike it tells once in
+// 30 s, and the connection of an EndTxn that it repeats may be lost just then.
+rd_kafka_resp_err_t LibrdkafkaProducer::on_response(rd_kafka_t*, int, const char*, int32_t, int16_t api, int16_t,
+                                                    int32_t, std::size_t, int64_t, rd_kafka_resp_err_t error,
+                                                    void* self) {
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && is_part_of_a_transaction(api))
+    static_cast<LibrdkafkaProducer*>(self)->in_doubt_ = true;
+  return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
 }  // namespace reseq::kafka

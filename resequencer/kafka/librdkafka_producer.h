@@ -1,9 +1,12 @@
 // The transactional producer (kafka/cluster.h, Producer).
 // Invariants: no byte of key or payload is owned here (zero copy); a transaction with an undelivered record is
 // never committed; once in doubt, always in doubt: only a new producer with the same transactional id ends the doubt.
-// Thread rule: one thread; librdkafka's callbacks run inside our calls.
+// Thread rule: one thread; librdkafka's callbacks run inside our calls, but for on_response().
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +55,11 @@ class LibrdkafkaProducer final : public Producer {
   Result<> transact(const char* what, Call call);
 
   static void on_delivery(rd_kafka_t* client, const rd_kafka_message_t* message, void* opaque);
-  static void on_error(rd_kafka_t* client, int code, const char* reason, void* opaque);
+  static rd_kafka_resp_err_t on_new(rd_kafka_t* client, const rd_kafka_conf_t* conf, void* self, char* text,
+                                    std::size_t text_size);
+  static rd_kafka_resp_err_t on_response(rd_kafka_t* client, int socket, const char* broker, int32_t broker_id,
+                                         int16_t api, int16_t api_version, int32_t correlation_id, std::size_t size,
+                                         int64_t round_trip, rd_kafka_resp_err_t error, void* self);
 
   TopicNames topics_;
   Milliseconds socket_timeout_;
@@ -61,7 +68,7 @@ class LibrdkafkaProducer final : public Producer {
   std::vector<std::vector<Progress>> progress_;  // by topic index and partition
   std::optional<Error> undelivered_;             // first record of this transaction that failed
   bool open_ = false;                            // between begin() and a good commit() or abort()
-  bool in_doubt_ = false;
+  std::atomic<bool> in_doubt_ = false;           // set by librdkafka's threads, too; destroyed after the client
   bool recycle_on_doubt_ = true;
   bool membership_required_ = true;
   std::string group_id_;

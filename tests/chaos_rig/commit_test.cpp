@@ -41,6 +41,27 @@ TEST_F(Commit, WhoseReplyIsLostIsRepeatedAndLeavesDoubt) {
   EXPECT_EQ(scene.committed_payloads(), Payloads{"once"});
 }
 
+// librdkafka tells of an error once in 30 s as long as it is the same (rd_kafka_broker_set_error): what a commit lost
+// must not be among what it keeps to itself.
+TEST_F(Commit, ThatIsRepeatedLeavesDoubtAlsoWhenItsConnectionWasLostInTheSameWayBefore) {
+  const auto producer = scene.producer(scene.settings());
+  const Match ours{.transactional_id = scene.name()};
+  for (const std::string payload : {"one", "two", "three", "four"}) {
+    good(producer->begin());
+    put(*producer, payload);
+    good(settled([&] { return producer->commit(kLong); }));
+    ASSERT_FALSE(producer->in_doubt()) << payload;
+    ASSERT_GT(scene.proxy().cut(ours), 0U) << payload;  // nothing is on its way
+    producer->poll(Milliseconds(300));                  // and it has noticed before the next transaction
+  }
+  const RuleId rule = scene.proxy().add(lose_commit_reply(scene.name()));
+  good(producer->begin());
+  put(*producer, "five");
+  good(settled([&] { return producer->commit(kLong); }));
+  EXPECT_EQ(scene.proxy().counts(rule).acted, 1U);
+  EXPECT_TRUE(producer->in_doubt());
+}
+
 TEST_F(Commit, ThatIsHeldIsDoneWhenItsClientIsLongGone) {
   auto producer = scene.producer(scene.settings());
   auto rule = hold_commit(scene.name());
