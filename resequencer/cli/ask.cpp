@@ -10,15 +10,14 @@
 #include <thread>
 #include <utility>
 
-#include "admin/asker.h"
 #include "base/log.h"
 #include "cli/answers.h"
 #include "cli/event_history.h"
 #include "cli/json_text.h"
+#include "cli/session.h"
 #include "cli/show.h"
 #include "cli/why.h"
 #include "codec/base64.h"
-#include "kafka/error_questions.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
 
@@ -27,68 +26,7 @@ namespace reseq::cli {
 namespace {
 
 using admin::Json;
-using SteadyClock = std::chrono::steady_clock;
-
-constexpr Milliseconds kOpenLimit{10'000};
-// Partitions that nobody could answer for, because they are on their way to another instance, are asked for again.
-constexpr Milliseconds kRound{1'500};
 constexpr std::chrono::milliseconds kWatchEvery{2'000};
-
-using HasAll = std::function<bool(const Answers&)>;
-
-// Every partition is answered for.
-bool whole(const Answers& answers) {
-  return answers.complete();
-}
-
-class Session {
- public:
-  static Result<std::unique_ptr<Session>> open(const config::Settings& settings, const AskOptions& options) {
-    const runtime::Application application(settings);
-    auto channel = admin::Channel::open(runtime::cluster_settings_of(application, std::nullopt),
-                                        application.settings.topic_admin_replies,
-                                        application.settings.topic_admin_requests, kOpenLimit);
-    if (!channel) return with_fix(channel.error(), application.settings);
-    return std::unique_ptr<Session>(
-        new Session(admin::Asker(std::move(channel).value(), application.settings.topic_admin_requests), options));
-  }
-
-  // Asks until `has_all`, the time is over, or the request is refused.
-  Result<> collect(const admin::Query& query, Answers& answers, const HasAll& has_all) {
-    const auto until = SteadyClock::now() + std::chrono::milliseconds(options_.timeout.value());
-    while (!has_all(answers)) {
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now()).count();
-      if (left <= 0) break;
-      if (auto asked = ask(query, answers, std::min(Milliseconds(left), kRound), has_all); !asked) return asked;
-      if (answers.refused() && answers.replies().empty())
-        return Error{ErrorClass::kInvalid, 0, "refused: " + *answers.refused()};
-    }
-    return Done{};
-  }
-  // Asks once and listens for a round: nobody knows how many instances there are.
-  Result<> collect_instances(const admin::Query& query, Answers& answers) {
-    return ask(query, answers, std::min(options_.timeout, kRound), [](const Answers&) { return false; });
-  }
-
- private:
-  Session(admin::Asker asker, const AskOptions& options) : asker_(std::move(asker)), options_(options) {}
-
-  Result<> ask(const admin::Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all) {
-    return asker_.ask({query, timeout}, [&](const Json& reply) {
-      answers.add(reply);
-      return has_all(answers);
-    });
-  }
-
-  static Error with_fix(const Error& error, const config::Settings& settings) {
-    if (!kafka::is_unknown_topic(error)) return runtime::with_fix(error, settings);
-    return {ErrorClass::kInvalid, 0,
-            error.message + ": `resequencer init` creates the topics through which instances are asked"};
-  }
-
-  admin::Asker asker_;
-  AskOptions options_;
-};
 
 Error nobody(const Answers& answers) {
   if (answers.total() == 0)
@@ -111,18 +49,6 @@ Json parts_of(const Answers& answers) {
 // What a program gets: the parts, and whether they are all.
 void print_json(const Answers& answers, bool complete) {
   print_json(Json{{"complete", complete}, {"partitions", parts_of(answers)}});
-}
-
-bool is_refused(const Json& part) {
-  return part.contains("refused");
-}
-
-// How many partitions the request was meant for, of those answered for.
-bool all_asked(const Answers& answers) {
-  if (answers.replies().empty()) return false;
-  std::int64_t answered = 0;
-  for (const auto& [partition, part] : answers.partitions()) answered += is_refused(part) ? 0 : 1;
-  return answered >= number_in(answers.replies().begin()->second, "partitions_asked", INT64_MAX);
 }
 
 // False: there is none.

@@ -12,6 +12,7 @@
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/init.h"
+#include "cli/operations.h"
 #include "cli/privacy.h"
 #include "cli/seek.h"
 #include "config/print.h"
@@ -34,6 +35,7 @@ struct Options {
   ListOptions list;
   std::int64_t older_than_ms = 0;
   bool watch = false;
+  Operations operations;
 };
 
 struct Subcommands {
@@ -49,6 +51,7 @@ struct Subcommands {
   CLI::App* list = nullptr;
   CLI::App* stats = nullptr;
   CLI::App* topology = nullptr;
+  OperationCommands operations;
 };
 
 int exit_code(const Error& error) {
@@ -121,6 +124,9 @@ Subcommands declare(CLI::App& app, Options& options) {
   all.reference = config->add_subcommand("reference", "every key with its default and meaning, as Markdown");
 
   declare_asking(app, *config, options, all);
+  all.operations = declare_operations(app, options.operations);
+  for (CLI::App* command : all.operations.all())
+    command->add_option("--config", options.config_file, "configuration file (TOML)")->required();
   for (CLI::App* command : {all.run, all.check, all.init, all.seek, all.print, all.describe, all.why, all.list,
                             all.stats, all.topology, all.running})
     command->add_option("--config", options.config_file, "configuration file (TOML)")->required();
@@ -175,6 +181,7 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   // What commands say is on stdout; librdkafka's warnings would only repeat what their last line says better.
   log::open(all.run->parsed() ? settings.value().log_level : "critical");
   if (const auto asked = ask(all, options, settings.value())) return finish(*asked);
+  if (const auto done = operate(all.operations, options.operations, settings.value())) return finish(*done);
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
   if (all.run->parsed()) return finish(runtime::run(std::move(settings).value(), internals));
   if (all.init->parsed()) return finish(init(std::move(settings).value(), write));

@@ -22,6 +22,7 @@ class Decoder {
 
   Command request();
   Command command();
+  Command operation();
   Command refused(Reason reason) {
     refuse(reason);
     return refused();
@@ -32,7 +33,13 @@ class Decoder {
   Command register_command();
   Command unregister();
   Command sequence_result();
-  Command refused() const { return Refused{reason_, lacking_, id_}; }
+  void read_sequence_result(SequenceResult& result);
+  void read_operation(bool of_document);
+  Command expire(bool dry_run);
+  Command release(bool dry_run);
+  Command raise_floor(bool dry_run);
+  std::optional<ExpectedRequest> expected();
+  Command refused() const { return Refused{reason_, lacking_, id_, record_.role == Role::kControl}; }
 
   void refuse(Reason reason) {
     if (!failed()) reason_ = reason;
@@ -73,7 +80,12 @@ class Decoder {
   std::optional<TargetNumber> target(std::string_view name);
   // `payload_says`: without a header a null payload means delete, and with `upsert` it is a conflict.
   Op op(bool payload_says);
-  bool reprocess();
+  bool flag(HeaderKind kind);
+  template <typename Strong>
+  std::optional<Strong> strong(HeaderKind kind) {
+    const auto value = number<std::uint64_t>(kind);
+    return value ? std::optional(Strong(*value)) : std::nullopt;
+  }
 
   [[nodiscard]] std::uint64_t bytes_max() const {
     return record_bytes_max(id_.size(), record_.payload ? record_.payload->size() : 0, record_.headers) +
@@ -157,8 +169,8 @@ Op Decoder::op(bool payload_says) {
   return Op::kUpsert;
 }
 
-bool Decoder::reprocess() {
-  const auto value = text(HeaderKind::kReprocess);
+bool Decoder::flag(HeaderKind kind) {
+  const auto value = text(kind);
   if (!value || *value == "false") return false;
   if (*value != "true") refuse(Reason::kMalformedHeader);
   return true;
@@ -181,7 +193,7 @@ Command Decoder::request() {
   request.what.epoch = epoch();
   request.what.targets = targets();
   request.what.op = op(!context_.tap);
-  request.reprocess = reprocess();
+  request.reprocess = flag(HeaderKind::kReprocess);
   if (failed()) return refused();
   request.hash = payload_hash(request.what.op, record_.payload);
   request.work_bytes = bytes_max();
@@ -250,9 +262,15 @@ Command Decoder::unregister() {
 
 Command Decoder::sequence_result() {
   is_sequence_ = true;
+  SequenceResult result;
+  read_sequence_result(result);
+  if (failed()) return refused();
+  return result;
+}
+
+void Decoder::read_sequence_result(SequenceResult& result) {
   read_id();
   check_partition();
-  SequenceResult result;
   result.id = id_;
   result.sequence = sequence();
   result.epoch = epoch();
@@ -262,10 +280,66 @@ Command Decoder::sequence_result() {
   else if (context_.targets->names().size() != 1)
     refuse(Reason::kMissingTarget);
   result.op = op(true);
-  if (const auto observed = number<std::uint64_t>(HeaderKind::kObservedVersion)) result.observed = Version(*observed);
-  if (failed()) return refused();
+  result.observed = strong<Version>(HeaderKind::kObservedVersion);
   result.output_bytes = bytes_max();
-  return result;
+}
+
+Command Decoder::operation() {
+  const Header* header = found_.find(HeaderKind::kControl);
+  const std::string_view name = header != nullptr && header->value ? *header->value : std::string_view();
+  const bool of_document = name == "expire" || name == "release";
+  const bool of_partition = name == "raise-version-floor" || name == "pause" || name == "resume";
+  if (!of_document && !of_partition) return refused(Reason::kUnknownControl);
+  refuse_reserved();
+  const auto id = text(HeaderKind::kControlId);
+  const auto partition = number<std::uint32_t>(HeaderKind::kControlPartition);
+  if (!id || id->empty() || !partition) refuse(Reason::kMalformedHeader);
+  if (partition && static_cast<std::int64_t>(*partition) != record_.partition.value()) refuse(Reason::kMisrouted);
+  const bool dry_run = flag(HeaderKind::kControlDryRun);
+  if (name == "expire") return expire(dry_run);
+  if (name == "release") return release(dry_run);
+  if (name == "raise-version-floor") return raise_floor(dry_run);
+  if (failed()) return refused();
+  return Pause{dry_run, name == "pause"};
+}
+
+std::optional<ExpectedRequest> Decoder::expected() {
+  const auto digits = text(HeaderKind::kControlExpectedSeq);
+  const auto epoch = number<std::uint32_t>(HeaderKind::kControlExpectedEpoch);
+  if (!digits && epoch) refuse(Reason::kMissingSequence);
+  if (!digits) return std::nullopt;
+  const auto parsed = parse_sequence(context_.sequence_kind, *digits);
+  if (!parsed) refuse(Reason::kMalformedSequence);
+  return ExpectedRequest{Epoch(epoch.value_or(0)), parsed.value_or(Sequence())};
+}
+
+Command Decoder::expire(bool dry_run) {
+  read_id();
+  check_partition();
+  Expire command{dry_run, id_, {}, expected()};
+  if (const auto name = text(HeaderKind::kTarget))
+    if (const auto number = target(*name)) command.targets = TargetSet::of(*number);
+  if (failed()) return refused();
+  return command;
+}
+
+Command Decoder::release(bool dry_run) {
+  ReleaseByHand command{dry_run, {}, expected()};
+  read_sequence_result(command.result);
+  if (failed()) return refused();
+  return command;
+}
+
+Command Decoder::raise_floor(bool dry_run) {
+  RaiseFloor command;
+  command.dry_run = dry_run;
+  const auto floor = strong<Version>(HeaderKind::kVersion);
+  if (!floor || *floor == Version() || floor->value() >= kVersionLimit) refuse(Reason::kMalformedHeader);
+  command.floor = floor.value_or(Version());
+  if (const auto name = text(HeaderKind::kTarget)) command.target = target(*name);
+  command.expected = strong<Version>(HeaderKind::kControlExpectedVersion);
+  if (failed()) return refused();
+  return command;
 }
 
 }  // namespace
@@ -279,7 +353,7 @@ Command decode(InputRecord& record, const DecodeContext& context) {
     case Role::kCommands:
       return decoder.command();
     case Role::kControl:
-      return decoder.refused(Reason::kUnknownControl);
+      return decoder.operation();
     default:
       break;
   }

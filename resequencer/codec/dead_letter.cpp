@@ -1,6 +1,7 @@
 #include "codec/dead_letter.h"
 
 #include <algorithm>
+#include <array>
 
 #include "codec/decimal.h"
 #include "codec/header_names.h"
@@ -119,6 +120,17 @@ OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, co
   make_fit(record, input, context, arena);
   if (record.takes_input_headers) remove_forged(input, record.edits);
   return record;
+}
+
+bool is_added_to_dead_letters(std::string_view name) {
+  constexpr std::array kAdded = {header::kReason,         header::kSourceTopic, header::kSourcePartition,
+                                 header::kSourceOffset,   header::kExpectedSeq, header::kPayloadOmitted,
+                                 header::kHeadersOmitted, header::kKeyOmitted,  streams::kException,
+                                 streams::kMessage,       streams::kStackTrace, streams::kTopic,
+                                 streams::kPartition,     streams::kOffset,     spring::kTopic,
+                                 spring::kPartition,      spring::kOffset,      spring::kTimestamp,
+                                 spring::kException,      spring::kMessage,     spring::kStackTrace};
+  return std::find(kAdded.begin(), kAdded.end(), name) != kAdded.end();
 }
 
 }  // namespace reseq::codec

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "codec/output_encoder.h"
 #include "model/order.h"
@@ -14,5 +15,8 @@ namespace reseq::codec {
 
 [[nodiscard]] OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
                                        const EncodeContext& context, Arena& arena);
+
+// A dead letter adds it: it is none of the input's own.
+[[nodiscard]] bool is_added_to_dead_letters(std::string_view name);
 
 }  // namespace reseq::codec

@@ -1,5 +1,6 @@
 #include "codec/event_json.h"
 
+#include "codec/header_names.h"
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
 
@@ -14,6 +15,8 @@ std::string_view kind_name(EventKind kind) {
       return "overdue";
     case EventKind::kReset:
       return "reset";
+    case EventKind::kOperation:
+      return "operation";
   }
   return "unknown";
 }
@@ -42,11 +45,24 @@ void decision_members(const Decision& decision, JsonWriter& json) {
   if (decision.table_row != TableRow::kNone) json.text("table_row", name_of(decision.table_row));
 }
 
+// Which operation it was, as its record says; a refused one may say anything.
+void operation_members(const Event& event, const InputRecord& input, JsonWriter& json) {
+  const FoundHeaders found(input.headers);
+  const auto member = [&](std::string_view name, std::string_view base64_name, HeaderKind kind) {
+    const Header* header = found.find(kind);
+    if (header != nullptr && header->value) bytes_member(name, base64_name, *header->value, json);
+  };
+  member("operation", "operation_base64", HeaderKind::kControl);
+  member("control_id", "control_id_base64", HeaderKind::kControlId);
+  if (event.dry_run) json.json("dry_run", "true");
+}
+
 }  // namespace
 
 std::string_view event_json(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
   JsonWriter json;
   json.text("kind", kind_name(event.kind));
+  if (event.kind == EventKind::kOperation && input != nullptr) operation_members(event, *input, json);
   if (!event.id.empty()) bytes_member("id", "id_base64", event.id, json);
   if (event.kind != EventKind::kOverdue) decision_members(event.decision, json);
   if (event.order) order_member("order", *event.order, context, json);

@@ -38,10 +38,14 @@ constexpr std::array kKnown = {
     Known{"reseq-expires-at", HeaderKind::kReserved},
     Known{"reseq-transaction", HeaderKind::kReserved},
     Known{"reseq-previous-seq", HeaderKind::kReserved},
+    Known{header::kControlDryRun, HeaderKind::kControlDryRun},
     Known{header::kObservedVersion, HeaderKind::kObservedVersion},
     Known{header::kControlPartition, HeaderKind::kControlPartition},
+    Known{header::kControlExpectedSeq, HeaderKind::kControlExpectedSeq},
+    Known{header::kControlExpectedEpoch, HeaderKind::kControlExpectedEpoch},
+    Known{header::kControlExpectedVersion, HeaderKind::kControlExpectedVersion},
 };
-constexpr std::size_t kLengthMax = header::kControlPartition.size();
+constexpr std::size_t kLengthMax = header::kControlExpectedVersion.size();
 
 // Entry n: the first known name of at least n bytes; names of n bytes are [n, n + 1).
 constexpr auto kByLength = [] {

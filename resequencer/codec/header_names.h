@@ -27,6 +27,10 @@ inline constexpr std::string_view kVersion = "reseq-version";
 inline constexpr std::string_view kControl = "reseq-control";
 inline constexpr std::string_view kControlId = "reseq-control-id";
 inline constexpr std::string_view kControlPartition = "reseq-control-partition";
+inline constexpr std::string_view kControlDryRun = "reseq-control-dry-run";
+inline constexpr std::string_view kControlExpectedSeq = "reseq-control-expected-seq";
+inline constexpr std::string_view kControlExpectedEpoch = "reseq-control-expected-epoch";
+inline constexpr std::string_view kControlExpectedVersion = "reseq-control-expected-version";
 
 // Written on dead letters only; what an input says there is never read.
 inline constexpr std::string_view kReason = "reseq-reason";
@@ -62,6 +66,10 @@ enum class HeaderKind : std::uint8_t {
   kControl,
   kControlId,
   kControlPartition,
+  kControlDryRun,
+  kControlExpectedSeq,
+  kControlExpectedEpoch,
+  kControlExpectedVersion,
   kReserved,  // header::kReserved and any other `reseq-control-...`
   kCount,
 };

@@ -6,6 +6,7 @@
 //                | now time | count varint, (generation varint | restore target offset)*
 //                | digest: low fixed64, high fixed64 | live rows varint | watermarks varint
 //                | sweep cursor bytes | swept from bytes | swept to bytes | config hash fixed64
+//   extension 1 := nothing    the partition is paused; a version that does not know it must not go on
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position; a range does not end before it
 // begins; at most kMaxLineage generations, their numbers strictly rising.
@@ -19,6 +20,7 @@
 namespace reseq::codec {
 namespace {
 
+constexpr std::uint64_t kPausedTag = 1;
 constexpr auto kLastRole = static_cast<std::uint8_t>(Role::kAdminReplies);
 
 bool lineage_holds(const Meta& meta) {
@@ -109,6 +111,14 @@ void read_lineage(Meta& meta, ByteReader& in) {
   }
 }
 
+// It stands before all other extensions, which have higher tags.
+bool read_paused(ByteReader& in) {
+  if (in.rest().empty() || in.rest().front() != static_cast<char>(kPausedTag)) return false;
+  (void)in.varint();
+  in.require(in.bytes().empty());
+  return true;
+}
+
 }  // namespace
 
 void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
@@ -132,6 +142,10 @@ void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
   writer.bytes(meta.swept_from);
   writer.bytes(meta.swept_to);
   writer.fixed64(meta.config_hash);
+  if (meta.state.paused) {
+    writer.varint(kPausedTag);
+    writer.bytes({});
+  }
   seal(key, meta.extensions, begin, writer);
 }
 
@@ -151,6 +165,7 @@ Decoded<Meta> decode_meta(std::string_view key, std::string_view value) {
   meta.swept_from = in.bytes();
   meta.swept_to = in.bytes();
   meta.config_hash = in.fixed64();
+  meta.state.paused = read_paused(in);
   meta.extensions = read_extensions(in);
   if (!in.ok()) return *in.error();
   if (!holds(meta)) return RowError::kInvalid;

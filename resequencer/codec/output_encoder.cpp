@@ -35,6 +35,17 @@ void remove_spent(const Said& said, HeaderEdits& edits) {
   remove(HeaderKind::kReprocess, header::kReprocess, said, edits);
 }
 
+// What an operator added to a result that is released by hand.
+void remove_operation(const Said& said, HeaderEdits& edits) {
+  remove(HeaderKind::kControl, header::kControl, said, edits);
+  remove(HeaderKind::kControlId, header::kControlId, said, edits);
+  remove(HeaderKind::kControlPartition, header::kControlPartition, said, edits);
+  remove(HeaderKind::kControlExpectedSeq, header::kControlExpectedSeq, said, edits);
+  remove(HeaderKind::kControlExpectedEpoch, header::kControlExpectedEpoch, said, edits);
+  remove(HeaderKind::kControlExpectedVersion, header::kControlExpectedVersion, said, edits);
+  remove(HeaderKind::kControlDryRun, header::kControlDryRun, said, edits);
+}
+
 void say_delete(Op op, const Said& said, HeaderEdits& edits) {
   if (op == Op::kDelete && !said.kinds.has(HeaderKind::kOp)) edits.push_back({header::kOp, kDelete});
 }
@@ -76,6 +87,7 @@ OutputRecord encode_release(const Release& release, const InputRecord& input, co
   OutputRecord record = continue_input(Role::kOutput, input);
   record.target = release.target;
   remove_spent(said, record.edits);
+  if (said.kinds.has(HeaderKind::kControl)) remove_operation(said, record.edits);
   record.edits.push_back({header::kVersion, decimal(release.version.value(), arena)});
   if (!said.kinds.has(HeaderKind::kTarget))
     record.edits.push_back({header::kTarget, context.targets->name(release.target)});

@@ -63,7 +63,9 @@ void start_waiting(Row& row, TargetSet targets, UnixMs now) {
 
 void move_to(Row& row, const Order& order, TargetSet targets, UnixMs now) {
   leave_older(row, order, targets);
-  group_at(row, order).pending |= targets;
+  Group& group = group_at(row, order);
+  group.pending |= targets;
+  group.removed = group.removed.without(targets);  // released by hand after all
   start_waiting(row, targets, now);
 }
 
@@ -72,6 +74,14 @@ void remove_at(Row& row, const Order& order, TargetSet targets) {
   Group& group = group_at(row, order);
   group.pending = group.pending.without(targets);
   group.removed |= targets;
+  stop_waiting(row, targets);
+}
+
+void expire(Row& row, TargetSet targets) {
+  for (Group& group : row.groups) {
+    group.removed |= group.pending & targets;
+    group.pending = group.pending.without(targets);
+  }
   stop_waiting(row, targets);
 }
 
@@ -100,6 +110,7 @@ void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row)
   if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
   if (edit.requested) note_request(*row, edit.order, *edit.requested);
   if (!edit.removed.empty()) remove_at(*row, edit.order, edit.removed);
+  if (!edit.expired.empty()) expire(*row, edit.expired);
   if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
   const bool completed = row->completed();
   if (completed && !context.guards.served_bits_in_watermarks)

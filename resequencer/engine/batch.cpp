@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/decide_control.h"
 #include "engine/decide_register.h"
 #include "engine/decide_sequence.h"
 #include "engine/decide_unregister.h"
@@ -54,11 +55,18 @@ struct Batch::Body {
   Verdict decide(const Unregister& command, Offset position, bool requests_read);
   Verdict decide(const SequenceResult& command, Offset position, bool requests_read);
   Verdict decide(const Reset& reset, Offset position, bool requests_read);
+  Verdict decide(const Expire& command, Offset position, bool requests_read);
+  Verdict decide(const ReleaseByHand& command, Offset position, bool requests_read);
+  Verdict decide(const RaiseFloor& command, Offset position, bool requests_read);
+  Verdict decide(const Pause& command, Offset position, bool requests_read);
   Verdict decide(const Refused& refused, Offset position, bool requests_read);
 
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
   Verdict settle(Document& document, const Ruling& ruling, bool requests_read,
                  std::optional<TargetNumber> target = std::nullopt);
+  // The same about an operation, which is always told of, and only told of when it is a dry run.
+  Verdict settle_operation(Document& document, Ruling ruling, bool dry_run, std::optional<TargetNumber> target);
+  Event& tell_operation(const Decision& would_be, bool dry_run, DocumentId id);
   // Takes what a newer request moved away out of earlier forwards of this batch.
   void narrow_forwards(Document& document, const Ruling& newer);
   // Nothing is left of a forward.
@@ -128,6 +136,34 @@ Verdict Batch::Body::decide(const Reset& reset, Offset, bool) {
   return Verdict::kDecided;
 }
 
+Verdict Batch::Body::decide(const Expire& command, Offset, bool) {
+  Document& document = overlay.find(command.id);
+  const Ruling ruling =
+      document.now.collision ? refuse(Reason::kIdCollision) : decide_expire(command, document.known());
+  const bool one = command.targets.size() == 1;
+  return settle_operation(document, ruling, command.dry_run,
+                          one ? std::optional(command.targets.first()) : std::nullopt);
+}
+
+Verdict Batch::Body::decide(const ReleaseByHand& command, Offset, bool) {
+  Document& document = overlay.find(command.result.id);
+  const Ruling ruling =
+      document.now.collision ? refuse(Reason::kIdCollision) : decide_release(command, document.known(), state, context);
+  return settle_operation(document, ruling, command.dry_run, command.result.target);
+}
+
+Verdict Batch::Body::decide(const RaiseFloor& command, Offset, bool) {
+  Event& event = tell_operation(raise_floor(command, state), command.dry_run, {});
+  event.target = command.target;
+  event.version = command.floor;
+  return Verdict::kDecided;
+}
+
+Verdict Batch::Body::decide(const Pause& command, Offset, bool) {
+  tell_operation(pause(command, state), command.dry_run, {});
+  return Verdict::kDecided;
+}
+
 Verdict Batch::Body::decide(const Refused& refused, Offset, bool) {
   const OnMissing policy = refused.sequence_without_id_or_seq ? context.policies.on_missing : OnMissing::kDeadLetter;
   if (policy == OnMissing::kStop) return Verdict::kStop;
@@ -138,7 +174,10 @@ Verdict Batch::Body::decide(const Refused& refused, Offset, bool) {
     emissions.push_back({input, Redirect{refused.reason}});
   else
     emissions.push_back({input, DeadLetter{refused.reason, std::nullopt}});
-  if (tells_of(context.policies.events, decision.outcome)) tell(input, decision, refused.id);
+  if (refused.operation)
+    tell(input, decision, refused.id).kind = EventKind::kOperation;
+  else if (tells_of(context.policies.events, decision.outcome))
+    tell(input, decision, refused.id);
   return Verdict::kDecided;
 }
 
@@ -154,6 +193,27 @@ Verdict Batch::Body::settle(Document& document, const Ruling& ruling, bool reque
     if (ruling.edit.served) event.version = ruling.edit.version;
   }
   send(document, ruling, input);
+  if (!ruling.edit.nothing()) overlay.change(document, ruling.edit, context);
+  return Verdict::kDecided;
+}
+
+Event& Batch::Body::tell_operation(const Decision& would_be, bool dry_run, DocumentId id) {
+  const Decision decision = dry_run ? Decision{Outcome::kDropped, Reason::kDryRun, TableRow::kControl} : would_be;
+  Event& event = tell(number(decision), would_be, id);
+  event.kind = EventKind::kOperation;
+  event.dry_run = dry_run;
+  return event;
+}
+
+Verdict Batch::Body::settle_operation(Document& document, Ruling ruling, bool dry_run,
+                                      std::optional<TargetNumber> target) {
+  Event& event = tell_operation(ruling.decision, dry_run, document.id);
+  if (ruling.has_order) event.order = ruling.edit.order;
+  event.expected = newest_known(document);
+  event.target = target;
+  if (dry_run) return Verdict::kDecided;
+  if (ruling.edit.served) event.version = ruling.edit.version;
+  send(document, ruling, event.input);
   if (!ruling.edit.nothing()) overlay.change(document, ruling.edit, context);
   return Verdict::kDecided;
 }

@@ -76,13 +76,50 @@ struct Reset {
   Epoch default_epoch;
 };
 
+// The newest request that an operator has seen of a document: an operation that expects it happens to no other.
+struct ExpectedRequest {
+  Epoch epoch;
+  Sequence sequence;
+};
+
+// `reseq-control: expire` on `control`: nobody waits any more for the results of a document.
+struct Expire {
+  bool dry_run = false;
+  DocumentId id;
+  TargetSet targets;  // empty: all that are pending
+  std::optional<ExpectedRequest> expected;
+};
+
+// `reseq-control: release`: a result that no registration waits for is the newest of its target all the same.
+struct ReleaseByHand {
+  bool dry_run = false;
+  SequenceResult result;
+  std::optional<ExpectedRequest> expected;
+};
+
+// `reseq-control: raise-version-floor`: stamps are above it from then on, of one target or of all.
+struct RaiseFloor {
+  bool dry_run = false;
+  Version floor;
+  std::optional<TargetNumber> target;
+  std::optional<Version> expected;  // the floor so far, 0 = none
+};
+
+// `reseq-control: pause` and `resume`: of a partition, which decides nothing but operations while it is paused.
+struct Pause {
+  bool dry_run = false;
+  bool paused = true;
+};
+
 // A record that is none of the above. It is an ordinary input with an ordinary outcome.
 struct Refused {
   Reason reason = Reason::kNone;
   bool sequence_without_id_or_seq = false;  // the case for which policy on_missing exists
   DocumentId id;                            // as far as known, may be empty
+  bool operation = false;                   // it came on `control`
 };
 
-using Command = std::variant<Request, Register, Unregister, SequenceResult, Reset, Refused>;
+using Command = std::variant<Request, Register, Unregister, SequenceResult, Reset, Expire, ReleaseByHand, RaiseFloor,
+                             Pause, Refused>;
 
 }  // namespace reseq

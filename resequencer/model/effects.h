@@ -106,12 +106,13 @@ struct Emission {
   std::variant<Forward, Release, DeadLetter, Redirect> what;
 };
 
-enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset };
+enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation };
 
-// What is told on `events`: of an outcome, or of a timer.
+// What is told on `events`: of an outcome, a timer or an operation.
 struct Event {
   InputIndex input = kNoInput;
   EventKind kind = EventKind::kOutcome;
+  bool dry_run = false;  // of an operation: `decision` is what would have been
   DocumentId id;
   Decision decision;
   std::optional<Order> order;

@@ -27,6 +27,7 @@ struct PartitionState {
   Version last;   // the last stamp given
   Floors floors;
   Epoch default_epoch;
+  bool paused = false;  // by an operator: nothing but operations is decided
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 };
 

@@ -42,6 +42,9 @@ enum class Reason : std::uint8_t {
   kReprocessNeedsInline,
   kResetNeedsEpochs,
   kUnknownControl,
+  kUnexpectedState,
+  kNoChange,
+  kDryRun,
   // versions
   kObservedVersionTooHigh,
   kVersionExhausted,
@@ -78,6 +81,9 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",
+    "unexpected_state",
+    "no_change",
+    "dry_run",
     "observed_version_too_high",
     "version_exhausted",
 };

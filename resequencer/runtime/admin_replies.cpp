@@ -26,6 +26,7 @@ Json partition_json(const PartitionReport& partition) {
                  {"generation", partition.generation}};
   if (partition.position) object["changelog_position"] = partition.position->value();
   if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
+  if (partition.state.paused) object["paused"] = true;
   if (!partition.parked.empty()) object["parked"] = {{"reason", partition.parked}, {"detail", partition.detail}};
   return object;
 }

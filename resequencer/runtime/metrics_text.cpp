@@ -196,6 +196,8 @@ void add_documents(Exposition& out, const Partitions& all) {
 void add_state(Exposition& out, const Partitions& all) {
   add_partitions(out, "reseq_partition_running", "1: the partition is worked on; 0: taken over, or parked.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return p.phase == Phase::kRunning ? 1.0 : 0.0; });
+  add_partitions(out, "reseq_partition_paused", "1: the partition decides nothing until an operator resumes it.", all,
+                 [](const PartitionReport& p, const WorkerReport&) { return p.state.paused ? 1.0 : 0.0; });
   add_partitions(out, "reseq_partition_parked", "1: the partition stands still until a person acts.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return p.phase == Phase::kParked ? 1.0 : 0.0; });
   add_partitions(out, "reseq_restore_left_offsets", "Offsets of the changelog that a takeover still has to read.", all,

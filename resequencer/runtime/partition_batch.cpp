@@ -39,8 +39,9 @@ void PartitionBatch::decide() {
   batch_->expect(task_.queue().size());
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
+  // An operation that pauses the partition holds from the next batch on.
   for (const Role role : kInputs)
-    if (!stopped_at_) decide_input(role);
+    if (!stopped_at_ && (!state.paused || role == Role::kControl)) decide_input(role);
   inputs_ = records_.size();
   settle_positions();
   if (deadlines_at_ && !stopped_at_) {

@@ -38,6 +38,8 @@ void PartitionTask::run() {
   RESEQ_ASSERT(phase_ == Phase::kReady, "a partition runs that is not ready");
   phase_ = Phase::kRunning;
   rebuilds_ = 0;
+  was_paused_ = paused();
+  if (was_paused_) spdlog::info("partition={} operation=paused", partition_.value());
   chores_.start(store_->meta()->sweep_cursor, clock_.steady());
 }
 
@@ -89,6 +91,14 @@ bool PartitionTask::try_to_read() {
   if (phase_ != Phase::kRunning || refusals_.empty() || clock_.steady() < try_to_read_at_) return false;
   try_to_read_at_ = Milliseconds(clock_.steady().value() + kAfterRefusal.value());
   for (const Refusal& refusal : refusals_) log_refusal(refusal);
+  return true;
+}
+
+bool PartitionTask::pause_changed() {
+  if (was_paused_ == paused()) return false;
+  was_paused_ = paused();
+  spdlog::info("partition={} operation={}", partition_.value(), was_paused_ ? "paused" : "resumed");
+  if (was_paused_) rewind();
   return true;
 }
 

@@ -72,6 +72,14 @@ class PartitionTask {
   [[nodiscard]] bool reading_refused(Role role) const;
   // True: inputs that could not be read are to be tried again now.
   [[nodiscard]] bool try_to_read();
+  // An operator paused the partition, as its last meta row says: nothing but operations is read and decided.
+  // REQUIRES: kRunning.
+  [[nodiscard]] bool paused() const { return store_->meta()->state.paused; }
+  [[nodiscard]] bool something_to_decide() const {
+    return paused() ? !queue_.records(Role::kControl).empty() : queue_.something_to_decide();
+  }
+  // True: it was paused or resumed since the last call, or since run(). What was fetched of a paused one is forgotten.
+  [[nodiscard]] bool pause_changed();
   // A damaged batch of this input is next. True: it was read so often that it will stay damaged.
   [[nodiscard]] bool damage_stays(Role role);
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
@@ -164,8 +172,9 @@ class PartitionTask {
   unsigned damaged_times_ = 0;
   std::vector<Refusal> refusals_;  // inputs that could not be read when it was tried last
   Milliseconds try_to_read_at_;    // those again
-  bool asked_again_ = false;       // the offsets, because they were not those of the meta row
-  unsigned rebuilds_ = 0;          // since it ran
+  bool was_paused_ = false;
+  bool asked_again_ = false;  // the offsets, because they were not those of the meta row
+  unsigned rebuilds_ = 0;     // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
   std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;

@@ -146,6 +146,7 @@ Result<> Worker::idle() {
   look_at_clock();
   rebuild_faulty();
   hold_full();
+  follow_pauses();
   auto gathered = gather();
   if (!gathered) return replace_consumer(gathered.error());
   if (auto moved = move_takeovers(); !moved) return moved;
@@ -192,7 +193,7 @@ std::vector<Participant> Worker::participants() {
       chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until);
     }
     if (task->faulty()) continue;  // found while it was asked for chores
-    if (queue.something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
+    if (task->something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
   }
   return ready;
 }

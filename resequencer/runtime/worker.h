@@ -74,6 +74,7 @@ class Worker {
   void log_restores();
   void log_backlog();
   void hold_full();
+  void follow_pauses();
   void look_at_clock();
   void start_transaction();
   [[nodiscard]] std::vector<Participant> participants();

@@ -74,7 +74,7 @@ bool Worker::busy() const {
   if (!may_begin()) return false;
   return std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
     if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) return false;
-    return task->queue().something_to_decide() || task->queue().wants_ends();
+    return task->something_to_decide() || task->queue().wants_ends();
   });
 }
 
@@ -187,8 +187,13 @@ void Worker::read_from_positions() {
   for (const auto& task : tasks_) {
     if (task->phase() != Phase::kRunning || held(task->partition())) continue;
     const bool throttled = std::find(throttled_.begin(), throttled_.end(), task->partition()) != throttled_.end();
+    const auto reads = [&](Role role) {
+      if (task->reading_refused()) return task->reading_refused(role);  // also of a paused one: it has to end
+      if (task->paused()) return role == Role::kControl;
+      return role != Role::kCommands || !throttled;
+    };
     for (const Role role : kInputs)
-      if (task->reading_refused() ? task->reading_refused(role) : role != Role::kCommands || !throttled)
+      if (reads(role))
         positions.push_back({{application_.topics.of(role), task->partition()}, task->queue().read(role)});
   }
   const auto assigned = consumer_->assign(positions);
@@ -227,6 +232,13 @@ std::vector<kafka::TopicPartitionOffset> Worker::ends_of(const std::vector<kafka
   }
   ++totals_.ends_asked;
   return std::move(ends).value();
+}
+
+void Worker::follow_pauses() {
+  bool changed = false;
+  for (const auto& task : tasks_)
+    if (task->phase() == Phase::kRunning) changed = task->pause_changed() || changed;
+  if (changed) read_from_positions();
 }
 
 // A partition whose memory is full (its checkpoint fails) is not read until there is room again.

@@ -100,6 +100,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
       input.decided = task.queue().decided(kInputs[i]);
       input.read = task.queue().read(kInputs[i]);
       input.paused = held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
+                     (task.paused() && kInputs[i] != Role::kControl) ||
                      (kInputs[i] == Role::kCommands && contains(throttled_, task.partition()));
       if (consumer_) input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
     }

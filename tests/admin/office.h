@@ -29,7 +29,9 @@ class Office {
 
   // A subcommand to its end, without --config, which is added.
   Printed run(std::vector<std::string> subcommand);
-  // The same with -o json; throws when it prints no JSON or fails.
+  // One that waits for nobody, so that it has no --timeout-ms.
+  Printed run_alone(std::vector<std::string> subcommand);
+  // The first with -o json; throws when it prints no JSON or fails.
   nlohmann::json run_json(std::vector<std::string> subcommand);
 
   void request(const std::string& id, std::uint64_t sequence);

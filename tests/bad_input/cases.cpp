@@ -183,6 +183,10 @@ std::vector<Case> bad_controls() {
       {"unknown operation", kControl, control("floor", half), "unknown_control"},
       {"request among operations", kControl, request("x", "1"), "unknown_control"},
       {"operation among requests", kRequests, control("floor", half), "unknown_control"},
+      {"pause without a name", kControl, control("pause", {{"reseq-control-partition", "0"}}), "malformed_header"},
+      {"pause of another partition", kControl, control("pause", misdirected), "misrouted"},
+      {"floor without a version", kControl, control("raise-version-floor", half), "malformed_header"},
+      {"release without a sequence", kControl, control("release", half), "missing_sequence"},
       {"RESET of another partition", kRequests, control("reset", misdirected), "misrouted"},
       {"RESET without epoch", kRequests, control("reset", half), "malformed_header"},
   };

@@ -85,14 +85,41 @@ void check(const Reading& reading, const Reset&) {
   RESEQ_ASSERT(reading.value(HeaderKind::kControl) == "reset", "a RESET that nobody asked for");
 }
 
+void check_operation(const Reading& reading, std::string_view name, bool dry_run) {
+  RESEQ_ASSERT(reading.record.role == Role::kControl, "an operation from another topic");
+  RESEQ_ASSERT(reading.value(HeaderKind::kControl) == name, "an operation that nobody asked for");
+  RESEQ_ASSERT(dry_run == (reading.value(HeaderKind::kControlDryRun) == "true"), "a dry run that is none");
+}
+
+void check(const Reading& reading, const Expire& command) {
+  check_operation(reading, "expire", command.dry_run);
+  RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
+  check_targets(reading, command.targets);
+}
+
+void check(const Reading& reading, const ReleaseByHand& command) {
+  check_operation(reading, "release", command.dry_run);
+  check_document(reading, command.result.id, command.result.sequence);
+  check_targets(reading, TargetSet::of(command.result.target));
+}
+
+void check(const Reading& reading, const RaiseFloor& command) {
+  check_operation(reading, "raise-version-floor", command.dry_run);
+  RESEQ_ASSERT(command.floor > Version() && command.floor.value() < kVersionLimit, "a floor that is no version");
+  if (command.target) check_targets(reading, TargetSet::of(*command.target));
+}
+
+void check(const Reading& reading, const Pause& command) {
+  check_operation(reading, command.paused ? "pause" : "resume", command.dry_run);
+}
+
 void check(const Reading& reading, const Refused& refused) {
   RESEQ_ASSERT(refused.reason > Reason::kNone && refused.reason < Reason::kCount, "refused for no reason");
   RESEQ_ASSERT(refused.id.size() <= kMaxIdBytes, "an id above its limit");
   const Header* id = reading.found.find(HeaderKind::kId);
   RESEQ_ASSERT(refused.id.empty() || refused.id == reading.record.key || (id != nullptr && id->value == refused.id),
                "an id from nowhere");
-  if (reading.record.role == Role::kControl)
-    RESEQ_ASSERT(refused.reason == Reason::kUnknownControl, "this version knows no operation");
+  RESEQ_ASSERT(refused.operation == (reading.record.role == Role::kControl), "operations come on control");
   if (refused.sequence_without_id_or_seq)
     RESEQ_ASSERT(reading.record.role == Role::kCommands, "on_missing is for results alone");
 }

@@ -50,6 +50,17 @@ struct Describe {
   std::string operator()(const Reset& reset) const {
     return "RESET to epoch " + std::to_string(reset.default_epoch.value());
   }
+  std::string operator()(const Expire& command) const {
+    return "expire " + std::string(command.id) + " " + property::describe(command.targets) + told(command.expected);
+  }
+  std::string operator()(const ReleaseByHand& command) const {
+    return "by hand: " + (*this)(command.result) + told(command.expected);
+  }
+  std::string operator()(const RaiseFloor& command) const { return "floor " + std::to_string(command.floor.value()); }
+  std::string operator()(const Pause& command) const { return command.paused ? "pause" : "resume"; }
+  static std::string told(const std::optional<ExpectedRequest>& expected) {
+    return expected ? " expecting " + order_text(expected->epoch, expected->sequence, Revision()) : std::string();
+  }
   std::string operator()(const Refused& refused) const {
     return "refused " + std::string(reseq::name_of(refused.reason)) +
            (refused.sequence_without_id_or_seq ? " (result)" : "");
@@ -71,6 +82,8 @@ std::string_view id_of(const Command& command) {
           return each.what.id;
         else if constexpr (requires { each.id; })
           return each.id;
+        else if constexpr (requires { each.result.id; })
+          return each.result.id;
         else
           return {};
       },

@@ -27,12 +27,17 @@ std::ostream& operator<<(std::ostream& out, const Hits& hits) {
   print(out, "table rows", kTableRowNames, hits.table_rows);
   print(out, "outcomes", kOutcomeNames, hits.outcomes);
   print(out, "reasons", kReasonNames, hits.reasons);
-  const std::array names = {
-      "inputs", "stopped on missing", "requests first", "forwards withdrawn", "forwards narrowed", "monotonic releases",
-      "overdue"};
-  const std::array counts = {hits.inputs,    hits.stopped,  hits.requests_first,
-                             hits.withdrawn, hits.narrowed, hits.monotonic_releases,
-                             hits.overdue};
+  const std::array names = {"inputs",
+                            "stopped on missing",
+                            "requests first",
+                            "forwards withdrawn",
+                            "forwards narrowed",
+                            "monotonic releases",
+                            "forced releases",
+                            "overdue"};
+  const std::array counts = {hits.inputs,          hits.stopped,  hits.requests_first,
+                             hits.withdrawn,       hits.narrowed, hits.monotonic_releases,
+                             hits.forced_releases, hits.overdue};
   print(out, "besides", names, counts);
   return out;
 }

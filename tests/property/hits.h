@@ -20,6 +20,7 @@ struct Hits {
   std::uint64_t withdrawn = 0;           // forwards superseded in their own batch
   std::uint64_t narrowed = 0;            // forwards that lost some targets in their own batch
   std::uint64_t monotonic_releases = 0;  // releases of an order that is not the newest
+  std::uint64_t forced_releases = 0;     // by hand, of what nobody waited for
   std::uint64_t overdue = 0;
 
   void count(const Entry& entry);

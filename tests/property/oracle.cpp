@@ -35,6 +35,7 @@ void Oracle::judge(const Entry& entry, std::size_t index) {
   const bool refused = std::holds_alternative<Refused>(entry.input.command);
   if (!id.empty() && !refused) document_ = document_of(id);
   if (!id.empty() && !refused && document_ == kCollider) {
+    if (entry.decision.reason == Reason::kDryRun) return;
     return require(entry.decision.outcome == Outcome::kDeadLettered && entry.decision.reason == Reason::kIdCollision,
                    "a document whose hash belongs to another id was decided");
   }
@@ -47,6 +48,8 @@ void Oracle::judge(const Entry& entry, std::size_t index) {
         if constexpr (std::is_same_v<T, Unregister>) judge_unregister(entry, command);
         if constexpr (std::is_same_v<T, SequenceResult>) judge_result(entry, command);
         if constexpr (std::is_same_v<T, Reset>) judge_reset(entry, command);
+        if constexpr (std::is_same_v<T, Expire>) judge_expire(entry, command);
+        if constexpr (std::is_same_v<T, ReleaseByHand>) judge_by_hand(entry, command);
         if constexpr (std::is_same_v<T, Refused>) judge_refused(entry, command);
       },
       entry.input.command);
@@ -72,6 +75,8 @@ void Oracle::judge_shape(const Entry& entry) {
   const bool stopped = dead_lettered || redirected || outcome == Outcome::kDropped;
   require((decision.reason != Reason::kNone) == stopped, "stopped without a reason, or a reason without a stop");
   require(outcome != Outcome::kStopped, "an input that was left unread has an outcome");
+  if (std::holds_alternative<Expire>(entry.input.command) || std::holds_alternative<ReleaseByHand>(entry.input.command))
+    return require(entry.events == 1, "an operation is told of once, whatever the policy");
   std::uint32_t events = model_.events == engine::EventPolicy::kAll ? 1 : 0;
   if (model_.events == engine::EventPolicy::kDrops && stopped) events = 1;
   if (std::holds_alternative<Reset>(entry.input.command)) return;  // its own event besides

@@ -81,6 +81,12 @@ class Oracle {
   [[nodiscard]] std::uint64_t floor_of(TargetNumber t) const;
   void judge_policy(const Entry& entry, Reason reason, engine::OnUnregistered policy);
 
+  [[nodiscard]] bool judge_expected(const Entry& entry, const std::optional<ExpectedRequest>& expected);
+  [[nodiscard]] bool judge_dry_run(const Entry& entry, bool dry_run);
+  void judge_expire(const Entry& entry, const Expire& command);
+  void judge_by_hand(const Entry& entry, const ReleaseByHand& command);
+  void judge_forced(const Entry& entry, const SequenceResult& result, const Order& order);
+
   void judge_timers(const BatchRecord& batch);
   void judge_rows(const Rows& rows);
   void judge_end(std::size_t document, const std::vector<LostWork>& lost);

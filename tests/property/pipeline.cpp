@@ -44,6 +44,10 @@ void Pipeline::play(const Step& step, const Surroundings& around) {
       return stray_result(step);
     case Action::kStrayUnregister:
       return stray_unregister(step);
+    case Action::kExpire:
+      return expire(step);
+    case Action::kByHand:
+      return release_by_hand(step);
     default:
       return;
   }
@@ -220,6 +224,34 @@ void Pipeline::stray_unregister(const Step& step) {
   command.from_list = !command.everything && step.targets >= 128;
   const TargetSet named(step.targets & model_.context.all_targets.bits());
   if (!command.everything) command.targets = named.empty() ? TargetSet::of(TargetNumber(0)) : named;
+  logs_.write(Log::kCommands, command);
+}
+
+// Operators see an application from outside, as a pipeline does. Small sequences are often those that there are.
+static std::optional<ExpectedRequest> expected_by(const Step& step) {
+  if (step.amount % 3 != 0) return std::nullopt;
+  return ExpectedRequest{Epoch(0), sequence_of(1 + step.amount / 3U % 4U)};
+}
+
+void Pipeline::expire(const Step& step) {
+  Expire command;
+  command.dry_run = step.flavour >= 230;
+  command.id = kIds[document_of(step, model_)];
+  if (step.flavour % 2 == 1) command.targets = explicit_targets(step, model_).value_or(TargetSet());
+  command.expected = expected_by(step);
+  logs_.write(Log::kCommands, command);
+}
+
+void Pipeline::release_by_hand(const Step& step) {
+  ReleaseByHand command;
+  command.dry_run = step.flavour >= 230;
+  command.expected = expected_by(step);
+  SequenceResult& result = command.result;
+  result.id = kIds[document_of(step, model_)];
+  if (step.flavour % 4 != 3) result.epoch = Epoch(0);
+  result.sequence = sequence_of(1 + step.pick % 8U);
+  result.target = TargetNumber(static_cast<std::uint8_t>(step.targets % model_.targets));
+  result.output_bytes = step.flavour % 16 == 5 ? kTooManyBytes : 100;
   logs_.write(Log::kCommands, command);
 }
 

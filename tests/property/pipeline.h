@@ -56,6 +56,8 @@ class Pipeline {
   void register_order(const Step& step, const Surroundings& around);
   void stray_result(const Step& step);
   void stray_unregister(const Step& step);
+  void expire(const Step& step);
+  void release_by_hand(const Step& step);
   [[nodiscard]] Order stray_order(const Step& step) const;
   void write_register(const Piece& piece, std::optional<TargetSet> targets, const Step& step);
 

@@ -27,6 +27,7 @@ void expect_all_met(const Hits& hits) {
   EXPECT_GT(hits.withdrawn, 0U);
   EXPECT_GT(hits.narrowed, 0U);
   EXPECT_GT(hits.monotonic_releases, 0U);
+  EXPECT_GT(hits.forced_releases, 0U);
   EXPECT_GT(hits.overdue, 0U);
 }
 

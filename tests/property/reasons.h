@@ -34,6 +34,9 @@ inline constexpr std::array kEngineReasons = {
     Reason::kResetNeedsEpochs,
     Reason::kObservedVersionTooHigh,
     Reason::kVersionExhausted,
+    Reason::kUnexpectedState,
+    Reason::kNoChange,
+    Reason::kDryRun,
 };
 
 static_assert(kDecoderReasons.size() + kEngineReasons.size() + 1 == static_cast<std::size_t>(Reason::kCount),

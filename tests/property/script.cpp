@@ -23,6 +23,7 @@ constexpr std::array<Weight, kActions> kWeights = {{
     {"epoch", 1},        {"reset", 1},    {"lose", 1},         {"unregister", 4},
     {"fork", 4},         {"register", 3}, {"stray_result", 3}, {"stray_unregister", 4},
     {"clock", 4},        {"floor", 1},    {"refused", 1},      {"overdue", 3},
+    {"expire", 1},       {"by_hand", 2},
 }};
 
 constexpr std::uint32_t total_weight() {

@@ -36,6 +36,8 @@ enum class Action : std::uint8_t {
   kFloor,            // an operator raises the version floor
   kRefused,          // a record that the decoder refused
   kOverdue,          // timers fire in the next batch
+  kExpire,           // an operator expires a document
+  kByHand,           // an operator releases a result
   kCount,
 };
 

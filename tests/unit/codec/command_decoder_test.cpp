@@ -204,9 +204,84 @@ TEST(DecodeReset, IsExemptFromTheKeyCheck) {
   EXPECT_EQ(reason_of(reset().key("whatever"), many), Reason::kNone);
 }
 
-TEST(DecodeControl, KnowsNoOperationYet) {
-  EXPECT_EQ(reason_of(SampleRecord(Role::kControl).with("reseq-control", "reset")), Reason::kUnknownControl);
+SampleRecord operation(const std::string& name) {
+  return SampleRecord(Role::kControl)
+      .with("reseq-control", name)
+      .with("reseq-control-id", "ticket 17")
+      .with("reseq-control-partition", "0");
+}
+
+TEST(DecodeOperation, ReadsWhatIsToExpire) {
+  const Command all = decoded(operation("expire").view(), context());
+  ASSERT_TRUE(std::holds_alternative<Expire>(all));
+  EXPECT_EQ(std::get<Expire>(all).id, "doc-1");
+  EXPECT_TRUE(std::get<Expire>(all).targets.empty());
+  EXPECT_FALSE(std::get<Expire>(all).dry_run || std::get<Expire>(all).expected);
+  const SampleRecord record = operation("expire")
+                                  .with("reseq-target", "catalogue")
+                                  .with("reseq-control-dry-run", "true")
+                                  .with("reseq-control-expected-seq", "18")
+                                  .with("reseq-control-expected-epoch", "2");
+  const Command one = decoded(record.view(), context());
+  ASSERT_TRUE(std::holds_alternative<Expire>(one));
+  EXPECT_EQ(std::get<Expire>(one).targets, TargetSet::of(TargetNumber(1)));
+  EXPECT_TRUE(std::get<Expire>(one).dry_run);
+  EXPECT_EQ(std::get<Expire>(one).expected->epoch, Epoch(2));
+  EXPECT_EQ(std::get<Expire>(one).expected->sequence, Sequence::of_number(18));
+}
+
+TEST(DecodeOperation, ReadsAResultToRelease) {
+  const Command command =
+      decoded(operation("release").with("reseq-seq", "7").with("reseq-target", "search").view(), context());
+  ASSERT_TRUE(std::holds_alternative<ReleaseByHand>(command));
+  EXPECT_EQ(std::get<ReleaseByHand>(command).result.sequence, Sequence::of_number(7));
+  EXPECT_EQ(std::get<ReleaseByHand>(command).result.target, TargetNumber(0));
+  EXPECT_EQ(reason_of(operation("release").with("reseq-target", "search")), Reason::kMissingSequence);
+  EXPECT_EQ(reason_of(operation("release").with("reseq-seq", "7")), Reason::kMissingTarget);
+}
+
+TEST(DecodeOperation, ReadsAFloor) {
+  const Command command = decoded(operation("raise-version-floor").with("reseq-version", "99").view(), context());
+  ASSERT_TRUE(std::holds_alternative<RaiseFloor>(command));
+  EXPECT_EQ(std::get<RaiseFloor>(command).floor, Version(99));
+  EXPECT_FALSE(std::get<RaiseFloor>(command).target || std::get<RaiseFloor>(command).expected);
+  for (const char* version : {"0", "9223372036854775808", "-1", ""})
+    EXPECT_EQ(reason_of(operation("raise-version-floor").with("reseq-version", version)), Reason::kMalformedHeader)
+        << version;
+  EXPECT_EQ(reason_of(operation("raise-version-floor")), Reason::kMalformedHeader);
+}
+
+TEST(DecodeOperation, ReadsPauseAndResumeOfAnyKey) {
+  DecodeContext many = context();
+  many.partitions = 64;
+  const Command pause = decoded(operation("pause").key("whatever").view(), many);
+  ASSERT_TRUE(std::holds_alternative<Pause>(pause));
+  EXPECT_TRUE(std::get<Pause>(pause).paused);
+  EXPECT_FALSE(std::get<Pause>(decoded(operation("resume").key(std::nullopt).view(), many)).paused);
+}
+
+TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
+  for (const char* name : {"expire", "release", "raise-version-floor", "pause", "resume"}) {
+    EXPECT_EQ(reason_of(operation(name).without("reseq-control-id")), Reason::kMalformedHeader) << name;
+    EXPECT_EQ(reason_of(operation(name).without("reseq-control-partition")), Reason::kMalformedHeader) << name;
+    EXPECT_EQ(reason_of(operation(name).with("reseq-control-partition", "1")), Reason::kMisrouted) << name;
+    EXPECT_EQ(reason_of(operation(name).with("reseq-control-later", "x")), Reason::kUnsupportedHeader) << name;
+    EXPECT_EQ(reason_of(operation(name).with("reseq-control-dry-run", "yes")), Reason::kMalformedHeader) << name;
+  }
+  EXPECT_EQ(reason_of(operation("expire").with("reseq-control-expected-epoch", "2")), Reason::kMissingSequence);
+  EXPECT_EQ(reason_of(operation("expire").with("reseq-control-expected-seq", "x")), Reason::kMalformedSequence);
+  EXPECT_EQ(reason_of(operation("expire").with("reseq-target", "nobody")), Reason::kUnknownTarget);
+  DecodeContext many = context();
+  many.partitions = 64;
+  EXPECT_EQ(reason_of(operation("expire").key("whatever"), many), Reason::kMisrouted);
+}
+
+TEST(DecodeOperation, IsUnknownUnlessItIsOneOfControl) {
+  EXPECT_EQ(reason_of(operation("reset")), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(operation("floor")), Reason::kUnknownControl);
   EXPECT_EQ(reason_of(SampleRecord(Role::kControl).key(std::nullopt)), Reason::kUnknownControl);
+  const Command refused = decoded(operation("floor").view(), context());
+  EXPECT_TRUE(std::get<Refused>(refused).operation);
 }
 
 }  // namespace

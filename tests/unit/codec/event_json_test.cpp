@@ -94,6 +94,22 @@ TEST(EventJson, OfAResetHasAnEpochAndNoKey) {
                              R"("order":{"epoch":9,"revision":"0"}})");
 }
 
+TEST(EventJson, OfAnOperationSaysWhichAndThatItWasTriedOnly) {
+  const SampleRecord sample =
+      SampleRecord(Role::kControl).with("reseq-control", "pause").with("reseq-control-id", "ticket \xFF");
+  const InputRecord input = sample.view();
+  Event event;
+  event.input = InputIndex(0);
+  event.kind = EventKind::kOperation;
+  event.dry_run = true;
+  event.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
+  Arena arena;
+  EXPECT_EQ(event_json(event, &input, context(), arena),
+            R"({"kind":"operation","operation":"pause","control_id_base64":"dGlja2V0IP8=","dry_run":true,)"
+            R"("outcome":"applied","table_row":"control",)"
+            R"("source":{"topic":"shop.commands","partition":0,"offset":42}})");
+}
+
 TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
   Arena arena;
   Event event = dropped("\xFF\xFE\xFD");
@@ -145,7 +161,7 @@ TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {
   EXPECT_EQ(listed("outcome"), all(kOutcomeNames, ""));
   EXPECT_EQ(listed("reason"), all(kReasonNames, "none"));
   EXPECT_EQ(listed("table_row"), all(kTableRowNames, "-"));
-  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "overdue", "reset"}));
+  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "operation", "overdue", "reset"}));
 }
 
 }  // namespace

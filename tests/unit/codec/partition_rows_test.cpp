@@ -53,6 +53,8 @@ TEST(MetaRow, DetectsEveryFlippedBitAndEveryTruncation) {
   meta.lineage = {{1, Offset(0)}, {2, Offset(77)}};
   meta.sweep_cursor = "cursor";
   expect_guarded(meta_key(), meta, encode_meta, decode_meta);
+  meta.state.paused = true;
+  expect_guarded(meta_key(), meta, encode_meta, decode_meta);
 }
 
 TEST(MetaRowDeathTest, IsNotWrittenWhenItBreaksItsInvariants) {

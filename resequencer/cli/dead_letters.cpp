@@ -1,0 +1,266 @@
+#include "cli/dead_letters.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <deque>
+
+#include "admin/document_json.h"
+#include "base/log.h"
+#include "cli/log_reading.h"
+#include "cli/table.h"
+#include "cli/writing.h"
+#include "codec/dead_letter.h"
+#include "codec/header_names.h"
+#include "runtime/clients.h"
+#include "runtime/clock.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+
+constexpr std::size_t kShownBytes = 2'000;  // of a payload on a terminal
+
+Error invalid(std::string text) {
+  return {ErrorClass::kInvalid, 0, std::move(text)};
+}
+
+std::string id_text(const DeadLetter& letter) {
+  return letter.key ? log::one_line(*letter.key) : std::string("(no key)");
+}
+
+std::string source_text(const DeadLetter& letter) {
+  namespace header = codec::header;
+  return letter.text(header::kSourceTopic) + "[" + letter.text(header::kSourcePartition) + "]@" +
+         letter.text(header::kSourceOffset);
+}
+
+bool fits(const DeadLetter& letter, const LetterFilter& filter, UnixMs now) {
+  if (!filter.reason.empty() && letter.text(codec::header::kReason) != filter.reason) return false;
+  if (!filter.id_prefix.empty() && !letter.key.value_or("").starts_with(filter.id_prefix)) return false;
+  return filter.since == Milliseconds(0) || now.value() - letter.at.value() <= filter.since.value();
+}
+
+struct Found {
+  std::vector<DeadLetter> letters;  // the newest that fit, oldest first
+  std::size_t others = 0;           // that fit and are older
+};
+
+Result<Found> find(const runtime::Application& application, const LetterFilter& filter) {
+  auto log = LogReading::open(application, application.settings.topic_dead_letter);
+  if (!log) return runtime::with_fix(log.error(), application.settings);
+  const UnixMs now = runtime::SystemClock().now();
+  const auto enough = static_cast<std::size_t>(filter.letters_max);
+  Found found;
+  for (std::int32_t p = 0; p < log.value().partitions(); ++p) {
+    std::deque<DeadLetter> newest;
+    const auto read = log.value().read(Partition(p), [&](const kafka::Record& record) {
+      DeadLetter letter = dead_letter_of(record);
+      if (!fits(letter, filter, now)) return;
+      newest.push_back(std::move(letter));
+      if (newest.size() > enough) newest.pop_front(), ++found.others;
+    });
+    if (!read) return read.error();
+    std::move(newest.begin(), newest.end(), std::back_inserter(found.letters));
+  }
+  std::stable_sort(found.letters.begin(), found.letters.end(),
+                   [](const DeadLetter& a, const DeadLetter& b) { return a.at < b.at; });
+  if (found.letters.size() > enough) {
+    const std::size_t more = found.letters.size() - enough;
+    found.letters.erase(found.letters.begin(), found.letters.begin() + static_cast<std::ptrdiff_t>(more));
+    found.others += more;
+  }
+  return found;
+}
+
+Json json_of(const DeadLetter& letter) {
+  Json object = {{"place", text_of(letter.place)},
+                 {"time", admin::time_text(letter.at)},
+                 {"reason", letter.text(codec::header::kReason)},
+                 {"source", source_text(letter)}};
+  if (letter.key) admin::set_bytes(object, "id", *letter.key);
+  return object;
+}
+
+void print_json(const Json& json) {
+  std::printf("%s\n", json.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+}
+
+// Why it cannot go back to where it came from.
+std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings) {
+  namespace header = codec::header;
+  const std::string topic = letter.text(header::kSourceTopic);
+  if (topic != settings.topic_requests && topic != settings.topic_commands)
+    return "it came from " + log::outside(topic) + ", which is none of " + settings.topic_requests + " and " +
+           settings.topic_commands;
+  for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
+    if (letter.has(name))
+      return std::string(name) + ": a part of it was left out; write it again from where it is whole";
+  return std::nullopt;
+}
+
+// By its key, as the producer should have done it; what has no key, or no known partitioner, to where it was.
+Result<> send_again(Writing& writing, const DeadLetter& letter, Partitioner partitioner) {
+  std::optional<Partition> partition;
+  if (!letter.key || partitioner == Partitioner::kUnchecked) {
+    const std::string text = letter.text(codec::header::kSourcePartition);
+    std::int32_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec != std::errc()) return invalid(text_of(letter.place) + " does not say where it came from");
+    partition = Partition(number);
+  }
+  return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, letter.input_headers(),
+                      partition);
+}
+
+Result<std::vector<DeadLetter>> named(const runtime::Application& application, const std::vector<LetterPlace>& places,
+                                      const LetterFilter& filter) {
+  if (places.empty()) {
+    auto found = find(application, filter);
+    if (!found) return found.error();
+    if (found.value().others > 0)
+      return invalid("there are " + std::to_string(found.value().others) + " more than --max " +
+                     std::to_string(filter.letters_max) + ": raise it, or choose fewer");
+    return std::move(found.value().letters);
+  }
+  std::vector<DeadLetter> letters;
+  for (const LetterPlace& place : places) {
+    auto letter = read_dead_letter(application, place);
+    if (!letter) return letter.error();
+    letters.push_back(std::move(letter).value());
+  }
+  return letters;
+}
+
+}  // namespace
+
+std::optional<LetterPlace> parse_place(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::int32_t partition = -1;
+  std::int64_t offset = -1;
+  const char* const middle = text.data() + colon;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), middle, partition);
+  const auto second = std::from_chars(middle + 1, end, offset);
+  if (first.ec != std::errc() || first.ptr != middle || second.ec != std::errc() || second.ptr != end)
+    return std::nullopt;
+  if (partition < 0 || offset < 0) return std::nullopt;
+  return LetterPlace{Partition(partition), Offset(offset)};
+}
+
+std::string text_of(const LetterPlace& place) {
+  return std::to_string(place.partition.value()) + ":" + std::to_string(place.offset.value());
+}
+
+std::string DeadLetter::text(std::string_view name) const {
+  const auto found =
+      std::find_if(headers.rbegin(), headers.rend(), [&](const auto& each) { return each.first == name; });
+  return found == headers.rend() ? std::string() : found->second.value_or("");
+}
+
+bool DeadLetter::has(std::string_view name) const {
+  return std::any_of(headers.begin(), headers.end(), [&](const auto& each) { return each.first == name; });
+}
+
+std::vector<OwnedHeader> DeadLetter::input_headers() const {
+  std::vector<OwnedHeader> kept;
+  std::copy_if(headers.begin(), headers.end(), std::back_inserter(kept),
+               [](const OwnedHeader& each) { return !codec::is_added_to_dead_letters(each.first); });
+  return kept;
+}
+
+DeadLetter dead_letter_of(const kafka::Record& record) {
+  DeadLetter letter;
+  letter.place = {record.where.partition, record.offset};
+  letter.at = record.timestamp;
+  if (record.key) letter.key = std::string(*record.key);
+  if (record.payload) letter.payload = std::string(*record.payload);
+  for (const Header& header : record.headers)
+    letter.headers.emplace_back(header.name, header.value ? std::optional(std::string(*header.value)) : std::nullopt);
+  return letter;
+}
+
+Result<DeadLetter> read_dead_letter(const runtime::Application& application, const LetterPlace& place) {
+  auto log = LogReading::open(application, application.settings.topic_dead_letter);
+  if (!log) return runtime::with_fix(log.error(), application.settings);
+  DeadLetter letter;
+  const auto read = log.value().read_one(place.partition, place.offset,
+                                         [&](const kafka::Record& record) { letter = dead_letter_of(record); });
+  if (!read) return read.error();
+  return letter;
+}
+
+Result<> list_dead_letters(const config::Settings& settings, const LetterFilter& filter, View view) {
+  const runtime::Application application(settings);
+  const auto found = find(application, filter);
+  if (!found) return found.error();
+  if (view == View::kJson) {
+    Json letters = Json::array();
+    for (const DeadLetter& letter : found.value().letters) letters.push_back(json_of(letter));
+    print_json({{"more", found.value().others}, {"dead_letters", std::move(letters)}});
+    return Done{};
+  }
+  Table table({"PLACE", "TIME", "REASON", "ID", "SOURCE"});
+  for (const DeadLetter& letter : found.value().letters)
+    table.add({text_of(letter.place), admin::time_text(letter.at), letter.text(codec::header::kReason),
+               letter.key.value_or("(no key)"), source_text(letter)});
+  std::fputs(table.text().c_str(), stdout);
+  if (found.value().others > 0)
+    std::fprintf(stderr, "resequencer: %zu older ones fit as well: --max shows more of them\n", found.value().others);
+  return Done{};
+}
+
+Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& place, View view) {
+  const runtime::Application application(settings);
+  const auto read = read_dead_letter(application, place);
+  if (!read) return read.error();
+  const DeadLetter& letter = read.value();
+  if (view == View::kJson) {
+    Json object = json_of(letter);
+    object["headers"] = Json::array();
+    for (const auto& [name, value] : letter.headers) {
+      Json header = Json::object();
+      admin::set_bytes(header, "name", name);
+      if (value) admin::set_bytes(header, "value", *value);
+      object["headers"].push_back(std::move(header));
+    }
+    if (letter.payload) admin::set_bytes(object, "payload", *letter.payload);
+    print_json(object);
+    return Done{};
+  }
+  std::printf("id       %s\nreason   %s\nsource   %s\nwritten  %s\n", id_text(letter).c_str(),
+              log::one_line(letter.text(codec::header::kReason)).c_str(), log::one_line(source_text(letter)).c_str(),
+              admin::time_text(letter.at).c_str());
+  for (const auto& [name, value] : letter.headers)
+    std::printf("header   %s = %s\n", log::one_line(name).c_str(), value ? log::one_line(*value).c_str() : "(null)");
+  if (!letter.payload)
+    std::printf("payload  (null)\n");
+  else
+    std::printf("payload  %zu bytes: %s\n", letter.payload->size(),
+                log::one_line(std::string_view(*letter.payload).substr(0, kShownBytes)).c_str());
+  return Done{};
+}
+
+Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace>& places, const LetterFilter& filter,
+                 bool dry_run) {
+  const runtime::Application application(settings);
+  const auto letters = named(application, places, filter);
+  if (!letters) return letters.error();
+  for (const DeadLetter& letter : letters.value())
+    if (const auto why = obstacle(letter, settings)) return invalid(text_of(letter.place) + ": " + *why);
+  auto writing = Writing::open(application);
+  if (!writing) return writing.error();
+  for (const DeadLetter& letter : letters.value()) {
+    if (!dry_run)
+      if (auto sent = send_again(writing.value(), letter, application.partitioner); !sent) return sent;
+    std::printf("%s  %s  %s to %s\n", text_of(letter.place).c_str(), id_text(letter).c_str(),
+                dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());
+  }
+  if (dry_run) return Done{};
+  return writing.value().finish();
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,217 @@
+#include "cli/operate.h"
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <random>
+#include <utility>
+
+#include "base/log.h"
+#include "cli/json_text.h"
+#include "cli/log_reading.h"
+#include "cli/writing.h"
+#include "codec/hash.h"
+#include "codec/header_names.h"
+#include "kafka/admin.h"
+#include "runtime/clients.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+namespace header = codec::header;
+
+constexpr Milliseconds kAskLimit{10'000};
+
+Error invalid(std::string text) {
+  return {ErrorClass::kInvalid, 0, std::move(text)};
+}
+
+std::string draw_control_id() {
+  std::random_device random;
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "op-%08x%08x", random(), random());
+  return text.data();
+}
+
+// One operation on its way: the same record to each partition concerned, and what became of each.
+class Operation {
+ public:
+  Operation(const config::Settings& settings, std::string name, const OperationOptions& options)
+      : application_(settings),
+        name_(std::move(name)),
+        options_(options),
+        control_id_(options.control_id.empty() ? draw_control_id() : options.control_id) {
+    add(header::kControl, name_);
+    add(header::kControlId, control_id_);
+    if (options.dry_run) add(header::kControlDryRun, "true");
+  }
+
+  [[nodiscard]] const runtime::Application& application() const { return application_; }
+  void add(std::string_view name, std::optional<std::string> value) { headers_.emplace_back(name, std::move(value)); }
+  void expect(const Expectation& expected) {
+    if (!expected.sequence) return;
+    add(header::kControlExpectedSeq, *expected.sequence);
+    add(header::kControlExpectedEpoch, std::to_string(expected.epoch));
+  }
+
+  // To where the document is.
+  Result<> run_for(const std::string& id, const std::optional<std::string>& payload,
+                   std::optional<std::int32_t> partition) {
+    const auto count = partitions();
+    if (!count) return count.error();
+    if (!partition && application_.partitioner == Partitioner::kUnchecked)
+      return invalid("with partitioner = unchecked nobody can say where the document is: add --partition, which " +
+                     std::string("`resequencer describe` names"));
+    if (!partition) partition = codec::partition_of(id, application_.partitioner, count.value()).value();
+    return run({*partition}, count.value(), id, payload);
+  }
+  Result<> run_for(std::optional<std::int32_t> partition) {
+    const auto count = partitions();
+    if (!count) return count.error();
+    std::vector<std::int32_t> all;
+    for (std::int32_t p = 0; p < count.value(); ++p)
+      if (!partition || *partition == p) all.push_back(p);
+    return run(partition && all.empty() ? std::vector{*partition} : all, count.value(), std::nullopt, std::nullopt);
+  }
+
+ private:
+  Result<std::int32_t> partitions() const {
+    auto admin = kafka::Admin::open(runtime::connection_of(application_.settings));
+    if (!admin) return admin.error();
+    auto count = admin.value()->partition_count(application_.settings.topic_control, kAskLimit);
+    if (!count) return runtime::with_fix(count.error(), application_.settings);
+    return count;
+  }
+
+  Result<> run(const std::vector<std::int32_t>& where, std::int32_t count, const std::optional<std::string>& key,
+               const std::optional<std::string>& payload) {
+    for (const std::int32_t partition : where)
+      if (partition < 0 || partition >= count)
+        return invalid("there is no partition " + std::to_string(partition) + ": there are " + std::to_string(count));
+    auto events = LogReading::open(application_, application_.settings.topic_events);
+    if (!events) return runtime::with_fix(events.error(), application_.settings);
+    if (auto marked = events.value().mark_ends(); !marked) return marked;
+    if (auto written = write(where, key, payload); !written) return written;
+    std::map<std::int64_t, Json> told;
+    const auto followed = events.value().follow(
+        options_.ask.timeout, [&](const kafka::Record& record) { note(record, told); },
+        [&] { return told.size() == where.size(); });
+    if (!followed && followed.error().what_to_do != ErrorClass::kTimeout) return followed;
+    print(told);
+    return judge(where, told);
+  }
+
+  Result<> write(const std::vector<std::int32_t>& where, const std::optional<std::string>& key,
+                 const std::optional<std::string>& payload) {
+    auto writing = Writing::open(application_);
+    if (!writing) return writing.error();
+    for (const std::int32_t partition : where) {
+      std::vector<OwnedHeader> headers = headers_;
+      headers.emplace_back(header::kControlPartition, std::to_string(partition));
+      if (auto sent =
+              writing.value().send(application_.settings.topic_control, key, payload, headers, Partition(partition));
+          !sent)
+        return runtime::with_fix(sent.error(), application_.settings);
+    }
+    if (auto finished = writing.value().finish(); !finished)
+      return runtime::with_fix(finished.error(), application_.settings);
+    return Done{};
+  }
+
+  void note(const kafka::Record& record, std::map<std::int64_t, Json>& told) const {
+    if (!record.payload || record.payload->find(control_id_) == std::string_view::npos) return;
+    Json event = Json::parse(*record.payload, nullptr, false);
+    if (!event.is_object() || text_in(event, "kind", "") != "operation") return;
+    if (text_in(event, "control_id", "") != control_id_ || text_in(event, "operation", "") != name_) return;
+    told.emplace(number_in(member(event, "source"), "partition", -1), std::move(event));
+  }
+
+  void print(const std::map<std::int64_t, Json>& told) const {
+    if (options_.ask.view == View::kJson) {
+      Json events = Json::array();
+      for (const auto& [partition, event] : told) events.push_back(event);
+      const Json all = {{"control_id", control_id_}, {"events", std::move(events)}};
+      std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+      return;
+    }
+    for (const auto& [partition, event] : told)
+      std::printf("partition %lld: %s\n", static_cast<long long>(partition), log::one_line(told_of(event)).c_str());
+  }
+
+  [[nodiscard]] std::string told_of(const Json& event) const {
+    std::string text = name_;
+    if (const std::string id = bytes_in(event, "id"); id != "-") text += " " + id;
+    if (event.contains("target")) text += " for " + text_in(event, "target");
+    text += (options_.dry_run ? ": would be " : ": ") + text_in(event, "outcome");
+    if (event.contains("reason")) text += ", " + text_in(event, "reason");
+    if (event.contains("version")) text += ", version " + text_in(event, "version");
+    if (event.contains("expected")) text += ", newest request " + order_text(member(event, "expected"));
+    return text;
+  }
+
+  [[nodiscard]] Result<> judge(const std::vector<std::int32_t>& where, const std::map<std::int64_t, Json>& told) const {
+    std::string silent;
+    for (const std::int32_t partition : where)
+      if (!told.contains(partition)) silent += (silent.empty() ? "" : ", ") + std::to_string(partition);
+    if (!silent.empty())
+      return Error{
+          ErrorClass::kTimeout, 0,
+          name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
+              ": it happens when an instance has them; the events topic will tell. Doing it again is harmless"};
+    for (const auto& [partition, event] : told) {
+      const std::string reason = text_in(event, "reason", "");
+      if (reason.empty() || reason == "no_change") continue;
+      return invalid(name_ + " was refused: " + reason + " (schemas/reasons.md); nothing was changed");
+    }
+    return Done{};
+  }
+
+  runtime::Application application_;
+  std::string name_;
+  OperationOptions options_;
+  std::string control_id_;
+  std::vector<OwnedHeader> headers_;
+};
+
+}  // namespace
+
+Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
+  Operation operation(settings, "expire", options);
+  if (wanted.target) operation.add(header::kTarget, *wanted.target);
+  operation.expect(wanted.expected);
+  return operation.run_for(wanted.id, std::nullopt, wanted.partition);
+}
+
+Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
+                             const OperationOptions& options) {
+  Operation operation(settings, "raise-version-floor", options);
+  operation.add(header::kVersion, std::to_string(wanted.version));
+  if (wanted.target) operation.add(header::kTarget, *wanted.target);
+  if (wanted.expected) operation.add(header::kControlExpectedVersion, std::to_string(*wanted.expected));
+  return operation.run_for(wanted.partition);
+}
+
+Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
+               const OperationOptions& options) {
+  return Operation(settings, paused ? "pause" : "resume", options).run_for(partition);
+}
+
+Result<> release(const config::Settings& settings, const LetterPlace& place, const Expectation& expected,
+                 const OperationOptions& options) {
+  Operation operation(settings, "release", options);
+  const auto letter = read_dead_letter(operation.application(), place);
+  if (!letter) return letter.error();
+  if (letter.value().text(header::kCommand) != "sequence" || !letter.value().key)
+    return invalid(text_of(place) + " is no result: only results can be released; `dead-letter redrive` sends others");
+  for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
+    if (letter.value().has(name))
+      return invalid(text_of(place) + ": a part of it was left out (" + std::string(name) + ")");
+  for (const auto& [name, value] : letter.value().input_headers())
+    if (!name.starts_with(header::kControl)) operation.add(name, value);
+  operation.expect(expected);
+  return operation.run_for(*letter.value().key, letter.value().payload, std::nullopt);
+}
+
+}  // namespace reseq::cli

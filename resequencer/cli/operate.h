@@ -1,0 +1,53 @@
+// Operations on what runs: control records that instances take in their order, exactly once, and answer on the events
+// topic (DESIGN 8; schemas/wire.md, "Control"). Whoever may write the control topic may do them.
+// Thread rule: main thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/ask.h"
+#include "cli/dead_letters.h"
+
+namespace reseq::cli {
+
+struct OperationOptions {
+  AskOptions ask;
+  bool dry_run = false;
+  std::string control_id;  // empty: drawn
+};
+
+// What the operator has seen; an operation that finds something else does nothing.
+struct Expectation {
+  std::optional<std::string> sequence;  // of the newest request, as the producer writes it
+  std::uint32_t epoch = 0;
+};
+
+struct ExpireRequest {
+  std::string id;
+  std::optional<std::string> target;
+  Expectation expected;
+  std::optional<std::int32_t> partition;  // needed only with partitioner = unchecked
+};
+struct FloorRequest {
+  std::uint64_t version = 0;
+  std::optional<std::string> target;
+  std::optional<std::uint64_t> expected;  // floor so far, 0 = none
+  std::optional<std::int32_t> partition;  // absent: all
+};
+
+// Each prints what became of it, by partition. kInvalid: it was dropped or refused, and nothing changed, or it cannot
+// be written. kTimeout: it is written, and nobody has confirmed it within the time-out.
+Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
+Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
+                             const OperationOptions& options);
+// `partition` absent: all.
+Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
+               const OperationOptions& options);
+// A dead-lettered result goes out although nothing waits for it, unless a newer one is known.
+Result<> release(const config::Settings& settings, const LetterPlace& place, const Expectation& expected,
+                 const OperationOptions& options);
+
+}  // namespace reseq::cli

@@ -1,0 +1,131 @@
+#include "cli/operations.h"
+
+#include <map>
+
+#include "cli/reprocess.h"
+
+namespace reseq::cli {
+
+namespace {
+
+Error invalid(std::string text) {
+  return {ErrorClass::kInvalid, 0, std::move(text)};
+}
+
+void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
+  CLI::App* letters = app.add_subcommand("dead-letter", "inputs that could not be used");
+  letters->require_subcommand(1);
+  all.letters_list = letters->add_subcommand("list", "those that fit, the newest if there are too many");
+  all.letters_show = letters->add_subcommand("show", "one of them, with its headers");
+  all.letters_redrive = letters->add_subcommand("redrive", "write inputs again to where they came from");
+  all.letters_show->add_option("place", into.places, "as `dead-letter list` shows it, PARTITION:OFFSET")
+      ->required()
+      ->expected(1);
+  all.letters_redrive->add_option("place", into.places, "as `dead-letter list` shows them, PARTITION:OFFSET");
+  all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
+  const std::map<std::string, std::int64_t> units = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
+    command->add_option("--reason", into.filter.reason, "only with this reason");
+    command->add_option("--prefix", into.filter.id_prefix, "only of ids that begin with it");
+    command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")
+        ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+    command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
+  }
+}
+
+std::vector<LetterPlace> places_of(const std::vector<std::string>& texts, std::string& wrong) {
+  std::vector<LetterPlace> places;
+  for (const std::string& text : texts) {
+    const auto place = parse_place(text);
+    if (!place) wrong = "\"" + text + "\" is no place: `dead-letter list` shows them as PARTITION:OFFSET";
+    places.push_back(place.value_or(LetterPlace{}));
+  }
+  return places;
+}
+
+Result<> pause_or_resume(bool paused, const Operations& operations, const config::Settings& settings) {
+  if (!operations.partition && !operations.all_partitions) return invalid("say --partition P or --all");
+  return pause(settings, paused, operations.partition, operations.options);
+}
+
+Result<> redrive_those(const Operations& operations, const std::vector<LetterPlace>& places,
+                       const config::Settings& settings) {
+  if (places.empty() == !operations.all_letters)
+    return invalid("name the dead letters, or say --all for those that fit --reason, --prefix and --since");
+  return redrive(settings, places, operations.filter, operations.options.dry_run);
+}
+
+}  // namespace
+
+OperationCommands declare_operations(CLI::App& app, Operations& into) {
+  OperationCommands all;
+  all.expire = app.add_subcommand("expire", "wait no longer for the results of a document");
+  all.release = app.add_subcommand("release", "let a dead-lettered result go out, unless a newer one is known");
+  all.reprocess = app.add_subcommand("reprocess", "request a document once more, as it was requested last");
+  all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
+  all.floor = app.add_subcommand("raise-version-floor", "stamp all that is released from now on above a version");
+  all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
+  all.resume = app.add_subcommand("resume", "let paused partitions go on");
+  declare_letters(app, all, into);
+  for (CLI::App* command : {all.expire, all.reprocess})
+    command->add_option("id", into.expire.id, "the document's id")->required();
+  all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
+      ->required()
+      ->expected(1);
+  for (CLI::App* command : {all.expire, all.release}) {
+    command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
+    command->add_option("--expect-epoch", into.expected.epoch, "with --expect-seq, its epoch (0)");
+  }
+  all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
+  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked");
+  all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")->required();
+  all.floor->add_option("--target", into.floor.target, "of this target only");
+  all.floor->add_option("--partition", into.floor.partition, "of this partition only");
+  all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)");
+  all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")->required();
+  for (CLI::App* command : {all.pause, all.resume}) {
+    CLI::Option* one = command->add_option("--partition", into.partition, "this one");
+    command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);
+  }
+  for (CLI::App* command : all.all())
+    if (command != all.letters_list && command != all.letters_show)
+      command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
+  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
+    command->add_option("--control-id", into.options.control_id,
+                        "its name in the audit event, as a ticket; default: drawn");
+  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess})
+    command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
+        ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
+  const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
+  for (CLI::App* command :
+       {all.expire, all.release, all.floor, all.pause, all.resume, all.letters_list, all.letters_show})
+    command->add_option("-o,--output", into.options.ask.view, "table or json")
+        ->transform(CLI::CheckedTransformer(views).description(""))
+        ->option_text("table|json");
+  return all;
+}
+
+std::optional<Result<>> operate(const OperationCommands& commands, Operations operations,
+                                const config::Settings& settings) {
+  operations.options.ask.timeout = Milliseconds(operations.timeout_ms);
+  operations.filter.since = Milliseconds(operations.since_ms);
+  operations.expire.expected = operations.expected;
+  const OperationOptions& options = operations.options;
+  std::string wrong;
+  const std::vector<LetterPlace> places = places_of(operations.places, wrong);
+  if (!wrong.empty()) return invalid(wrong);
+  if (commands.expire->parsed()) return expire(settings, operations.expire, options);
+  if (commands.release->parsed()) return release(settings, places.front(), operations.expected, options);
+  if (commands.reprocess->parsed()) return reprocess(settings, operations.expire.id, options);
+  if (commands.reset->parsed()) return reset(settings, operations.epoch, options);
+  if (commands.floor->parsed()) return raise_version_floor(settings, operations.floor, options);
+  if (commands.pause->parsed()) return pause_or_resume(true, operations, settings);
+  if (commands.resume->parsed()) return pause_or_resume(false, operations, settings);
+  if (commands.letters_list->parsed()) return list_dead_letters(settings, operations.filter, options.ask.view);
+  if (commands.letters_show->parsed()) return show_dead_letter(settings, places.front(), options.ask.view);
+  if (commands.letters_redrive->parsed()) return redrive_those(operations, places, settings);
+  return std::nullopt;
+}
+
+}  // namespace reseq::cli

@@ -1,0 +1,53 @@
+// The commands that change something in a running application, on the command line (cli/operate.h, cli/reprocess.h,
+// cli/dead_letters.h).
+// Thread rule: main thread.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/operate.h"
+
+namespace reseq::cli {
+
+struct Operations {
+  OperationOptions options;
+  std::int64_t timeout_ms = admin::kTimeoutDefault.value();
+  ExpireRequest expire;
+  FloorRequest floor;
+  Expectation expected;
+  std::optional<std::int32_t> partition;
+  bool all_partitions = false;
+  std::uint32_t epoch = 0;
+  std::vector<std::string> places;
+  LetterFilter filter;
+  std::int64_t since_ms = 0;
+  bool all_letters = false;
+};
+
+struct OperationCommands {
+  CLI::App* expire = nullptr;
+  CLI::App* release = nullptr;
+  CLI::App* reprocess = nullptr;
+  CLI::App* reset = nullptr;
+  CLI::App* floor = nullptr;
+  CLI::App* pause = nullptr;
+  CLI::App* resume = nullptr;
+  CLI::App* letters_list = nullptr;
+  CLI::App* letters_show = nullptr;
+  CLI::App* letters_redrive = nullptr;
+
+  [[nodiscard]] std::vector<CLI::App*> all() const {
+    return {expire, release, reprocess, reset, floor, pause, resume, letters_list, letters_show, letters_redrive};
+  }
+};
+
+[[nodiscard]] OperationCommands declare_operations(CLI::App& app, Operations& into);
+// Nothing: it was none of these.
+[[nodiscard]] std::optional<Result<>> operate(const OperationCommands& commands, Operations operations,
+                                              const config::Settings& settings);
+
+}  // namespace reseq::cli

@@ -1,0 +1,140 @@
+#include "cli/reprocess.h"
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "cli/json_text.h"
+#include "cli/log_reading.h"
+#include "cli/session.h"
+#include "cli/writing.h"
+#include "codec/header_names.h"
+#include "kafka/admin.h"
+#include "runtime/clients.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+using SteadyClock = std::chrono::steady_clock;
+namespace header = codec::header;
+
+constexpr Milliseconds kAskLimit{10'000};
+constexpr std::chrono::milliseconds kAskAgain{200};
+
+Error invalid(std::string text) {
+  return {ErrorClass::kInvalid, 0, std::move(text)};
+}
+
+// The newest request of a document, as its row knows it.
+struct Newest {
+  Partition partition;
+  Offset offset;
+  std::int64_t epoch = 0;
+  std::string order;     // for a person
+  std::string revision;  // of the newest order
+};
+
+Result<Newest> newest_of(Session& session, const std::string& id) {
+  Answers answers;
+  if (auto asked = session.collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked.error();
+  for (const auto& [partition, part] : answers.partitions())
+    for (const Json& document : part.value("documents", Json::array())) {
+      const Json request = member(document, "request");
+      if (!request.is_object()) return invalid(log::one_line(id) + " was never requested, only registered by commands");
+      const Json order = member(request, "order");
+      return Newest{Partition(static_cast<std::int32_t>(partition)), Offset(number_in(request, "offset", -1)),
+                    number_in(order, "epoch"), order_text(order), text_in(order, "revision", "0")};
+    }
+  if (!all_asked(answers))
+    return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
+  return invalid(log::one_line(id) + " is not known: it was never requested, or completed and forgotten");
+}
+
+// With its epoch, which may have been the default of then.
+DeadLetter again(const kafka::Record& record, const Newest& newest) {
+  DeadLetter request = dead_letter_of(record);
+  std::erase_if(request.headers, [](const OwnedHeader& each) {
+    return each.first == header::kReprocess || each.first == header::kEpoch;
+  });
+  request.headers.emplace_back(header::kEpoch, std::to_string(newest.epoch));
+  request.headers.emplace_back(header::kReprocess, "true");
+  return request;
+}
+
+Result<> wait_for_revision(Session& session, const std::string& id, const Newest& before, Milliseconds limit) {
+  const auto until = SteadyClock::now() + std::chrono::milliseconds(limit.value());
+  while (SteadyClock::now() < until) {
+    const auto now = newest_of(session, id);
+    if (!now) return now.error();
+    if (now.value().order != before.order || now.value().revision != before.revision) {
+      std::printf("%s: requested again, newest request %s\n", log::one_line(id).c_str(), now.value().order.c_str());
+      return Done{};
+    }
+    std::this_thread::sleep_for(kAskAgain);
+  }
+  return Error{ErrorClass::kTimeout, 0,
+               "the request is written again, and not decided yet: `resequencer describe` will show a higher revision"};
+}
+
+}  // namespace
+
+Result<> reprocess(const config::Settings& settings, const std::string& id, const OperationOptions& options) {
+  if (settings.intake == "tap")
+    return invalid("with intake = tap nobody can hand out a revision: send the document with a new sequence");
+  auto session = Session::open(settings, options.ask);
+  if (!session) return session.error();
+  const auto newest = newest_of(*session.value(), id);
+  if (!newest) return newest.error();
+  const runtime::Application application(settings);
+  auto log = LogReading::open(application, settings.topic_requests);
+  if (!log) return runtime::with_fix(log.error(), settings);
+  DeadLetter request;
+  const auto read = log.value().read_one(newest.value().partition, newest.value().offset,
+                                         [&](const kafka::Record& record) { request = again(record, newest.value()); });
+  if (!read) return read;
+  if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
+  if (options.dry_run) {
+    std::printf("%s: would be requested again, newest request %s\n", log::one_line(id).c_str(),
+                newest.value().order.c_str());
+    return Done{};
+  }
+  auto writing = Writing::open(application);
+  if (!writing) return writing.error();
+  if (auto sent = writing.value().send(settings.topic_requests, request.key, request.payload, request.headers,
+                                       newest.value().partition);
+      !sent)
+    return runtime::with_fix(sent.error(), settings);
+  if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
+  return wait_for_revision(*session.value(), id, newest.value(), options.ask.timeout);
+}
+
+Result<> reset(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
+  const runtime::Application application(settings);
+  auto admin = kafka::Admin::open(runtime::connection_of(settings));
+  if (!admin) return admin.error();
+  const auto partitions = admin.value()->partition_count(settings.topic_requests, kAskLimit);
+  if (!partitions) return runtime::with_fix(partitions.error(), settings);
+  auto writing = Writing::open(application);
+  if (!writing) return writing.error();
+  const std::string control_id = options.control_id.empty() ? "reset-" + std::to_string(epoch) : options.control_id;
+  for (std::int32_t p = 0; p < partitions.value(); ++p) {
+    const std::vector<OwnedHeader> headers = {{std::string(header::kControl), "reset"},
+                                              {std::string(header::kControlId), control_id},
+                                              {std::string(header::kControlPartition), std::to_string(p)},
+                                              {std::string(header::kEpoch), std::to_string(epoch)}};
+    if (!options.dry_run)
+      if (auto sent = writing.value().send(settings.topic_requests, "reset", std::nullopt, headers, Partition(p));
+          !sent)
+        return runtime::with_fix(sent.error(), settings);
+    std::printf("partition %d: default epoch %s at least %u\n", p, options.dry_run ? "would be" : "will be", epoch);
+  }
+  if (options.dry_run) return Done{};
+  if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
+  return Done{};
+}
+
+}  // namespace reseq::cli

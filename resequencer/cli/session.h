@@ -1,0 +1,41 @@
+// Session: asks the instances that run, again and again until all that were meant have answered.
+// Thread rule: main thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "admin/asker.h"
+#include "cli/answers.h"
+#include "cli/ask.h"
+
+namespace reseq::cli {
+
+using HasAll = std::function<bool(const Answers&)>;
+
+// Every partition is answered for.
+[[nodiscard]] bool whole(const Answers& answers);
+// Every partition that the request was meant for is.
+[[nodiscard]] bool all_asked(const Answers& answers);
+// This partition could not answer.
+[[nodiscard]] bool is_refused(const admin::Json& part);
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> open(const config::Settings& settings, const AskOptions& options);
+
+  // Asks until `has_all`, the time is over, or the request is refused.
+  Result<> collect(const admin::Query& query, Answers& answers, const HasAll& has_all);
+  // Asks once and listens for a round: nobody knows how many instances there are.
+  Result<> collect_instances(const admin::Query& query, Answers& answers);
+
+ private:
+  Session(admin::Asker asker, const AskOptions& options) : asker_(std::move(asker)), options_(options) {}
+  Result<> ask(const admin::Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all);
+
+  admin::Asker asker_;
+  AskOptions options_;
+};
+
+}  // namespace reseq::cli

@@ -1,0 +1,82 @@
+#include "engine/decide_control.h"
+
+#include "engine/decide_sequence.h"
+#include "engine/orders.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+// A floor leaves so many versions at least: more than there are milliseconds in 8,000 years.
+constexpr std::uint64_t kVersionsLeftMin = std::uint64_t{1} << 48;
+
+bool is_expected(const std::optional<ExpectedRequest>& expected, const Row* row) {
+  if (!expected) return true;
+  const Order* newest = newest_order(row);
+  return newest != nullptr && newest->epoch == expected->epoch && newest->sequence == expected->sequence;
+}
+
+Decision applied() {
+  return {Outcome::kApplied, Reason::kNone, TableRow::kControl};
+}
+
+Decision dropped(Reason reason) {
+  return {Outcome::kDropped, reason, TableRow::kControl};
+}
+
+}  // namespace
+
+Ruling decide_expire(const Expire& command, const Row* row) {
+  if (row == nullptr) return drop(TableRow::kControl, Reason::kUnregistered);
+  Ruling ruling;
+  if (const Order* newest = newest_order(row)) set_order(ruling, *newest);
+  const TargetSet pending = command.targets.empty() ? row->pending() : row->pending() & command.targets;
+  if (!is_expected(command.expected, row)) {
+    ruling.decision = dropped(Reason::kUnexpectedState);
+  } else if (pending.empty()) {
+    ruling.decision = dropped(Reason::kNoChange);
+  } else {
+    ruling.decision = applied();
+    ruling.edit.expired = pending;
+  }
+  return ruling;
+}
+
+Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
+                      const Context& context) {
+  const std::optional<Order> order = command_order(command.result, row, state.default_epoch);
+  if (!order) return refuse(Reason::kEpochMissing);
+  Ruling ruling;
+  if (!is_expected(command.expected, row)) {
+    ruling.decision = dropped(Reason::kUnexpectedState);
+  } else {
+    ruling = decide_forced(command.result, *order, row, state, context);
+  }
+  set_order(ruling, *order);
+  return ruling;
+}
+
+Decision raise_floor(const RaiseFloor& command, PartitionState& state) {
+  Version& floor = command.target ? state.floors.by_target[*command.target] : state.floors.global;
+  const Version before = floor;
+  Decision decision = applied();
+  if (command.expected && *command.expected != before)
+    decision = dropped(Reason::kUnexpectedState);
+  else if (command.floor <= before)
+    decision = dropped(Reason::kNoChange);
+  else if (command.floor.value() > kVersionLimit - kVersionsLeftMin)
+    decision = dropped(Reason::kVersionExhausted);
+  else if (!command.dry_run)
+    floor = command.floor;
+  // No target has a floor of 0.
+  if (command.target && floor == Version()) state.floors.by_target.erase(*command.target);
+  return decision;
+}
+
+Decision pause(const Pause& command, PartitionState& state) {
+  if (state.paused == command.paused) return dropped(Reason::kNoChange);
+  if (!command.dry_run) state.paused = command.paused;
+  return applied();
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,236 @@
+// Whoever is on call changes something in a running application of three instances: control records, dead letters that
+// are sent again or released, requests that are written once more.
+#include <algorithm>
+#include <csignal>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "tests/admin/office.h"
+#include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
+
+namespace reseq::test {
+namespace {
+
+using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Output {
+  std::uint64_t version = 0;
+  std::map<std::string, std::string> headers;
+};
+
+class Operated : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { office_ = std::make_unique<Office>("events = \"none\"\n"); }
+  static void TearDownTestSuite() { office_.reset(); }
+  static Office& office() { return *office_; }
+
+  // Records of a document in a topic, oldest first.
+  static std::vector<Output> records(const std::string& role, const std::string& id) {
+    std::vector<Output> found;
+    read_all(office().application().connection(), office().application().topic(role),
+             [&](const kafka::PlainRecord& record) {
+               if (record.key != id) return;
+               Output output;
+               for (const Header& header : record.headers)
+                 output.headers[std::string(header.name)] = header.value.value_or("");
+               if (output.headers.contains("reseq-version"))
+                 output.version = std::stoull(output.headers["reseq-version"]);
+               found.push_back(std::move(output));
+             });
+    return found;
+  }
+  static json described(const std::string& id) {
+    return office().run_json({"describe", id})["partitions"][0]["documents"][0];
+  }
+  // Place of the one dead letter that a document has.
+  static std::string place_of(const std::string& id) {
+    const Printed printed = office().run_alone({"dead-letter", "list", "--prefix", id, "-o", "json"});
+    const json letters = json::parse(printed.text)["dead_letters"];
+    EXPECT_EQ(letters.size(), 1U) << printed.text;
+    return letters.empty() ? "0:0" : letters[0]["place"].get<std::string>();
+  }
+  // What the events topic tells of operations with this id.
+  static std::vector<json> audit(const std::string& control_id) {
+    std::vector<json> found;
+    for (const std::string& payload : office().payloads("events"))
+      if (const json event = json::parse(payload); event.value("control_id", "") == control_id) found.push_back(event);
+    return found;
+  }
+
+  static inline std::unique_ptr<Office> office_;
+};
+
+TEST_F(Operated, ExpiresWhatNobodyWillDeliver) {
+  office().request("stuck", 4);
+  office().settle();
+  Printed printed = office().run({"expire", "stuck", "--dry-run", "--control-id", "dry"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("expire stuck: would be applied, newest request 4\n"));
+  EXPECT_EQ(described("stuck")["state"], "live");
+  ASSERT_EQ(audit("dry").size(), 1U);
+  EXPECT_EQ(audit("dry")[0]["dry_run"], true);
+
+  printed = office().run({"expire", "stuck", "--expect-seq", "3"});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("expire was refused: unexpected_state"));
+  printed = office().run({"expire", "stuck", "--expect-seq", "4", "--target", "search"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_EQ(described("stuck")["groups"][0]["pending"], json::array({"catalogue"}));
+
+  printed = office().run({"expire", "stuck", "--control-id", "ticket 17"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("expire stuck: applied, newest request 4\n"));
+  EXPECT_EQ(described("stuck")["state"], "completed");
+  ASSERT_EQ(audit("ticket 17").size(), 1U);
+  EXPECT_EQ(audit("ticket 17")[0]["operation"], "expire");
+  EXPECT_THAT(office().run({"expire", "stuck"}).text, HasSubstr("dropped, no_change"));
+  EXPECT_EQ(office().run({"expire", "never seen"}).code, 78);
+
+  office().result("stuck", 4, "search");  // nobody waits for it any more
+  office().request("stuck", 5);
+  office().result("stuck", 5, "catalogue");
+  office().settle();
+  EXPECT_TRUE(records("output.search", "stuck").empty());
+  EXPECT_EQ(records("output.catalogue", "stuck").size(), 1U);
+}
+
+TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
+  office().result("orphan", 7, "search");
+  office().result("overtaken", 7, "search");
+  office().settle();
+  const std::string place = place_of("orphan");
+  EXPECT_EQ(office().run({"release", place, "--dry-run"}).code, 0);
+  EXPECT_TRUE(records("output.search", "orphan").empty());
+  Printed printed = office().run({"release", place});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, testing::ContainsRegex("release orphan for search: released, version [0-9]+"));
+  const std::vector<Output> outputs = records("output.search", "orphan");
+  ASSERT_EQ(outputs.size(), 1U);
+  for (const auto& [name, value] : outputs[0].headers)
+    EXPECT_THAT((std::set<std::string>{"reseq-version", "reseq-target", "reseq-seq"}), Contains(name)) << value;
+  printed = office().run({"release", place});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("duplicate"));
+  EXPECT_EQ(records("output.search", "orphan").size(), 1U);
+
+  const std::string late = place_of("overtaken");
+  office().request("overtaken", 8);
+  office().settle();
+  printed = office().run({"release", late});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("superseded"));
+  EXPECT_TRUE(records("output.search", "overtaken").empty());
+  EXPECT_EQ(office().run({"release", "0:999999"}).code, 78);
+}
+
+TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
+  office().result("early", 3, "search");
+  office().result("early", 2, "catalogue");
+  office().settle();
+  Printed printed = office().run_alone({"dead-letter", "list", "--reason", "unregistered", "--prefix", "early"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, testing::ContainsRegex("[0-9]:[0-9]+ +20.*Z +unregistered +early +"));
+  office().request("early", 3);
+  office().settle();
+  printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early", "--dry-run"});
+  EXPECT_THAT(printed.text, HasSubstr("would go to " + office().application().topic("commands")));
+  EXPECT_TRUE(records("output.search", "early").empty());
+  printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  office().settle();
+  ASSERT_EQ(records("output.search", "early").size(), 1U);
+  EXPECT_FALSE(records("output.search", "early")[0].headers.contains("reseq-reason"));
+  EXPECT_TRUE(records("output.catalogue", "early").empty()) << "an old result has won";
+  EXPECT_EQ(office().run_alone({"dead-letter", "redrive"}).code, 78);
+}
+
+TEST_F(Operated, ShowsADeadLetterWithItsHeaders) {
+  office().result("to be seen", 3, "search");
+  office().settle();
+  const Printed printed = office().run_alone({"dead-letter", "show", place_of("to be seen")});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("id       to be seen\nreason   unregistered\nsource   "));
+  EXPECT_THAT(printed.text, HasSubstr("header   reseq-seq = 3\n"));
+  EXPECT_THAT(printed.text, HasSubstr("payload  2 bytes: {}\n"));
+}
+
+TEST_F(Operated, RaisesTheVersionFloorOfATarget) {
+  const std::uint64_t floor = std::uint64_t{1} << 60U;
+  office().request("below", 1);
+  office().result("below", 1, "catalogue");
+  office().settle();
+  EXPECT_LT(records("output.catalogue", "below").at(0).version, floor);
+  const std::string text = std::to_string(floor);
+  EXPECT_EQ(office().run({"raise-version-floor", text, "--target", "catalogue", "--expect-floor", "5"}).code, 78);
+  Printed printed = office().run({"raise-version-floor", text, "--target", "catalogue", "--expect-floor", "0"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  for (int p = 0; p < Office::kPartitions; ++p)
+    EXPECT_THAT(printed.text,
+                HasSubstr("partition " + std::to_string(p) + ": raise-version-floor for catalogue: applied"));
+  EXPECT_THAT(office().run({"raise-version-floor", text, "--target", "catalogue"}).text, HasSubstr("no_change"));
+  EXPECT_THAT(office().run({"raise-version-floor", "9223372036854775807"}).text, HasSubstr("version_exhausted"));
+  EXPECT_EQ(office().run({"raise-version-floor", text, "--target", "nobody"}).code, 78);
+  office().request("above", 1);
+  office().result("above", 1, "catalogue");
+  office().settle();
+  EXPECT_GT(records("output.catalogue", "above").at(0).version, floor);
+}
+
+TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
+  EXPECT_EQ(office().run({"pause"}).code, 78) << "of which partition?";
+  Printed printed = office().run({"pause", "--all"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(office().run({"pause", "--partition", "2"}).text, HasSubstr("partition 2: pause: dropped, no_change"));
+  for (int i = 0; i < 20; ++i) office().request("paused-" + std::to_string(i), 1);
+  office().fleet().process(1).signal(SIGKILL);
+  (void)office().fleet().process(1).wait(10'000);
+  office().fleet().start(1);
+  ASSERT_TRUE(wait_until(std::chrono::seconds(60), [&] {
+    office().fleet().look();
+    return office().fleet().settled(Office::kPartitions);
+  }));
+  const json stats = office().run_json({"stats"});
+  for (const json& part : stats["partitions"]) EXPECT_EQ(part["paused"], true) << part;
+  printed = office().run({"expire", "paused-1"});
+  EXPECT_EQ(printed.code, 78) << "an operation has to get through";
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(records("work", "paused-" + std::to_string(i)).empty());
+  printed = office().run({"resume", "--all"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  office().settle();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(records("work", "paused-" + std::to_string(i)).size(), 1U);
+}
+
+TEST_F(Operated, RequestsADocumentOnceMore) {
+  office().request("again", 6);
+  for (const char* target : {"search", "catalogue"}) office().result("again", 6, target);
+  office().settle();
+  EXPECT_THAT(office().run({"reprocess", "again", "--dry-run"}).text, HasSubstr("would be requested again"));
+  EXPECT_EQ(records("work", "again").size(), 1U);
+  const Printed printed = office().run({"reprocess", "again"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("again: requested again, newest request 6+1\n"));
+  const std::vector<Output> work = records("work", "again");
+  ASSERT_EQ(work.size(), 2U);
+  EXPECT_EQ(work[1].headers.at("reseq-revision"), "1");
+  EXPECT_EQ(described("again")["state"], "live");
+  EXPECT_EQ(office().run({"reprocess", "never seen"}).code, 78);
+}
+
+TEST_F(Operated, ResetsTheDefaultEpoch) {
+  EXPECT_THAT(office().run_alone({"reset", "--epoch", "2", "--dry-run"}).text,
+              HasSubstr("partition 3: default epoch would be at least 2\n"));
+  const Printed printed = office().run_alone({"reset", "--epoch", "2"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  office().request("counted anew", 1);
+  office().settle();
+  EXPECT_EQ(described("counted anew")["groups"][0]["order"]["epoch"], 2);
+}
+
+}  // namespace
+}  // namespace reseq::test

@@ -1,0 +1,83 @@
+// Operations that concern a whole partition, and that every operation is told of. Those that concern a document are
+// judged in tests/property.
+#include <gtest/gtest.h>
+
+#include "engine/batch.h"
+#include "map_state.h"
+
+namespace reseq::engine {
+namespace {
+
+constexpr Version kFloor{std::uint64_t{1} << 50};
+
+class Control : public testing::Test {
+ protected:
+  Control() { context_.policies.events = EventPolicy::kNone; }
+
+  // Decides one operation in a batch of its own, and gives back its event.
+  Event after(const Command& command) {
+    Batch batch(state_, state_.partition, context_);
+    EXPECT_EQ(batch.decide(command, Offset(0), true), Verdict::kDecided);
+    batch.close();
+    EXPECT_TRUE(batch.emissions().empty());
+    EXPECT_EQ(batch.events().size(), 1U) << "an operation is told of whatever the policy";
+    decided_ = batch.decisions()[0];
+    state_.commit(batch);
+    return batch.events().empty() ? Event() : batch.events()[0];
+  }
+
+  MapState state_;
+  Context context_ = two_targets();
+  Decision decided_;
+};
+
+TEST_F(Control, RaisesAFloorAndNeverLowersIt) {
+  const Event event = after(RaiseFloor{false, kFloor, std::nullopt, Version(0)});
+  EXPECT_EQ(event.kind, EventKind::kOperation);
+  EXPECT_EQ(event.decision, (Decision{Outcome::kApplied, Reason::kNone, TableRow::kControl}));
+  EXPECT_EQ(event.version, kFloor);
+  EXPECT_EQ(state_.partition.floors.global, kFloor);
+  EXPECT_EQ(after(RaiseFloor{false, Version(5), std::nullopt, {}}).decision.reason, Reason::kNoChange);
+  EXPECT_EQ(state_.partition.floors.global, kFloor);
+}
+
+TEST_F(Control, RaisesTheFloorOfOneTarget) {
+  EXPECT_EQ(after(RaiseFloor{false, kFloor, kCatalogue, {}}).target, kCatalogue);
+  EXPECT_EQ(state_.partition.floors, (Floors{Version(), {{kCatalogue, kFloor}}}));
+}
+
+TEST_F(Control, LeavesTheFloorWhenAnotherWasExpectedOrNothingWouldBeLeft) {
+  EXPECT_EQ(after(RaiseFloor{false, kFloor, kSearch, Version(3)}).decision.reason, Reason::kUnexpectedState);
+  const Version last(kVersionLimit - 1);
+  EXPECT_EQ(after(RaiseFloor{false, last, kSearch, {}}).decision.reason, Reason::kVersionExhausted);
+  EXPECT_EQ(state_.partition.floors, Floors()) << "no target has a floor of 0";
+}
+
+TEST_F(Control, PausesAndResumesOnce) {
+  EXPECT_EQ(after(Pause{false, true}).decision.outcome, Outcome::kApplied);
+  EXPECT_TRUE(state_.partition.paused);
+  EXPECT_EQ(after(Pause{false, true}).decision.reason, Reason::kNoChange);
+  EXPECT_EQ(after(Pause{false, false}).decision.outcome, Outcome::kApplied);
+  EXPECT_FALSE(state_.partition.paused);
+}
+
+TEST_F(Control, TellsOfADryRunWhatWouldHaveBeenAndCountsIt) {
+  const Event event = after(Pause{true, true});
+  EXPECT_TRUE(event.dry_run);
+  EXPECT_EQ(event.decision.outcome, Outcome::kApplied);
+  EXPECT_EQ(decided_, (Decision{Outcome::kDropped, Reason::kDryRun, TableRow::kControl}));
+  EXPECT_FALSE(state_.partition.paused);
+  EXPECT_EQ(after(RaiseFloor{true, kFloor, std::nullopt, {}}).decision.outcome, Outcome::kApplied);
+  EXPECT_EQ(state_.partition.floors, Floors());
+}
+
+TEST_F(Control, KeepsADryRunOfAReleaseInside) {
+  ReleaseByHand command{true, result("a", 1, kSearch), {}};
+  const Event event = after(command);
+  EXPECT_EQ(event.decision.outcome, Outcome::kReleased);
+  EXPECT_FALSE(event.version);
+  EXPECT_TRUE(state_.rows.empty());
+}
+
+}  // namespace
+}  // namespace reseq::engine
