@@ -77,6 +77,7 @@ void remove_at(Row& row, const Order& order, TargetSet targets) {
   stop_waiting(row, targets);
 }
 
+// An operator gives targets up where they wait.
 void expire(Row& row, TargetSet targets) {
   for (Group& group : row.groups) {
     group.removed |= group.pending & targets;
@@ -109,8 +110,7 @@ void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row)
   if (edit.raises_barrier && context.guards.barrier) row->barrier = edit.order;
   if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
   if (edit.requested) note_request(*row, edit.order, *edit.requested);
-  if (!edit.removed.empty()) remove_at(*row, edit.order, edit.removed);
-  if (!edit.expired.empty()) expire(*row, edit.expired);
+  if (!edit.removed.empty()) edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
   if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
   const bool completed = row->completed();
   if (completed && !context.guards.served_bits_in_watermarks)

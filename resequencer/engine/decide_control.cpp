@@ -37,7 +37,8 @@ Ruling decide_expire(const Expire& command, const Row* row) {
     ruling.decision = dropped(Reason::kNoChange);
   } else {
     ruling.decision = applied();
-    ruling.edit.expired = pending;
+    ruling.edit.removed = pending;
+    ruling.edit.by_hand = true;
   }
   return ruling;
 }
@@ -45,13 +46,9 @@ Ruling decide_expire(const Expire& command, const Row* row) {
 Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
                       const Context& context) {
   const std::optional<Order> order = command_order(command.result, row, state.default_epoch);
-  if (!order) return refuse(Reason::kEpochMissing);
+  if (!order || is_expected(command.expected, row)) return decide_forced(command.result, row, state, context);
   Ruling ruling;
-  if (!is_expected(command.expected, row)) {
-    ruling.decision = dropped(Reason::kUnexpectedState);
-  } else {
-    ruling = decide_forced(command.result, *order, row, state, context);
-  }
+  ruling.decision = dropped(Reason::kUnexpectedState);
   set_order(ruling, *order);
   return ruling;
 }

@@ -113,14 +113,19 @@ Ruling decide_sequence(const SequenceResult& command, const Row* row, const Part
   return ruling;
 }
 
-Ruling decide_forced(const SequenceResult& command, const Order& order, const Row* row, const PartitionState& state,
+Ruling decide_forced(const SequenceResult& command, const Row* row, const PartitionState& state,
                      const Context& context) {
-  const SequenceFacts facts = facts_of(command, order, row, context);
-  const TableRow table_row = classify(facts);
-  if (table_row != TableRow::kS3 && table_row != TableRow::kS5) return rule(facts, command, state, context);
-  if (facts.too_large) return too_large(facts, command);
-  Ruling ruling = release(TableRow::kControl, command, state, context);
-  if (ruling.edit.served) ruling.edit.moved = TargetSet::of(command.target);
+  Ruling ruling = decide_sequence(command, row, state, context);
+  const TableRow met = ruling.decision.table_row;
+  if (met != TableRow::kS3 && met != TableRow::kS5) return ruling;
+  const Order order = ruling.edit.order;
+  if (command.output_bytes > context.output_bytes_max[command.target.value()]) {
+    ruling = dead_letter(TableRow::kS0, Reason::kTooLarge);
+  } else {
+    ruling = release(TableRow::kControl, command, state, context);
+    if (ruling.edit.served) ruling.edit.moved = TargetSet::of(command.target);
+  }
+  set_order(ruling, order);
   return ruling;
 }
 

@@ -27,8 +27,7 @@ struct SequenceFacts {
                                      const Context& context);
 
 // The same by an operator's hand: where t is not registered at o, or no longer, it is registered and released at once.
-// Has no order yet.
-[[nodiscard]] Ruling decide_forced(const SequenceResult& command, const Order& order, const Row* row,
-                                   const PartitionState& state, const Context& context);
+[[nodiscard]] Ruling decide_forced(const SequenceResult& command, const Row* row, const PartitionState& state,
+                                   const Context& context);
 
 }  // namespace reseq::engine

@@ -22,14 +22,14 @@ struct RowEdit {
   Order order;                         // what the following happens at
   TargetSet moved;                     // become pending there, leaving older orders
   TargetSet removed;                   // become removed there
-  TargetSet expired;                   // become removed wherever they are pending
   std::optional<TargetNumber> served;  // released there,
   Version version;                     // with this version
   bool raises_barrier = false;         // to `order`
+  bool by_hand = false;                // by an operator: `removed` wherever they are pending
   std::optional<Accepted> requested;   // as a request with this order
 
   [[nodiscard]] bool nothing() const {
-    return moved.empty() && removed.empty() && expired.empty() && !served && !raises_barrier && !requested;
+    return moved.empty() && removed.empty() && !served && !raises_barrier && !requested;
   }
 };
 
