@@ -141,7 +141,7 @@ Result<> why(const config::Settings& settings, const std::string& id, const AskO
     for_each_document(answers, [](const Json& part, const Json& document) {
       std::fputs(standing_text(part, document).c_str(), stdout);
     });
-    if (!events.value().empty()) std::fputs(timeline_text(events.value()).c_str(), stdout);
+    if (!events.value().empty()) std::fputs(timeline_text(events.value(), options.view).c_str(), stdout);
   }
   if (!all_asked(answers)) return unowned();
   const bool known = for_each_document(answers, [](const Json&, const Json&) {});

@@ -38,6 +38,14 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
   return text + (last.empty() ? ", has got nothing yet" : ", has " + last);
 }
 
+// One word, with the operation if it was one.
+std::string what_happened(const Json& event) {
+  const std::string kind = text_in(event, "kind");
+  if (kind == "outcome") return text_in(event, "outcome");
+  if (kind != "operation") return kind;
+  return bytes_in(event, "operation") + (event.contains("dry_run") ? " (dry run): " : ": ") + text_in(event, "outcome");
+}
+
 }  // namespace
 
 std::string standing_text(const Json& part, const Json& document) {
@@ -58,18 +66,28 @@ std::string standing_text(const Json& part, const Json& document) {
   return text;
 }
 
-std::string timeline_text(const std::vector<PastEvent>& events) {
-  Table table({"TIME", "OUTCOME", "REASON", "ORDER", "NEWEST", "TARGET", "VERSION", "ROW", "INPUT"});
+std::string timeline_text(const std::vector<PastEvent>& events, View view) {
+  std::vector<std::string> header = {"TIME",   "OUTCOME", "REASON", "ORDER", "NEWEST",
+                                     "TARGET", "VERSION", "ROW",    "INPUT"};
+  if (view == View::kWide) header.emplace_back("TRACEPARENT");
+  Table table(std::move(header));
   for (const PastEvent& event : events) {
     const Json& json = event.json;
-    const std::string kind = text_in(json, "kind");
     const Json source = member(json, "source");
     std::string input = "-";
     if (source.is_object())
       input = text_in(source, "topic") + " " + number_text(source, "partition") + "@" + number_text(source, "offset");
-    table.add({admin::time_text(event.at), kind == "outcome" ? text_in(json, "outcome") : kind, text_in(json, "reason"),
-               order_text(member(json, "order")), order_text(member(json, "expected")), text_in(json, "target"),
-               text_in(json, "version"), text_in(json, "table_row"), input});
+    std::vector<std::string> cells = {admin::time_text(event.at),
+                                      what_happened(json),
+                                      text_in(json, "reason"),
+                                      order_text(member(json, "order")),
+                                      order_text(member(json, "expected")),
+                                      text_in(json, "target"),
+                                      text_in(json, "version"),
+                                      text_in(json, "table_row"),
+                                      input};
+    if (view == View::kWide) cells.push_back(text_in(json, "traceparent"));
+    table.add(std::move(cells));
   }
   return table.text();
 }

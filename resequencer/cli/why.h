@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "admin/document_json.h"
+#include "cli/ask.h"
 #include "cli/event_history.h"
 
 namespace reseq::cli {
@@ -14,6 +15,6 @@ namespace reseq::cli {
 // One line per target. `part`: of the partition that has the document.
 [[nodiscard]] std::string standing_text(const admin::Json& part, const admin::Json& document);
 // One line per event, oldest first.
-[[nodiscard]] std::string timeline_text(const std::vector<PastEvent>& events);
+[[nodiscard]] std::string timeline_text(const std::vector<PastEvent>& events, View view);
 
 }  // namespace reseq::cli

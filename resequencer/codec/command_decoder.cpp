@@ -69,6 +69,7 @@ class Decoder {
 
   void read_id();
   void check_partition();
+  void read_cloudevent();
   Sequence sequence();
   std::optional<Epoch> epoch() {
     const auto value = number<std::uint32_t>(HeaderKind::kEpoch);
@@ -89,7 +90,7 @@ class Decoder {
 
   [[nodiscard]] std::uint64_t bytes_max() const {
     return record_bytes_max(id_.size(), record_.payload ? record_.payload->size() : 0, record_.headers) +
-           added_bytes_max(*context_.targets);
+           added_bytes_max(*context_.targets, context_.cloudevents ? id_.size() : 0);
   }
 
   const InputRecord& record_;
@@ -99,6 +100,7 @@ class Decoder {
   Reason reason_ = Reason::kNone;
   bool is_sequence_ = false;
   bool lacking_ = false;
+  const Header* stand_in_ = nullptr;  // for reseq-seq, which is not there
   DocumentId id_;
 };
 
@@ -124,8 +126,15 @@ void Decoder::check_partition() {
   if (partition_of(id_, context_.partitioner, context_.partitions) != record_.partition) refuse(Reason::kMisrouted);
 }
 
+// The subject is the id, which the key says, too; the sequence stands in for reseq-seq.
+void Decoder::read_cloudevent() {
+  const Header* subject = find_header(record_.headers, header::kCeSubject);
+  if (subject != nullptr && subject->value != record_.key) refuse(Reason::kIdKeyMismatch);
+  if (!found_.has(HeaderKind::kSeq)) stand_in_ = find_header(record_.headers, header::kCeSequence);
+}
+
 Sequence Decoder::sequence() {
-  const Header* header = found_.find(HeaderKind::kSeq);
+  const Header* header = found_.has(HeaderKind::kSeq) ? found_.find(HeaderKind::kSeq) : stand_in_;
   if (header == nullptr) {
     lacking_ = lacking_ || (is_sequence_ && !failed());
     refuse(Reason::kMissingSequence);
@@ -187,6 +196,7 @@ Command Decoder::request() {
   if (name != nullptr && name->value != "register") refuse(Reason::kUnknownCommand);
   read_id();
   check_partition();
+  if (context_.cloudevents) read_cloudevent();
 
   Request request;
   request.what = {id_, {}, sequence(), Revision(), Op::kUpsert, {}, record_.headers};

@@ -38,7 +38,8 @@ struct DecodeContext {
   SequenceKind sequence_kind = SequenceKind::kU64;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::int32_t partitions = 1;
-  bool tap = false;  // a null payload on `requests` then says nothing about op
+  bool tap = false;          // a null payload on `requests` then says nothing about op
+  bool cloudevents = false;  // profile: a request may say its id and sequence as CloudEvents do
 };
 
 // Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one

@@ -1,5 +1,7 @@
 #include "codec/event_json.h"
 
+#include <algorithm>
+
 #include "codec/header_names.h"
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
@@ -45,6 +47,13 @@ void decision_members(const Decision& decision, JsonWriter& json) {
   if (decision.table_row != TableRow::kNone) json.text("table_row", name_of(decision.table_row));
 }
 
+// version-trace-parent-flags in hexadecimal digits, of a length that every version so far has.
+bool is_traceparent(std::string_view text) {
+  constexpr std::size_t kBytesMax = 128;
+  const auto allowed = [](char c) { return c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return !text.empty() && text.size() <= kBytesMax && std::all_of(text.begin(), text.end(), allowed);
+}
+
 // Which operation it was, as its record says; a refused one may say anything.
 void operation_members(const Event& event, const InputRecord& input, JsonWriter& json) {
   const FoundHeaders found(input.headers);
@@ -70,6 +79,8 @@ std::string_view event_json(const Event& event, const InputRecord* input, const 
   if (event.target) json.text("target", context.targets->name(*event.target));
   if (event.version) json.number_as_text("version", event.version->value());
   if (input != nullptr) {
+    const Header* trace = find_header(input->headers, header::kTraceParent);
+    if (trace != nullptr && trace->value && is_traceparent(*trace->value)) json.text("traceparent", *trace->value);
     json.begin_object("source");
     json.text("topic", context.input_topic);
     json.number("partition", input->partition.value());

@@ -1,5 +1,6 @@
 #include "codec/header_names.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace reseq::codec {
@@ -78,6 +79,12 @@ HeaderKind kind_of(std::string_view name) {
     }
   }
   return name.starts_with(kControlPrefix) ? HeaderKind::kReserved : HeaderKind::kOther;
+}
+
+const Header* find_header(std::span<const Header> headers, std::string_view name) {
+  const auto found =
+      std::find_if(headers.rbegin(), headers.rend(), [&](const Header& each) { return each.name == name; });
+  return found == headers.rend() ? nullptr : &*found;
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): kinds_ says what of last_ may be read

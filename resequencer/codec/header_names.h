@@ -42,12 +42,21 @@ inline constexpr std::string_view kPayloadOmitted = "reseq-payload-omitted";
 inline constexpr std::string_view kHeadersOmitted = "reseq-headers-omitted";
 inline constexpr std::string_view kKeyOmitted = "reseq-key-omitted";
 
+// Of other contracts. The first travels on, and events tell of it (W3C Trace Context); the others are read and written
+// with profile = cloudevents only (CloudEvents 1.0, Kafka binding, extension Sequence).
+inline constexpr std::string_view kTraceParent = "traceparent";
+inline constexpr std::string_view kCeSubject = "ce_subject";
+inline constexpr std::string_view kCeSequence = "ce_sequence";
+
 // Refused on every input until they exist: ignoring one would be wrong.
 inline constexpr std::array<std::string_view, 11> kReserved = {
     "reseq-root",        "reseq-parent", "reseq-order",    "reseq-last",       "reseq-previous-seq", "reseq-attempt",
     "reseq-transaction", "reseq-group",  "reseq-priority", "reseq-process-at", "reseq-expires-at"};
 
 }  // namespace header
+
+// The last header of this name, null when there is none. For names that have no kind.
+[[nodiscard]] const Header* find_header(std::span<const Header> headers, std::string_view name);
 
 // What an input's header is to the decoder. Everything it does not read is kOther and travels on.
 enum class HeaderKind : std::uint8_t {

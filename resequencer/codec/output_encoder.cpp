@@ -1,10 +1,13 @@
 #include "codec/output_encoder.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "codec/dead_letter.h"
 #include "codec/decimal.h"
 #include "codec/event_json.h"
 #include "codec/header_names.h"
+#include "codec/sequence_text.h"
 
 namespace reseq::codec {
 namespace {
@@ -50,6 +53,17 @@ void say_delete(Op op, const Said& said, HeaderEdits& edits) {
   if (op == Op::kDelete && !said.kinds.has(HeaderKind::kOp)) edits.push_back({header::kOp, kDelete});
 }
 
+// Compared as text it orders the results of a document as their versions do.
+void say_as_cloudevent(const Release& release, const InputRecord& input, HeaderEdits& edits, Arena& arena) {
+  constexpr std::size_t kDigits = 20;
+  const std::string_view version = decimal(release.version.value(), arena);
+  char* const padded = arena.allocate(kDigits);
+  std::fill_n(padded, kDigits, '0');
+  version.copy(padded + kDigits - version.size(), version.size());
+  edits.push_back({header::kCeSequence, std::string_view(padded, kDigits)});
+  edits.push_back({header::kCeSubject, input.key.value_or("")});
+}
+
 std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
   RESEQ_ASSERT(!targets.empty(), "a request forwarded for no target");
   std::size_t size = 0;
@@ -77,6 +91,8 @@ OutputRecord encode_forward(const Forward& forward, const InputRecord& input, co
     record.edits.push_back({header::kRevision, decimal(forward.order.revision.value(), arena)});
   if (said.targets != forward.targets)
     record.edits.push_back({header::kTargets, list_of(forward.targets, *context.targets, arena)});
+  if (!said.kinds.has(HeaderKind::kSeq))  // it came as a CloudEvent; commands have to say it
+    record.edits.push_back({header::kSeq, arena.copy(format_sequence(context.sequence_kind, forward.order.sequence))});
   say_delete(forward.op, said, record.edits);
   return record;
 }
@@ -92,6 +108,7 @@ OutputRecord encode_release(const Release& release, const InputRecord& input, co
   if (!said.kinds.has(HeaderKind::kTarget))
     record.edits.push_back({header::kTarget, context.targets->name(release.target)});
   say_delete(release.op, said, record.edits);
+  if (context.cloudevents) say_as_cloudevent(release, input, record.edits, arena);
   return record;
 }
 

@@ -35,6 +35,7 @@ struct EncodeContext {
   DeadLetterHeaders dead_letter_headers = DeadLetterHeaders::kReseq;
   std::string_view input_topic;                      // name of the input's topic, for dead letters and events
   std::uint64_t dead_letter_bytes_max = UINT64_MAX;  // above it the payload is left out, with its size in a header
+  bool cloudevents = false;  // profile: outputs have their id and version as CloudEvents do, too
 };
 
 // REQUIRES: the emission was decided for that input, and what goes on was decoded; context.targets is not null.

@@ -34,7 +34,7 @@ std::uint64_t record_bytes_max(std::size_t key_bytes, std::size_t value_bytes, s
   return bytes;
 }
 
-std::uint64_t added_bytes_max(const TargetTable& targets) {
+std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_bytes) {
   std::size_t names = 0;
   std::size_t longest = 0;
   for (const std::string& name : targets.names()) {
@@ -44,7 +44,12 @@ std::uint64_t added_bytes_max(const TargetTable& targets) {
   constexpr std::uint64_t kOp = added(header::kOp, kOpBytes);
   constexpr std::uint64_t kForward = added(header::kEpoch, kU32Digits) + added(header::kRevision, kU64Digits) + kOp;
   constexpr std::uint64_t kRelease = added(header::kVersion, kU64Digits) + kOp;
-  return std::max(kForward + added(header::kTargets, names), kRelease + added(header::kTarget, longest));
+  const std::uint64_t least =
+      std::max(kForward + added(header::kTargets, names), kRelease + added(header::kTarget, longest));
+  if (subject_bytes == 0) return least;
+  // The sequence of a forwarded one, subject and sequence of a released one.
+  return least + added(header::kSeq, kU64Digits) + added(header::kCeSubject, subject_bytes) +
+         added(header::kCeSequence, kU64Digits);
 }
 
 }  // namespace reseq::codec

@@ -18,6 +18,7 @@ namespace reseq::codec {
 // Of one header within a record.
 [[nodiscard]] std::uint64_t header_bytes_max(std::size_t name_bytes, std::size_t value_bytes);
 // What the resequencer adds at most to a forwarded or released record (its headers), for the bounds in Command.
-[[nodiscard]] std::uint64_t added_bytes_max(const TargetTable& targets);
+// `subject_bytes`: of the id as a CloudEvent's subject; 0 = none is written.
+[[nodiscard]] std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_bytes);
 
 }  // namespace reseq::codec

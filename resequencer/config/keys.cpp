@@ -43,6 +43,8 @@ std::vector<Key<S>> working_keys() {
       text("on_missing", &S::on_missing, "dead-letter|topic|stop",
            "a result without id or sequence; stop: the process ends with a line that names it"),
       text("on_missing_topic", &S::on_missing_topic, "", "topic for on_missing = topic"),
+      text("profile", &S::profile, "none|cloudevents",
+           "cloudevents: requests may say ce_sequence instead of reseq-seq, outputs have ce_subject and ce_sequence"),
       text("dead_letter_headers", &S::dead_letter_headers, "reseq|streams|spring", "extra header set on dead letters"),
       number("starvation_after_ms", &S::starvation_after_ms, 0, "after that a waiting target is monotonic; 0 = never"),
       number("registration_timeout_ms", &S::registration_timeout_ms, 0,

@@ -47,6 +47,7 @@ struct Settings {
   std::string on_missing = "dead-letter";
   std::string on_missing_topic;
   std::string dead_letter_headers = "reseq";
+  std::string profile = "none";
 
   std::int64_t starvation_after_ms = 0;
   std::int64_t registration_timeout_ms = 0;

@@ -106,7 +106,8 @@ Application::Application(config::Settings from)
       topics(settings),
       sequence_kind(codec::parse_sequence_kind(settings.sequence_kind).value_or(SequenceKind::kU64)),
       partitioner(partitioner_of(settings.partitioner)),
-      dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)) {}
+      dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)),
+      cloudevents(settings.profile == "cloudevents") {}
 
 Result<TopicAnswers> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
   auto id = cluster.cluster_id(limit);

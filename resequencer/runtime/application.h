@@ -54,6 +54,7 @@ struct Application {
   SequenceKind sequence_kind;
   Partitioner partitioner;
   codec::DeadLetterHeaders dead_letter_headers;
+  bool cloudevents = false;
 
   // From the brokers (ask()):
   std::string cluster_id;

@@ -71,8 +71,12 @@ void PartitionBatch::sweep() {
 void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
-  const codec::DecodeContext decoding{&task_.setting().known, application_.sequence_kind, application_.partitioner,
-                                      application_.partitions, context_.intake == engine::Intake::kTap};
+  const codec::DecodeContext decoding{&task_.setting().known,
+                                      application_.sequence_kind,
+                                      application_.partitioner,
+                                      application_.partitions,
+                                      context_.intake == engine::Intake::kTap,
+                                      application_.cloudevents};
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back();
@@ -133,6 +137,7 @@ codec::EncodeContext PartitionBatch::encode_context(Role input) const {
   context.targets = &task_.targets();
   context.sequence_kind = application_.sequence_kind;
   context.dead_letter_headers = application_.dead_letter_headers;
+  context.cloudevents = application_.cloudevents;
   context.input_topic = application_.topics.name(application_.topics.of(input));
   return context;
 }

@@ -37,6 +37,7 @@ class Office {
   void request(const std::string& id, std::uint64_t sequence);
   void result(const std::string& id, std::uint64_t sequence, const std::string& target);
   void garbage();
+  void send(const std::string& role, const std::string& key, const std::vector<Header>& headers);
   // Everything sent is decided.
   void settle();
 
@@ -61,8 +62,6 @@ class Office {
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
 
  private:
-  void send(const std::string& role, const std::string& key, const std::vector<Header>& headers);
-
   TempDir folder_;
   ResequencerRun application_;
   std::unique_ptr<Fleet> fleet_;

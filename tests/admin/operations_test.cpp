@@ -26,7 +26,7 @@ struct Output {
 
 class Operated : public testing::Test {
  protected:
-  static void SetUpTestSuite() { office_ = std::make_unique<Office>("events = \"none\"\n"); }
+  static void SetUpTestSuite() { office_ = std::make_unique<Office>("events = \"all\"\nprofile = \"cloudevents\"\n"); }
   static void TearDownTestSuite() { office_.reset(); }
   static Office& office() { return *office_; }
 
@@ -113,7 +113,9 @@ TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
   const std::vector<Output> outputs = records("output.search", "orphan");
   ASSERT_EQ(outputs.size(), 1U);
   for (const auto& [name, value] : outputs[0].headers)
-    EXPECT_THAT((std::set<std::string>{"reseq-version", "reseq-target", "reseq-seq"}), Contains(name)) << value;
+    EXPECT_THAT((std::set<std::string>{"reseq-version", "reseq-target", "reseq-seq", "ce_subject", "ce_sequence"}),
+                Contains(name))
+        << value;
   printed = office().run({"release", place});
   EXPECT_EQ(printed.code, 78);
   EXPECT_THAT(printed.text, HasSubstr("duplicate"));
@@ -230,6 +232,29 @@ TEST_F(Operated, ResetsTheDefaultEpoch) {
   office().request("counted anew", 1);
   office().settle();
   EXPECT_EQ(described("counted anew")["groups"][0]["order"]["epoch"], 2);
+}
+
+// Not an operation: what a record says of its trace, and CloudEvents, on their way through.
+TEST_F(Operated, TakesAndGivesCloudEventsAndTellsOfTheirTraces) {
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  office().send(
+      "requests", "cloudy",
+      {{"ce_sequence", "00000000000000000041"}, {"ce_subject", "cloudy"}, {"ce_id", "e-1"}, {"traceparent", trace}});
+  office().settle();
+  const std::vector<Output> work = records("work", "cloudy");
+  ASSERT_EQ(work.size(), 1U);
+  EXPECT_EQ(work[0].headers.at("reseq-seq"), "41");
+  EXPECT_EQ(work[0].headers.at("ce_id"), "e-1");
+  EXPECT_EQ(work[0].headers.at("traceparent"), trace);
+  office().send("commands", "cloudy",
+                {{"reseq-command", "sequence"}, {"reseq-epoch", "3"}, {"reseq-seq", "41"}, {"reseq-target", "search"}});
+  office().settle();
+  const std::vector<Output> outputs = records("output.search", "cloudy");
+  ASSERT_EQ(outputs.size(), 1U);
+  EXPECT_EQ(outputs[0].headers.at("ce_subject"), "cloudy");
+  const std::string version = std::to_string(outputs[0].version);
+  EXPECT_EQ(outputs[0].headers.at("ce_sequence"), std::string(20 - version.size(), '0') + version);
+  EXPECT_THAT(office().run({"why", "cloudy", "-o", "wide"}).text, HasSubstr(trace));
 }
 
 }  // namespace

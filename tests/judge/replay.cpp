@@ -190,8 +190,12 @@ bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<c
     for (std::size_t i = log.at_or_behind(range.first); i < log.size() && log.offset(i) < range.end; ++i)
       replayed.inputs.push_back({range.role, log[i], {}});
   }
-  const codec::DecodeContext decoding{&setting_->known, application_.sequence_kind, application_.partitioner,
-                                      application_.partitions, setting_->context.intake == engine::Intake::kTap};
+  const codec::DecodeContext decoding{&setting_->known,
+                                      application_.sequence_kind,
+                                      application_.partitioner,
+                                      application_.partitions,
+                                      setting_->context.intake == engine::Intake::kTap,
+                                      application_.cloudevents};
   inputs.reserve(replayed.inputs.size());
   for (const Decided& one : replayed.inputs) {
     inputs.push_back({one.role,
@@ -270,6 +274,7 @@ codec::EncodeContext Replay::encoding(Role input) const {
   encoding.targets = &targets_;
   encoding.sequence_kind = application_.sequence_kind;
   encoding.dead_letter_headers = application_.dead_letter_headers;
+  encoding.cloudevents = application_.cloudevents;
   encoding.input_topic = application_.topics.name(application_.topics.of(input));
   return encoding;
 }

@@ -111,7 +111,7 @@ TEST(Why, TellsWhatBecameOfEachInput) {
       "target":"search","source":{"topic":"shop.commands","partition":1,"offset":9}})")};
   const PastEvent overdue{UnixMs(2'000), Json::parse(R"({"kind":"overdue","id":"a",
       "order":{"epoch":0,"seq":"7","revision":"0"}})")};
-  EXPECT_EQ(timeline_text({stale, overdue}),
+  EXPECT_EQ(timeline_text({stale, overdue}, View::kTable),
             "TIME                      OUTCOME  REASON  ORDER  NEWEST  TARGET  VERSION  ROW  INPUT\n"
             "1970-01-01T00:00:01.000Z  dropped  stale   5      7       search  -        S6   shop.commands 1@9\n"
             "1970-01-01T00:00:02.000Z  overdue  -       7      -       -       -        -    -\n");

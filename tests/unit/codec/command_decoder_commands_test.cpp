@@ -90,7 +90,7 @@ TEST(DecodeSequence, ReadsEverythingItSays) {
   EXPECT_EQ(result.target, kCatalogue);
   EXPECT_EQ(result.op, Op::kUpsert);
   EXPECT_EQ(result.observed, Version(112'000'000'000'000'000));
-  EXPECT_EQ(result.output_bytes, record_bytes_max(5, 7, sample.view().headers) + added_bytes_max(two_targets()));
+  EXPECT_EQ(result.output_bytes, record_bytes_max(5, 7, sample.view().headers) + added_bytes_max(two_targets(), 0));
 }
 
 TEST(DecodeSequence, MayOmitTheTargetWhenThereIsOnlyOne) {

@@ -49,7 +49,7 @@ TEST(DecodeRequest, ReadsEverythingItSays) {
   EXPECT_EQ(command.what.headers.data(), view.headers.data());
   EXPECT_TRUE(command.reprocess);
   EXPECT_EQ(command.hash, payload_hash(Op::kUpsert, "payload"));
-  EXPECT_EQ(command.work_bytes, record_bytes_max(5, 7, view.headers) + added_bytes_max(two_targets()));
+  EXPECT_EQ(command.work_bytes, record_bytes_max(5, 7, view.headers) + added_bytes_max(two_targets(), 0));
 }
 
 TEST(DecodeRequest, NeedsOnlyASequence) {
@@ -202,6 +202,21 @@ TEST(DecodeReset, IsExemptFromTheKeyCheck) {
   DecodeContext many = context();
   many.partitions = 64;
   EXPECT_EQ(reason_of(reset().key("whatever"), many), Reason::kNone);
+}
+
+TEST(DecodeCloudEvent, TakesSequenceAndSubjectOnlyWithTheProfile) {
+  const SampleRecord event = SampleRecord(Role::kRequests).with("ce_sequence", "00000000000000000017");
+  EXPECT_EQ(reason_of(event), Reason::kMissingSequence);
+  DecodeContext profile = context();
+  profile.cloudevents = true;
+  EXPECT_EQ(request_of(event, profile).what.sequence, Sequence::of_number(17));
+  EXPECT_EQ(request_of(SampleRecord::request().with("ce_sequence", "99"), profile).what.sequence,
+            Sequence::of_number(7))
+      << "reseq-seq comes first";
+  EXPECT_EQ(reason_of(SampleRecord::request().with("ce_subject", "doc-1"), profile), Reason::kNone);
+  EXPECT_EQ(reason_of(SampleRecord::request().with("ce_subject", "other"), profile), Reason::kIdKeyMismatch);
+  EXPECT_EQ(reason_of(SampleRecord(Role::kRequests).with("ce_sequence", "x"), profile), Reason::kMalformedSequence);
+  EXPECT_EQ(reason_of(SampleRecord(Role::kRequests), profile), Reason::kMissingSequence);
 }
 
 SampleRecord operation(const std::string& name) {

@@ -110,6 +110,17 @@ TEST(EventJson, OfAnOperationSaysWhichAndThatItWasTriedOnly) {
             R"("source":{"topic":"shop.commands","partition":0,"offset":42}})");
 }
 
+TEST(EventJson, TellsTheTraceOfItsInputWhenItIsOne) {
+  constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  Arena arena;
+  for (const char* value : {kTrace, "\"} no trace", ""}) {
+    const SampleRecord sample = SampleRecord::command("sequence").with("traceparent", value);
+    const InputRecord input = sample.view();
+    const json parsed = json::parse(event_json(dropped("doc-1"), &input, context(), arena));
+    EXPECT_EQ(parsed.value("traceparent", ""), value == kTrace ? kTrace : "");
+  }
+}
+
 TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
   Arena arena;
   Event event = dropped("\xFF\xFE\xFD");

@@ -119,6 +119,20 @@ TEST_F(Encoder, ReleasesADeleteThatSaysSo) {
                                          Pair("reseq-version", "5"), Pair("reseq-op", "delete")));
 }
 
+TEST_F(Encoder, WritesCloudEventsWhenAsked) {
+  context_.cloudevents = true;
+  const SampleRecord sample = SampleRecord::command("sequence").with("reseq-target", "search").with("ce_id", "2");
+  EXPECT_THAT(edits(release(sample, {kSearch, {}, Op::kUpsert, Version(117'661'552'783'523'841U)})),
+              ElementsAre(Pair("reseq-command", "<removed>"), Pair("reseq-version", "117661552783523841"),
+                          Pair("ce_sequence", "00117661552783523841"), Pair("ce_subject", "doc-1")));
+}
+
+TEST_F(Encoder, SaysTheSequenceOfACloudEventToThePipeline) {
+  const SampleRecord sample = SampleRecord(Role::kRequests).with("ce_sequence", "00000000000000000007");
+  const auto touched = edits(forward(sample, {{Epoch(), kSeven, Revision()}, Op::kUpsert, TargetSet(1)}));
+  EXPECT_THAT(touched, testing::Contains(Pair("reseq-seq", "7")));
+}
+
 TEST_F(Encoder, NeverAddsMoreThanItsBoundSays) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < kMaxTargets; ++i) names.push_back(std::string(98, 't') + std::to_string(10 + i));
@@ -133,12 +147,12 @@ TEST_F(Encoder, NeverAddsMoreThanItsBoundSays) {
   };
   const Order largest{Epoch(UINT32_MAX), kSeven, Revision(UINT64_MAX)};
   const std::uint64_t forwarded = added(forward(sample, {largest, Op::kDelete, table.all()}));
-  EXPECT_LE(forwarded, added_bytes_max(table));
-  EXPECT_GE(forwarded + 64, added_bytes_max(table));  // the bound is near
+  EXPECT_LE(forwarded, added_bytes_max(table, 0));
+  EXPECT_GE(forwarded + 64, added_bytes_max(table, 0));  // the bound is near
   const TargetTable one({std::string(kMaxTargetNameBytes, 't')});
   context_.targets = &one;
   EXPECT_LE(added(release(sample, {TargetNumber(0), largest, Op::kDelete, Version(kVersionLimit - 1)})),
-            added_bytes_max(one));
+            added_bytes_max(one, 0));
 }
 
 // Length of a record batch of one record in Kafka's message format v2.
