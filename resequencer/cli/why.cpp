@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/json_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
@@ -11,6 +11,11 @@ namespace reseq::cli {
 namespace {
 
 using admin::Json;
+using admin::member;
+using admin::number_text;
+using admin::order_text;
+using admin::text_in;
+using runtime::PastEvent;
 
 std::string waits_since(const Json& document, const std::string& target) {
   for (const Json& waiting : member(document, "waiting"))
@@ -58,7 +63,7 @@ std::string standing_text(const Json& part, const Json& document) {
   return text;
 }
 
-std::string timeline_text(const std::vector<PastEvent>& events) {
+std::string timeline_text(const std::vector<runtime::PastEvent>& events) {
   Table table({"TIME", "OUTCOME", "REASON", "ORDER", "NEWEST", "TARGET", "VERSION", "ROW", "INPUT"});
   for (const PastEvent& event : events) {
     const Json& json = event.json;
