@@ -124,6 +124,21 @@ TEST_F(Streams, RefuseTheOneThatIsTooManyAndGoOnWhenThereIsRoom) {
   EXPECT_TRUE(next.hears("newest"));
 }
 
+TEST(ManyStreams, TakeNoThreadFromOthers) {
+  constexpr std::size_t kMany = 12;
+  Broadcast broadcast;
+  Server server({{"/open", [](const Question&) { return Answer{.body = "open"}; }}},
+                {{"/stream", [&] { return broadcast.listen(); }, kMany}});
+  const auto port = server.start(kHost, 0);
+  ASSERT_TRUE(port.ok());
+  std::vector<std::unique_ptr<Viewer>> viewers;
+  for (std::size_t i = 0; i < kMany; ++i) viewers.push_back(std::make_unique<Viewer>(port.value()));
+  ASSERT_TRUE(becomes([&] { return broadcast.listeners() == kMany; }));
+  const auto got = httplib::Client(kHost, port.value()).Get("/open");
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->body, "open");
+}
+
 TEST_F(Streams, EndWithTheServer) {
   Viewer one(port_);
   ASSERT_TRUE(becomes([&] { return broadcast_.listeners() == 1; }));
@@ -140,7 +155,9 @@ TEST_F(Streams, NoticeThatNobodyReadsAnyMoreWhileThereIsNothingToSay) {
     client.set_read_timeout(0, 100'000);
     EXPECT_FALSE(client.Get("/stream", [](const char*, std::size_t) { return true; }));
   }
+  const auto left = std::chrono::steady_clock::now();
   EXPECT_TRUE(becomes([&] { return broadcast_.listeners() == 0; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - left, 3s) << "not only when it has to say something";
 }
 
 TEST(Broadcast, TellsWhoSendsWhetherAnybodyListens) {
