@@ -1,5 +1,6 @@
 #include "admin/asker.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <sys/random.h>
@@ -44,6 +45,23 @@ Result<> Asker::ask(const Request& request, const std::function<bool(const Json&
     const Json reply = Json::parse(record->payload.value_or(""), nullptr, false);
     if (reply.is_object() && take(reply)) return Done{};
   }
+}
+
+Result<> Asker::collect(const Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::milliseconds(timeout.value());
+  while (!has_all(answers)) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (left <= 0) break;
+    const auto asked = ask({query, std::min(Milliseconds(left), kRound)}, [&](const Json& reply) {
+      answers.add(reply);
+      return has_all(answers);
+    });
+    if (!asked) return asked;
+    if (answers.refused() && answers.replies().empty())
+      return Error{ErrorClass::kInvalid, 0, "refused: " + *answers.refused()};
+  }
+  return Done{};
 }
 
 }  // namespace reseq::admin

@@ -6,20 +6,28 @@
 #include <memory>
 #include <string>
 
+#include "admin/answers.h"
 #include "admin/channel.h"
 #include "admin/document_json.h"
 #include "admin/query.h"
 
 namespace reseq::admin {
 
+// A round of questions: what was on its way to another instance meanwhile is asked for again in the next one.
+inline constexpr Milliseconds kRound{1'500};
+
 class Asker {
  public:
+  using HasAll = std::function<bool(const Answers&)>;
+
   Asker(std::unique_ptr<Channel> channel, std::string requests)
       : channel_(std::move(channel)), requests_(std::move(requests)) {}
 
   // Calls `take` with each reply until it says that it has all, or the request's time is over, which is no error:
   // `take` knows what it lacks. What is no JSON object is left out.
   Result<> ask(const Request& request, const std::function<bool(const Json& reply)>& take);
+  // Asks round after round until `has_all`, or the time is over, which is no error. kInvalid: the request is refused.
+  Result<> collect(const Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all);
 
  private:
   std::unique_ptr<Channel> channel_;

@@ -10,22 +10,26 @@
 #include <thread>
 #include <utility>
 
+#include "admin/answers.h"
+#include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/answers.h"
-#include "cli/event_history.h"
-#include "cli/json_text.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/why.h"
 #include "codec/base64.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
+#include "runtime/event_history.h"
 
 namespace reseq::cli {
 
 namespace {
 
 using admin::Json;
+using admin::number_in;
+using admin::text_in;
+using runtime::PastEvent;
 constexpr std::chrono::milliseconds kWatchEvery{2'000};
 
 Error nobody(const Answers& answers) {
@@ -40,15 +44,9 @@ void print_json(const Json& all) {
   std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
 }
 
-Json parts_of(const Answers& answers) {
-  Json parts = Json::array();
-  for (const auto& [partition, part] : answers.partitions()) parts.push_back(part);
-  return parts;
-}
-
 // What a program gets: the parts, and whether they are all.
 void print_json(const Answers& answers, bool complete) {
-  print_json(Json{{"complete", complete}, {"partitions", parts_of(answers)}});
+  print_json(Json{{"complete", complete}, {"partitions", answers.parts()}});
 }
 
 // False: there is none.
@@ -130,22 +128,22 @@ Result<> why(const config::Settings& settings, const std::string& id, const AskO
   Answers answers;
   if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
   const runtime::Application application(settings);
-  const auto events = read_events_of(application, id);
-  if (!events) return runtime::with_fix(events.error(), application.settings);
+  const auto read = runtime::read_events_of(application, id, {}, progress_of(application.settings.topic_events));
+  if (!read) return runtime::with_fix(read.error(), application.settings);
+  const std::vector<PastEvent>& events = read.value().events;
   if (options.view == View::kJson) {
     Json past = Json::array();
-    for (const PastEvent& event : events.value())
-      past.push_back({{"time", admin::time_text(event.at)}, {"event", event.json}});
-    print_json({{"complete", all_asked(answers)}, {"partitions", parts_of(answers)}, {"events", std::move(past)}});
+    for (const PastEvent& event : events) past.push_back({{"time", admin::time_text(event.at)}, {"event", event.json}});
+    print_json({{"complete", all_asked(answers)}, {"partitions", answers.parts()}, {"events", std::move(past)}});
   } else {
     for_each_document(answers, [](const Json& part, const Json& document) {
       std::fputs(standing_text(part, document).c_str(), stdout);
     });
-    if (!events.value().empty()) std::fputs(timeline_text(events.value(), options.view).c_str(), stdout);
+    if (!events.empty()) std::fputs(timeline_text(events, options.view).c_str(), stdout);
   }
   if (!all_asked(answers)) return unowned();
   const bool known = for_each_document(answers, [](const Json&, const Json&) {});
-  return known || !events.value().empty() ? Result<>(Done{}) : Result<>(unknown(id));
+  return known || !events.empty() ? Result<>(Done{}) : Result<>(unknown(id));
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {

@@ -7,19 +7,21 @@
 
 #include "admin/document_json.h"
 #include "base/log.h"
-#include "cli/log_reading.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "cli/writing.h"
 #include "codec/dead_letter.h"
 #include "codec/header_names.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
+#include "runtime/log_reading.h"
 
 namespace reseq::cli {
 
 namespace {
 
 using admin::Json;
+using runtime::LogReading;
 
 constexpr std::size_t kShownBytes = 2'000;  // of a payload on a terminal
 
@@ -54,14 +56,16 @@ Result<Found> find(const runtime::Application& application, const LetterFilter& 
   const UnixMs now = runtime::SystemClock().now();
   const auto enough = static_cast<std::size_t>(filter.letters_max);
   Found found;
+  const runtime::GoOn progress = progress_of(application.settings.topic_dead_letter);
   for (std::int32_t p = 0; p < log.value().partitions(); ++p) {
     std::deque<DeadLetter> newest;
-    const auto read = log.value().read(Partition(p), [&](const kafka::Record& record) {
+    const auto visit = [&](const kafka::Record& record) {
       DeadLetter letter = dead_letter_of(record);
       if (!fits(letter, filter, now)) return;
       newest.push_back(std::move(letter));
       if (newest.size() > enough) newest.pop_front(), ++found.others;
-    });
+    };
+    const auto read = log.value().read(Partition(p), visit, progress);
     if (!read) return read.error();
     std::move(newest.begin(), newest.end(), std::back_inserter(found.letters));
   }

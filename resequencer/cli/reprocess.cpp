@@ -5,20 +5,25 @@
 #include <thread>
 #include <utility>
 
+#include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/json_text.h"
-#include "cli/log_reading.h"
 #include "cli/session.h"
 #include "cli/writing.h"
 #include "codec/header_names.h"
 #include "kafka/admin.h"
 #include "runtime/clients.h"
+#include "runtime/log_reading.h"
 
 namespace reseq::cli {
 
 namespace {
 
 using admin::Json;
+using admin::member;
+using admin::number_in;
+using admin::order_text;
+using admin::text_in;
+using runtime::LogReading;
 using SteadyClock = std::chrono::steady_clock;
 namespace header = codec::header;
 

@@ -2,17 +2,17 @@
 // Thread rule: main thread.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <utility>
 
+#include "admin/answers.h"
 #include "admin/asker.h"
-#include "cli/answers.h"
 #include "cli/ask.h"
 
 namespace reseq::cli {
 
-using HasAll = std::function<bool(const Answers&)>;
+using admin::Answers;
+using HasAll = admin::Asker::HasAll;
 
 // Every partition is answered for.
 [[nodiscard]] bool whole(const Answers& answers);
@@ -32,7 +32,6 @@ class Session {
 
  private:
   Session(admin::Asker asker, const AskOptions& options) : asker_(std::move(asker)), options_(options) {}
-  Result<> ask(const admin::Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all);
 
   admin::Asker asker_;
   AskOptions options_;

@@ -4,15 +4,21 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/json_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
 
 namespace {
 
+using admin::bytes_in;
 using admin::Json;
+using admin::member;
+using admin::number_in;
+using admin::number_text;
+using admin::order_text;
+using admin::text_in;
 
 std::string names_text(const Json& names) {
   std::string text;
@@ -131,7 +137,7 @@ std::string list_text(const Json& documents, View view) {
   return table.text();
 }
 
-std::string stats_text(const Answers& answers, View view) {
+std::string stats_text(const admin::Answers& answers, View view) {
   std::vector<std::string> header = {"PARTITION",   "INSTANCE",   "STATE",        "LIVE",
                                      "OVERDUE",     "STARVING",   "OLDEST SINCE", "LAG",
                                      "FORWARDED/S", "RELEASED/S", "DROPPED/S",    "DEAD-LETTERED/S"};
@@ -164,7 +170,7 @@ std::string stats_text(const Answers& answers, View view) {
   return table.text();
 }
 
-std::string topology_text(const Answers& answers, View view) {
+std::string topology_text(const admin::Answers& answers, View view) {
   if (view == View::kWide) {
     Table table({"PARTITION", "INSTANCE", "WORKER", "HOST", "STATE", "GENERATION", "LAST COMMIT"});
     for (const auto& [partition, part] : answers.partitions())

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/answers.h"
+#include "admin/answers.h"
 #include "cli/ask.h"
 
 namespace reseq::cli {
@@ -13,7 +13,7 @@ namespace reseq::cli {
 [[nodiscard]] std::string document_text(const admin::Json& part, const admin::Json& document);
 // One line per document. `documents`: each with the member `partition`.
 [[nodiscard]] std::string list_text(const admin::Json& documents, View view);
-[[nodiscard]] std::string stats_text(const Answers& answers, View view);
-[[nodiscard]] std::string topology_text(const Answers& answers, View view);
+[[nodiscard]] std::string stats_text(const admin::Answers& answers, View view);
+[[nodiscard]] std::string topology_text(const admin::Answers& answers, View view);
 
 }  // namespace reseq::cli

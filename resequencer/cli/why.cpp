@@ -2,15 +2,21 @@
 
 #include <set>
 
+#include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/json_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
 
 namespace {
 
+using admin::bytes_in;
 using admin::Json;
+using admin::member;
+using admin::number_text;
+using admin::order_text;
+using admin::text_in;
+using runtime::PastEvent;
 
 std::string waits_since(const Json& document, const std::string& target) {
   for (const Json& waiting : member(document, "waiting"))
@@ -66,7 +72,7 @@ std::string standing_text(const Json& part, const Json& document) {
   return text;
 }
 
-std::string timeline_text(const std::vector<PastEvent>& events, View view) {
+std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view) {
   std::vector<std::string> header = {"TIME",   "OUTCOME", "REASON", "ORDER", "NEWEST",
                                      "TARGET", "VERSION", "ROW",    "INPUT"};
   if (view == View::kWide) header.emplace_back("TRACEPARENT");

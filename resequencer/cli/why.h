@@ -8,13 +8,13 @@
 
 #include "admin/document_json.h"
 #include "cli/ask.h"
-#include "cli/event_history.h"
+#include "runtime/event_history.h"
 
 namespace reseq::cli {
 
 // One line per target. `part`: of the partition that has the document.
 [[nodiscard]] std::string standing_text(const admin::Json& part, const admin::Json& document);
 // One line per event, oldest first.
-[[nodiscard]] std::string timeline_text(const std::vector<PastEvent>& events, View view);
+[[nodiscard]] std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view);
 
 }  // namespace reseq::cli

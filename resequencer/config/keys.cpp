@@ -94,7 +94,8 @@ std::vector<Key<S>> surrounding_keys() {
       number("init.replication", &S::init_replication, 1, "replicas of the topics made by init"),
       number("init.max_message_bytes", &S::init_max_message_bytes, 1024, "largest record of requests and commands"),
       text("http.listen", &S::http_listen, "",
-           "host:port of /metrics, /livez and /readyz, as 127.0.0.1:9464; empty = none"),
+           "host:port of /metrics, /livez, /readyz and the page, as 127.0.0.1:9464; empty = none"),
+      flag("http.page", &S::http_page, "the page for people, for this host alone, which looks documents up"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
   };
 }

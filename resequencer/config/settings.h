@@ -80,6 +80,7 @@ struct Settings {
 
   std::string log_level = "info";
   std::string http_listen = "127.0.0.1:9464";
+  bool http_page = true;
 
   std::vector<Target> targets;
   std::vector<Route> routes;

@@ -1,24 +1,139 @@
 #include "http/server.h"
 
+#include <array>
 #include <atomic>
 #include <httplib.h>
 #include <sys/socket.h>
 #include <thread>
 
+#include "http/visitor.h"
+
 namespace reseq::http {
 
 namespace {
 
-// Two viewers, a scraper and a probe at once are many.
+// Two viewers, a scraper and a probe at once are many. What takes its time has threads beside these.
 constexpr std::size_t kThreads = 4;
 // Of silence on a connection.
 constexpr time_t kSocketSeconds = 5;
+constexpr int kForbidden = 403;
 constexpr int kNotAllowed = 405;
+constexpr int kBusy = 503;
+// A stream looks so often whether the server stops.
+constexpr std::chrono::milliseconds kStreamLook{250};
+// Of silence on a stream: then something is written, which tells whether anybody still reads.
+constexpr std::chrono::seconds kStreamSilence{5};
+
+// Of every answer. Nothing is loaded from elsewhere, nothing of it is shown inside of another page or read by one.
+constexpr std::array<std::pair<const char*, const char*>, 6> kHeaders = {{
+    {"Cache-Control", "no-store"},
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
+     "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Referrer-Policy", "no-referrer"},
+    {"X-Content-Type-Options", "nosniff"},
+}};
 
 // httplib sets SO_REUSEPORT, with which a second process would get half of the connections instead of an error.
 void reuse_address(socket_t socket) {
   const int yes = 1;
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+}
+
+void give(const Answer& answer, httplib::Response& response) {
+  response.status = answer.status;
+  response.set_content(answer.body, answer.content_type);
+}
+
+bool lets_in(const httplib::Request& request, httplib::Response& response) {
+  const std::string_view why_not =
+      refusal_of({request.remote_addr, request.get_header_value("Host"), request.get_header_value("Sec-Fetch-Site"),
+                  request.get_header_value("Sec-Fetch-Dest")});
+  if (why_not.empty()) return true;
+  give({.status = kForbidden, .body = std::string(why_not) + "\n"}, response);
+  return false;
+}
+
+// One of those that are let in at once. Gives its place back when it is destroyed.
+class Place {
+ public:
+  static std::shared_ptr<Place> take(const std::shared_ptr<std::atomic<std::size_t>>& taken, std::size_t at_once_max,
+                                     httplib::Response& response) {
+    std::shared_ptr<Place> place(new Place(taken));
+    if (place->number_ < at_once_max) return place;
+    give({.status = kBusy,
+          .body = "no more than " + std::to_string(at_once_max) + " of these at once: try again later\n"},
+         response);
+    return nullptr;
+  }
+  ~Place() { --*taken_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  explicit Place(std::shared_ptr<std::atomic<std::size_t>> taken) : taken_(std::move(taken)), number_((*taken_)++) {}
+  std::shared_ptr<std::atomic<std::size_t>> taken_;
+  std::size_t number_;
+};
+
+Question question_of(const httplib::Request& request) {
+  Question asked{.verbose = request.has_param("verbose")};
+  for (const auto& [name, value] : request.params) asked.parameters.emplace(name, value);
+  return asked;
+}
+
+// Writes what one listener hears, as text/event-stream.
+class Streaming {
+ public:
+  Streaming(std::unique_ptr<Listener> listener, std::shared_ptr<Place> place)
+      : listener_(std::move(listener)), place_(std::move(place)) {}
+
+  // False: nobody reads any more.
+  bool step(httplib::DataSink& sink) {
+    const auto event = listener_->next(kStreamLook);
+    const auto now = std::chrono::steady_clock::now();
+    if (event == nullptr && now - written_at_ < kStreamSilence) return sink.is_writable();
+    written_at_ = now;
+    const std::string text = event != nullptr ? "data: " + *event + "\n\n" : ":\n\n";
+    return sink.write(text.data(), text.size());
+  }
+
+ private:
+  std::unique_ptr<Listener> listener_;
+  std::shared_ptr<Place> place_;
+  std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
+};
+
+void serve(httplib::Server& server, const Path& path) {
+  const auto taken = std::make_shared<std::atomic<std::size_t>>(0);
+  server.Get(path.path, [path, taken](const httplib::Request& request, httplib::Response& response) {
+    if (path.whom == For::kThisHost && !lets_in(request, response)) return;
+    if (path.at_once_max == 0) return give(path.answer(question_of(request)), response);
+    if (const auto place = Place::take(taken, path.at_once_max, response))
+      give(path.answer(question_of(request)), response);
+  });
+}
+
+void serve(httplib::Server& server, const Stream& stream) {
+  const auto taken = std::make_shared<std::atomic<std::size_t>>(0);
+  server.Get(stream.path, [stream, taken](const httplib::Request& request, httplib::Response& response) {
+    if (!lets_in(request, response)) return;
+    auto place = Place::take(taken, stream.at_once_max, response);
+    if (place == nullptr) return;
+    const auto streaming = std::make_shared<Streaming>(stream.listen(), std::move(place));
+    response.set_header("Connection", "close");
+    response.set_chunked_content_provider(
+        "text/event-stream", [streaming](std::size_t, httplib::DataSink& sink) { return streaming->step(sink); });
+  });
+}
+
+std::size_t threads_for(const std::vector<Path>& paths, const std::vector<Stream>& streams) {
+  std::size_t threads = kThreads;
+  for (const Path& path : paths) threads += path.at_once_max;
+  for (const Stream& stream : streams) threads += stream.at_once_max;
+  return threads;
 }
 
 }  // namespace
@@ -29,9 +144,13 @@ struct Server::Body {
   std::thread thread;
 };
 
-Server::Server(const std::vector<Path>& paths) : body_(std::make_unique<Body>()) {
+Server::Server(const std::vector<Path>& paths, const std::vector<Stream>& streams) : body_(std::make_unique<Body>()) {
   httplib::Server& server = body_->server;
-  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };  // httplib deletes it
+  const std::size_t threads = threads_for(paths, streams);
+  server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };  // httplib deletes it
+  httplib::Headers headers;
+  for (const auto& [name, value] : kHeaders) headers.emplace(name, value);
+  server.set_default_headers(std::move(headers));
   server.set_socket_options(reuse_address);
   server.set_read_timeout(kSocketSeconds);
   server.set_write_timeout(kSocketSeconds);
@@ -43,13 +162,8 @@ Server::Server(const std::vector<Path>& paths) : body_(std::make_unique<Body>())
     response.set_header("Connection", "close");
     return httplib::Server::HandlerResponse::Handled;
   });
-  for (const auto& [path, answer] : paths)
-    server.Get(path, [answer = answer](const httplib::Request& request, httplib::Response& response) {
-      const Answer made = answer({.verbose = request.has_param("verbose")});
-      response.status = made.status;
-      response.set_header("Cache-Control", "no-store");
-      response.set_content(made.body, made.content_type);
-    });
+  for (const Path& path : paths) serve(server, path);
+  for (const Stream& stream : streams) serve(server, stream);
 }
 
 Server::~Server() {

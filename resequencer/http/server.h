@@ -1,9 +1,12 @@
-// Server: answers GET of a few fixed paths over HTTP, for scrapers and probes. It never touches what it tells of: each
-// path has a function that makes its answer from values that somebody else published.
+// Server: answers GET of a few fixed paths over HTTP, for scrapers, probes and the page. It never touches what it tells
+// of: each path has a function that makes its answer from values that somebody else published, or that takes its time
+// in a thread of the server, of which there are enough for as many as are let in at once.
 // Thread rule: start() and stop() from one thread; the functions are called from threads of the server.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,7 +17,8 @@
 namespace reseq::http {
 
 struct Question {
-  bool verbose = false;  // ?verbose was asked for
+  bool verbose = false;                                // ?verbose was asked for
+  std::map<std::string, std::string> parameters = {};  // decoded; of a name that comes twice the first
 };
 
 struct Answer {
@@ -23,11 +27,33 @@ struct Answer {
   std::string content_type = "text/plain; charset=utf-8";
 };
 
-using Path = std::pair<std::string, std::function<Answer(const Question&)>>;
+enum class For : unsigned char { kAnybody, kThisHost };  // visitor.h says who that is
+
+struct Path {
+  std::string path;
+  std::function<Answer(const Question&)> answer;
+  For whom = For::kAnybody;
+  std::size_t at_once_max = 0;  // of those that take their time: 503 beyond; 0: it answers at once
+};
+
+// Who listens to a stream, for as long as the connection lasts.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  // The next event, a single line, within `limit`; null: none yet.
+  virtual std::shared_ptr<const std::string> next(std::chrono::milliseconds limit) = 0;
+};
+
+// Server-sent events. For this host alone; 503 for those beyond `at_once_max`.
+struct Stream {
+  std::string path;
+  std::function<std::unique_ptr<Listener>()> listen;
+  std::size_t at_once_max = 1;
+};
 
 class Server {
  public:
-  explicit Server(const std::vector<Path>& paths);
+  explicit Server(const std::vector<Path>& paths, const std::vector<Stream>& streams = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -35,7 +61,7 @@ class Server {
   // Binds and answers from then on; the port that it is bound to (`port` 0: the kernel chooses). kRetriable: the
   // address is taken, or not one of this host.
   Result<int> start(const std::string& host, int port);
-  // Waits for answers under way.
+  // Waits for answers under way; streams end.
   void stop();
 
  private:

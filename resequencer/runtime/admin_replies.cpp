@@ -79,6 +79,20 @@ Json documents_json(const PartitionReport& partition) {
   return object;
 }
 
+// Buckets that are not empty, of all workers since the process began. The last one has no upper end.
+Json lateness_json(const std::vector<Board::Seen>& seen) {
+  metrics::Histogram sum;
+  for (const Board::Seen& worker : seen) sum += worker.now->totals.late_ms;
+  Json buckets = Json::array();
+  for (std::size_t i = 0; i < metrics::Histogram::kBuckets; ++i) {
+    if (sum.in_bucket(i) == 0) continue;
+    Json bucket = {{"count", sum.in_bucket(i)}};
+    if (i + 1 < metrics::Histogram::kBuckets) bucket["up_to_ms"] = metrics::Histogram::upper(i);
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
+}
+
 Json owned_json(const std::vector<Board::Seen>& seen) {
   Json partitions = Json::array();
   for (const Board::Seen& worker : seen)
@@ -92,6 +106,7 @@ Json owned_json(const std::vector<Board::Seen>& seen) {
 
 Json stats_json(const PartitionReport& partition, const Board::Seen& seen) {
   Json object = partition_json(partition);
+  object["worker"] = seen.now->worker;
   object["documents"] = documents_json(partition);
   if (partition.phase == Phase::kRunning) object["inputs"] = inputs_json(partition, seen.now->steady);
   object["outcomes"] = counts_json(partition.outcomes);
@@ -143,6 +158,9 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
 
 Json stats_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
   Json reply = reply_head(application, "stats", now);
+  reply["host"] = host_name();
+  reply["workers"] = application.settings.workers;
+  reply["lateness"] = lateness_json(seen);
   reply["partitions"] = Json::array();
   for (const Board::Seen& worker : seen)
     for (const PartitionReport& partition : worker.now->partitions)

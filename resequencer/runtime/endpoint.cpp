@@ -4,7 +4,9 @@
 
 #include "base/log.h"
 #include "config/address.h"
+#include "page/files.h"
 #include "runtime/health.h"
+#include "runtime/look_up.h"
 #include "runtime/metrics_text.h"
 
 namespace reseq::runtime {
@@ -13,6 +15,10 @@ namespace {
 
 constexpr Milliseconds kBindAgain{5'000};
 constexpr int kUnavailable = 503;
+// Each has a connection and a thread of its own, which sleeps.
+constexpr std::size_t kViewersMax = 8;
+// Each opens clients of its own.
+constexpr std::size_t kLookUpsMax = 2;
 
 http::Answer answer_of(const Health& health, bool verbose) {
   return {.status = health.good ? 200 : kUnavailable,
@@ -21,15 +27,43 @@ http::Answer answer_of(const Health& health, bool verbose) {
 
 }  // namespace
 
-Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after)
+Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
+                   http::Broadcast& pictures)
     : application_(application),
       board_(board),
       clock_(clock),
       stuck_after_(stuck_after),
       done_(application.settings.http_listen.empty()),
-      server_({{"/metrics", [this](const http::Question&) { return metrics(); }},
-               {"/livez", [this](const http::Question& asked) { return livez(asked.verbose); }},
-               {"/readyz", [this](const http::Question& asked) { return readyz(asked.verbose); }}}) {}
+      server_(paths(), streams(pictures)) {}
+
+// Look-ups under way are not waited for longer than they need to see it.
+Endpoint::~Endpoint() {
+  stop_ = true;
+  server_.stop();
+}
+
+std::vector<http::Stream> Endpoint::streams(http::Broadcast& pictures) const {
+  if (!application_.settings.http_page) return {};
+  return {{"/page/pictures", [&pictures] { return pictures.listen(); }, kViewersMax}};
+}
+
+std::vector<http::Path> Endpoint::paths() {
+  std::vector<http::Path> all = {{"/metrics", [this](const http::Question&) { return metrics(); }},
+                                 {"/livez", [this](const http::Question& asked) { return livez(asked.verbose); }},
+                                 {"/readyz", [this](const http::Question& asked) { return readyz(asked.verbose); }}};
+  if (!application_.settings.http_page) return all;
+  all.push_back({"/page/document",
+                 [this](const http::Question& asked) { return look_up(application_.settings, asked, stop_); },
+                 http::For::kThisHost, kLookUpsMax});
+  for (const page::File& file : page::files())
+    all.push_back({std::string(file.path),
+                   [file](const http::Question&) {
+                     return http::Answer{.body = std::string(file.body),
+                                         .content_type = std::string(file.content_type)};
+                   },
+                   http::For::kThisHost});
+  return all;
+}
 
 void Endpoint::look() {
   if (done_ || clock_.steady() < retry_at_) return;

@@ -1,8 +1,13 @@
-// Endpoint: /metrics, /livez and /readyz of this process, on http.listen. An address that is taken is no reason to stop
-// working: it is tried again, because a process that is being replaced may still have it.
+// Endpoint: /metrics, /livez and /readyz of this process, and for this host alone the page, on http.listen. An address
+// that is taken is no reason to stop working: it is tried again, because a process that is being replaced may still
+// have it.
 // Thread rule: one thread calls it; answers are made by threads of the server.
 #pragma once
 
+#include <atomic>
+#include <vector>
+
+#include "http/broadcast.h"
 #include "http/server.h"
 #include "runtime/application.h"
 #include "runtime/clock.h"
@@ -13,12 +18,19 @@ namespace reseq::runtime {
 class Endpoint {
  public:
   // REQUIRES: all outlive it; http.listen of the application is an address, or empty, which means none.
-  Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after);
+  // `pictures`: what the page shows, sent by a PageDesk.
+  Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
+           http::Broadcast& pictures);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
 
   // Now and then: binds when it is time and has not happened yet.
   void look();
 
  private:
+  [[nodiscard]] std::vector<http::Path> paths();
+  [[nodiscard]] std::vector<http::Stream> streams(http::Broadcast& pictures) const;
   [[nodiscard]] http::Answer metrics() const;
   [[nodiscard]] http::Answer livez(bool verbose) const;
   [[nodiscard]] http::Answer readyz(bool verbose) const;
@@ -30,6 +42,7 @@ class Endpoint {
   bool done_ = false;  // nothing is to be bound any more
   bool told_ = false;  // that it cannot be
   Milliseconds retry_at_;
+  std::atomic<bool> stop_ = false;
   http::Server server_;
 };
 

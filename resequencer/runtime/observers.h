@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "http/broadcast.h"
 #include "runtime/application.h"
 #include "runtime/clock.h"
 #include "runtime/endpoint.h"
@@ -18,12 +19,13 @@ struct Observers {
   // REQUIRES: both outlive it.
   Observers(const Application& application, const Clock& clock, Milliseconds stuck_after)
       : board(static_cast<std::size_t>(application.settings.workers)),
-        endpoint(application, board, clock, stuck_after) {
+        endpoint(application, board, clock, stuck_after, pictures) {
     for (std::int64_t i = 0; i < application.settings.workers; ++i) mailboxes.push_back(std::make_unique<Mailbox>());
   }
 
   Board board;
   std::vector<std::unique_ptr<Mailbox>> mailboxes;  // by worker
+  http::Broadcast pictures;                         // for the page
   Endpoint endpoint;
 };
 

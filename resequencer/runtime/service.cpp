@@ -24,6 +24,7 @@
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/notify_socket.h"
+#include "runtime/page_desk.h"
 #include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
 #include "runtime/worker_threads.h"
@@ -128,6 +129,8 @@ Result<> run_workers(const Application& application, const Clock& clock, Shelf& 
   const auto started = workers.start();
   AdminDesk desk(application, observers.board, observers.mailboxes, clock);
   if (started) desk.start();
+  PageDesk page(application, observers.board, clock, observers.pictures);
+  if (started) page.start();
   if (started) supervisor.ready();
   std::int64_t synced_at = clock.steady().value();
   while (!stop_requested && started && !workers.any_ended()) {
@@ -140,8 +143,10 @@ Result<> run_workers(const Application& application, const Clock& clock, Shelf& 
   }
   supervisor.stopping();
   desk.ask_to_stop();
+  page.ask_to_stop();
   const auto ended = workers.stop();
   desk.stop();
+  page.stop();
   return started ? ended : started;
 }
 

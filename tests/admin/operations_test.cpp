@@ -237,9 +237,12 @@ TEST_F(Operated, ResetsTheDefaultEpoch) {
 // Not an operation: what a record says of its trace, and CloudEvents, on their way through.
 TEST_F(Operated, TakesAndGivesCloudEventsAndTellsOfTheirTraces) {
   const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-  office().send(
-      "requests", "cloudy",
-      {{"ce_sequence", "00000000000000000041"}, {"ce_subject", "cloudy"}, {"ce_id", "e-1"}, {"traceparent", trace}});
+  office().send("requests", "cloudy",
+                {{"reseq-epoch", "3"},
+                 {"ce_sequence", "00000000000000000041"},
+                 {"ce_subject", "cloudy"},
+                 {"ce_id", "e-1"},
+                 {"traceparent", trace}});
   office().settle();
   const std::vector<Output> work = records("work", "cloudy");
   ASSERT_EQ(work.size(), 1U);

@@ -31,6 +31,7 @@ const std::map<std::string_view, Words>& rule() {
         "resequencer/base"}},
       {"resequencer/metrics", {"resequencer/base"}},
       {"resequencer/http", {"resequencer/base"}},
+      {"resequencer/page", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
       {"resequencer/runtime", {"resequencer"}},
       {"resequencer/cli", {"resequencer"}},

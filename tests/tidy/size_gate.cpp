@@ -21,7 +21,8 @@ bool is_script(const File& file) {
 // Files that people read line by line. Rows of Markdown tables and scenarios and strings of JSON cannot be wrapped.
 bool has_columns(const File& file) {
   return is_cpp(file.path) || is_script(file) ||
-         ends_with_any(file.path, {".cmake", "CMakeLists.txt", "Dockerfile", ".yml", ".py", ".sql", ".toml"});
+         ends_with_any(file.path, {".cmake", "CMakeLists.txt", "Dockerfile", ".yml", ".py", ".sql", ".toml", ".html",
+                                   ".css", ".js"});
 }
 
 // The licence is as long as it is; golden files are bytes.

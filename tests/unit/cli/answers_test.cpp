@@ -1,4 +1,4 @@
-#include "cli/answers.h"
+#include "admin/answers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,9 @@
 namespace reseq::cli {
 namespace {
 
+using admin::Answers;
 using admin::Json;
+using runtime::PastEvent;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -91,6 +91,12 @@ TEST_F(Told, MeasuresHowLateAnOldResultIsAndHowFarBehind) {
   EXPECT_THAT(metrics, HasSubstr("reseq_lateness_seconds_count 1\n"));
   EXPECT_THAT(metrics, HasSubstr("reseq_reorder_distance_bucket{le=\"4\"} 0\n"));
   EXPECT_THAT(metrics, HasSubstr("reseq_reorder_distance_bucket{le=\"8\"} 1\n"));
+  const admin::Json reply = stats_reply(application, seen(), clock.now());
+  ASSERT_EQ(reply["lateness"].size(), 1U) << "only buckets that are not empty";
+  EXPECT_EQ(reply["lateness"][0]["count"], 1);
+  EXPECT_TRUE(reply["lateness"][0].contains("up_to_ms"));
+  EXPECT_EQ(reply["workers"], 1);
+  EXPECT_EQ(reply["partitions"][0]["worker"], 0);
 }
 
 // Names in a text, each once.

@@ -1,8 +1,7 @@
-#include "cli/log_reading.h"
+#include "runtime/log_reading.h"
 
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 #include <variant>
 
@@ -10,7 +9,7 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/clients.h"
 
-namespace reseq::cli {
+namespace reseq::runtime {
 
 namespace {
 
@@ -21,28 +20,6 @@ constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kPollLimit{1'000};
 constexpr Milliseconds kFollowSlice{100};
 constexpr std::chrono::seconds kSilenceMax{30};
-constexpr std::chrono::seconds kTellEvery{3};
-
-// How far a reading is, for whoever waits for it.
-class Progress {
- public:
-  Progress(const std::string& topic, Partition partition, Offset end)
-      : topic_(topic), partition_(partition), end_(end) {}
-
-  void at(Offset offset) {
-    const auto now = SteadyClock::now();
-    if (now - told_at_ < kTellEvery) return;
-    told_at_ = now;
-    std::fprintf(stderr, "reading %s, partition %d: %lld of %lld\n", topic_.c_str(), partition_.value(),
-                 static_cast<long long>(offset.value()), static_cast<long long>(end_.value()));
-  }
-
- private:
-  const std::string& topic_;
-  Partition partition_;
-  Offset end_;
-  SteadyClock::time_point told_at_ = SteadyClock::now();
-};
 
 Error silent(const std::string& topic) {
   return {ErrorClass::kTimeout, 0, topic + " cannot be read on: no broker answers"};
@@ -50,8 +27,8 @@ Error silent(const std::string& topic) {
 
 }  // namespace
 
-Result<LogReading> LogReading::open(const runtime::Application& application, const std::string& topic) {
-  kafka::ClusterSettings clients = runtime::cluster_settings_of(application, std::nullopt);
+Result<LogReading> LogReading::open(const Application& application, const std::string& topic) {
+  kafka::ClusterSettings clients = cluster_settings_of(application, std::nullopt);
   clients.topics = {topic};
   auto admin = kafka::Admin::open(clients.connection);
   if (!admin) return admin.error();
@@ -73,26 +50,29 @@ Result<LogReading::Bounds> LogReading::bounds(Partition partition) {
   return Bounds{begin.value().front().offset, end.value().front().offset};
 }
 
-Result<> LogReading::read(Partition partition, const Visit& visit) {
+Result<bool> LogReading::read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max) {
   const auto log = bounds(partition);
   if (!log) return log.error();
-  const std::array<kafka::TopicPartitionOffset, 1> from = {{{{kTopic, partition}, log.value().begin}}};
-  if (auto assigned = reader_->assign(from); !assigned) return assigned;
-  Progress progress(topic_, partition, log.value().end);
+  const auto [begin, end] = log.value();
+  Offset at = end.value() - begin.value() > offsets_max ? Offset(end.value() - offsets_max) : begin;
+  const bool whole = at == begin;
+  const std::array<kafka::TopicPartitionOffset, 1> from = {{{{kTopic, partition}, at}}};
+  if (auto assigned = reader_->assign(from); !assigned) return assigned.error();
   auto heard_at = SteadyClock::now();
-  for (;;) {
+  while (go_on(partition, at, end)) {
     auto polled = reader_->poll(kPollLimit);
     if (!polled) return polled.error();
     if (const auto* failed = std::get_if<kafka::PartitionFailure>(&polled.value())) return failed->error;
-    if (std::holds_alternative<kafka::EndOfLog>(polled.value())) return Done{};
+    if (std::holds_alternative<kafka::EndOfLog>(polled.value())) return whole;
     if (const auto* record = std::get_if<kafka::Record>(&polled.value())) {
       heard_at = SteadyClock::now();
-      progress.at(record->offset);
+      at = record->offset;
       visit(*record);
     } else if (SteadyClock::now() - heard_at > kSilenceMax) {
       return silent(topic_);
     }
   }
+  return false;
 }
 
 Result<> LogReading::read_one(Partition partition, Offset offset, const Visit& visit) {
@@ -140,4 +120,4 @@ Result<> LogReading::follow(Milliseconds limit, const Visit& visit, const std::f
   return Done{};
 }
 
-}  // namespace reseq::cli
+}  // namespace reseq::runtime

@@ -1,8 +1,6 @@
-#include "cli/json_text.h"
+#include "admin/json_text.h"
 
-namespace reseq::cli {
-
-using admin::Json;
+namespace reseq::admin {
 
 Json member(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -38,4 +36,4 @@ std::string order_text(const Json& order) {
   return text;
 }
 
-}  // namespace reseq::cli
+}  // namespace reseq::admin

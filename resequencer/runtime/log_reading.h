@@ -1,8 +1,9 @@
-// LogReading: one topic, read from a terminal: from the beginnings of its partitions to their stable ends, or on from
-// where they end now.
-// Thread rule: main thread.
+// LogReading: one topic, read by somebody who wants to know: from the beginnings of its partitions to their stable
+// ends, or on from where they end now.
+// Thread rule: one thread; it has clients of its own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,19 +13,22 @@
 #include "kafka/cluster.h"
 #include "runtime/application.h"
 
-namespace reseq::cli {
+namespace reseq::runtime {
+
+// Called now and then, at least every second: where reading is, and where it ends. False: it is to end here.
+using GoOn = std::function<bool(Partition, Offset at, Offset end)>;
 
 class LogReading {
  public:
   // kInvalid: there is no such topic, or it may not be read.
-  static Result<LogReading> open(const runtime::Application& application, const std::string& topic);
+  static Result<LogReading> open(const Application& application, const std::string& topic);
 
   [[nodiscard]] std::int32_t partitions() const { return partitions_; }
 
   using Visit = std::function<void(const kafka::Record&)>;
-  // Every record that is committed, oldest first. Says on stderr how far it is when it takes longer than a few seconds.
+  // Every record that is committed, oldest first; of more than `offsets_max` the newest. Whether it was all of them.
   // kTimeout: no broker answers.
-  Result<> read(Partition partition, const Visit& visit);
+  Result<bool> read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max = INT64_MAX);
   // One record. kInvalid: there is none at this offset any more, or not yet, or it was never committed.
   Result<> read_one(Partition partition, Offset offset, const Visit& visit);
 
@@ -49,4 +53,4 @@ class LogReading {
   std::int32_t partitions_;
 };
 
-}  // namespace reseq::cli
+}  // namespace reseq::runtime

@@ -10,31 +10,35 @@
 
 #include "admin/document_json.h"
 
-namespace reseq::cli {
+namespace reseq::admin {
 
 class Answers {
  public:
   // Takes one reply in. A refusal of the request as a whole is kept, see refused().
-  void add(const admin::Json& reply);
+  void add(const Json& reply);
 
   // By partition; each with the members `instance` and `host`, where the reply has one.
-  [[nodiscard]] const std::map<std::int64_t, admin::Json>& partitions() const { return partitions_; }
+  [[nodiscard]] const std::map<std::int64_t, Json>& partitions() const { return partitions_; }
   // The last one of each instance, by its name.
-  [[nodiscard]] const std::map<std::string, admin::Json>& replies() const { return replies_; }
+  [[nodiscard]] const std::map<std::string, Json>& replies() const { return replies_; }
   // Partitions of the application; 0 while nobody has said.
   [[nodiscard]] std::int64_t total() const { return total_; }
   // Somebody that can answer has answered for each partition.
   [[nodiscard]] bool complete() const;
+  // The same for a request about documents, which may be about one partition alone.
+  [[nodiscard]] bool all_asked() const;
+  // All of partitions(), as an array.
+  [[nodiscard]] Json parts() const;
   // Partitions that nobody has answered for, as "1, 3".
   [[nodiscard]] std::string missing() const;
   // Why an instance refused the request as a whole; another one, of a later version perhaps, may answer it.
   [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
 
  private:
-  std::map<std::int64_t, admin::Json> partitions_;
-  std::map<std::string, admin::Json> replies_;
+  std::map<std::int64_t, Json> partitions_;
+  std::map<std::string, Json> replies_;
   std::int64_t total_ = 0;
   std::optional<std::string> refused_;
 };
 
-}  // namespace reseq::cli
+}  // namespace reseq::admin

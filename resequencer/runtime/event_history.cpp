@@ -1,11 +1,10 @@
-#include "cli/event_history.h"
+#include "runtime/event_history.h"
 
 #include <utility>
 
-#include "cli/log_reading.h"
 #include "codec/hash.h"
 
-namespace reseq::cli {
+namespace reseq::runtime {
 
 namespace {
 
@@ -17,18 +16,26 @@ Partition partition_of(const std::string& id, Partitioner inputs, std::int32_t p
 
 }  // namespace
 
-Result<std::vector<PastEvent>> read_events_of(const runtime::Application& application, const std::string& id) {
+Result<EventHistory> read_events_of(const Application& application, const std::string& id, const HistoryLimits& limits,
+                                    const GoOn& go_on) {
   auto log = LogReading::open(application, application.settings.topic_events);
   if (!log) return log.error();
-  std::vector<PastEvent> found;
+  EventHistory found;
+  bool left_out = false;
   const Partition partition = partition_of(id, application.partitioner, log.value().partitions());
-  const auto read = log.value().read(partition, [&](const kafka::Record& record) {
+  const auto visit = [&](const kafka::Record& record) {
     if (record.key != id) return;
     admin::Json json = admin::Json::parse(record.payload.value_or(""), nullptr, false);
-    if (json.is_object()) found.push_back({record.timestamp, std::move(json)});
-  });
-  if (!read) return read.error();
+    if (!json.is_object()) return;
+    found.events.push_back({record.timestamp, std::move(json)});
+    if (found.events.size() <= limits.events_max) return;
+    found.events.erase(found.events.begin());
+    left_out = true;
+  };
+  const auto whole = log.value().read(partition, visit, go_on, limits.offsets_max);
+  if (!whole) return whole.error();
+  found.whole = whole.value() && !left_out;
   return found;
 }
 
-}  // namespace reseq::cli
+}  // namespace reseq::runtime

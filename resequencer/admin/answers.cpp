@@ -1,10 +1,10 @@
-#include "cli/answers.h"
+#include "admin/answers.h"
 
 #include <algorithm>
 
-#include "cli/json_text.h"
+#include "admin/json_text.h"
 
-namespace reseq::cli {
+namespace reseq::admin {
 
 namespace {
 
@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kPartitionsMax = 1'000'000;
 
 // An answer that says something stands above a refusal; of two the later generation, then the later position.
-bool is_better(const admin::Json& one, const admin::Json& other) {
+bool is_better(const Json& one, const Json& other) {
   const bool says = !one.contains("refused");
   if (says == other.contains("refused")) return says;
   const auto generation = number_in(one, "generation");
@@ -23,7 +23,7 @@ bool is_better(const admin::Json& one, const admin::Json& other) {
 
 }  // namespace
 
-void Answers::add(const admin::Json& reply) {
+void Answers::add(const Json& reply) {
   total_ = std::min(std::max(total_, number_in(reply, "partitions_total")), kPartitionsMax);
   if (const auto refused = reply.find("refused"); refused != reply.end() && refused->is_object()) {
     refused_ = text_in(*refused, "reason") + ": " + text_in(*refused, "detail");
@@ -32,10 +32,10 @@ void Answers::add(const admin::Json& reply) {
   replies_[text_in(reply, "instance")] = reply;
   const auto parts = reply.find("partitions");
   if (parts == reply.end() || !parts->is_array()) return;
-  for (const admin::Json& part : *parts) {
+  for (const Json& part : *parts) {
     const std::int64_t partition = number_in(part, "partition", -1);
     if (!part.is_object() || partition < 0) continue;
-    admin::Json own = part;
+    Json own = part;
     own["instance"] = text_in(reply, "instance");
     if (reply.contains("host")) own["host"] = text_in(reply, "host");
     const auto [known, is_new] = partitions_.try_emplace(partition, own);
@@ -57,4 +57,17 @@ std::string Answers::missing() const {
   return text;
 }
 
-}  // namespace reseq::cli
+bool Answers::all_asked() const {
+  if (replies_.empty()) return false;
+  std::int64_t answered = 0;
+  for (const auto& [partition, part] : partitions_) answered += part.contains("refused") ? 0 : 1;
+  return answered >= number_in(replies_.begin()->second, "partitions_asked", INT64_MAX);
+}
+
+Json Answers::parts() const {
+  Json parts = Json::array();
+  for (const auto& [partition, part] : partitions_) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace reseq::admin

@@ -1,0 +1,22 @@
+// Members of JSON that comes from outside, as text: what is missing or of another kind is shown as a dash.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "admin/document_json.h"
+
+namespace reseq::admin {
+
+// Null when there is none.
+[[nodiscard]] Json member(const Json& object, const char* name);
+[[nodiscard]] std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise = 0);
+[[nodiscard]] std::string text_in(const Json& object, const char* name, const std::string& otherwise = "-");
+[[nodiscard]] std::string number_text(const Json& object, const char* name);
+// `name`, or what is below `name`_base64 marked as such.
+[[nodiscard]] std::string bytes_in(const Json& object, const std::string& name);
+// epoch/sequence+revision, without an epoch or revision of 0.
+[[nodiscard]] std::string order_text(const Json& order);
+
+}  // namespace reseq::admin

@@ -1,0 +1,325 @@
+// What a picture shows: tiles, charts, partitions, instances, lateness, outcomes. A picture is what the instances
+// answered within one round (docs/page.md).
+
+import { TimeChart, kWindowMs } from "./chart.js";
+import {
+  Table, age, clock, count, isNumber, list, make, rate, shortTime, sum, timeOf, visible, words, write,
+} from "./format.js";
+
+const kInputs = ["requests", "control", "commands"];
+const kOutcomes = ["forwarded", "released", "dropped", "dead_lettered", "registered", "removed", "applied",
+                   "redirected", "stopped"];
+const kUsual = 4;  // of them: those that are shown without having occurred
+// What is wrong is told line by line up to here.
+const kTroublesMax = 6;
+// Below that a transaction that is open is an ordinary one.
+const kStalledMs = 10_000;
+// An instance that does not answer is shown for so long.
+const kRememberMs = 15 * 60_000;
+
+export const lagOf = (part, input) => part.inputs?.[input]?.lag;
+const surveyed = (part, name) => part.documents?.[name];
+function stateOf(part) {
+  if (part.refused) return "refused";
+  return part.parked ? "parked" : part.paused ? "paused" : part.state ?? "";
+}
+
+export const runs = (part) => stateOf(part) === "running";
+
+// How long the document of these partitions waits that waits longest; 0: none does; null: nobody has looked yet.
+function oldest(parts, now) {
+  const looked = parts.filter((part) => isNumber(surveyed(part, "overdue")));
+  if (looked.length === 0) return null;
+  const since = looked.map((part) => timeOf(part.documents.oldest_waits_since)).filter((time) => time !== null);
+  return since.length === 0 ? 0 : Math.max(0, now - Math.min(...since));
+}
+
+// The sum over partitions, null when none of them tells.
+function total(parts, of) {
+  const told = parts.map(of).filter(isNumber);
+  return told.length === 0 ? null : sum(told);
+}
+
+function restoreText({ paused, restore, state }) {
+  if (paused) return "paused";
+  if (!restore) return words(state);
+  const whole = restore.target - restore.from;
+  const left = Math.max(0, restore.target - restore.position);
+  const percent = whole > 0 ? Math.floor((100 * (whole - left)) / whole) : 100;
+  return `${words(state)}: ${percent} %, ${count(left)} offsets left`;
+}
+
+// What is known of instances and owners beyond one picture: one that is gone does not say so.
+export class Memory {
+  constructor() {
+    this.instances = new Map();
+    this.owners = new Map();
+    this.points = [];
+  }
+
+  take(picture, now) {
+    for (const reply of list(picture.instances)) this.instances.set(reply.instance, { reply, heard: now });
+    for (const [name, { heard }] of this.instances) if (now - heard > kRememberMs) this.instances.delete(name);
+    for (const part of list(picture.partitions)) this.owners.set(part.partition, part.instance);
+    this.points.push({ t: now, ...pointOf(picture, now) });
+    this.points = this.points.filter(({ t }) => t > now - 2 * kWindowMs && t <= now);
+  }
+
+  silent(now) {
+    return [...this.instances].filter(([, { heard }]) => heard < now);
+  }
+}
+
+// What stands in partitions is told when all of them tell; a part of it would look like a fall.
+function pointOf(picture, now) {
+  const parts = list(picture.partitions);
+  const whole = unanswered(picture).length === 0 ? parts : [];
+  const perOutcome = kOutcomes.map((name) => [name, sum(parts.map((part) => part.per_s?.[name]))]);
+  return {
+    outcomes: Object.fromEntries(perOutcome),
+    lag: Object.fromEntries(kInputs.map((input) => [input, total(whole, (part) => lagOf(part, input))])),
+    live: {
+      live: total(whole, (part) => part.documents?.live),
+      overdue: total(whole, (part) => surveyed(part, "overdue")),
+      starving: total(whole, (part) => surveyed(part, "starving")),
+    },
+    oldest: { oldest: oldest(whole, now) },
+  };
+}
+
+function unanswered(picture) {
+  const answered = new Set(list(picture.partitions).filter((part) => !part.refused).map((part) => part.partition));
+  return Array.from({ length: picture.partitions_total ?? 0 }, (_, i) => i).filter((i) => !answered.has(i));
+}
+
+// What is wrong, the worst first: [{ bad, text }]. `bad`: somebody has to act; else it may pass by itself.
+export function troubles(picture, memory, now) {
+  const found = [];
+  const parts = list(picture.partitions);
+  const missing = unanswered(picture);
+  const silent = memory.silent(now);
+  for (const part of parts.filter((one) => one.parked))
+    found.push({ bad: true, text: `Partition ${part.partition} is parked: ${words(part.parked.reason)}: ` +
+                                  visible(String(part.parked.detail)) });
+  if (picture.trouble)
+    found.push({ bad: true, text: `Only the instance that serves this page is shown; the others cannot be asked: ` +
+                                  visible(String(picture.trouble)) });
+  else if (missing.length > 0)
+    found.push({ bad: true, text: `No instance answers for ${plural(missing.length, "partition")}: ` +
+                                  missing.slice(0, 20).join(", ") + (missing.length > 20 ? ", …" : "") });
+  if (!picture.trouble)
+    for (const [name, { heard }] of silent)
+      found.push({ bad: now - heard < kWindowMs, text: `Instance ${visible(name)} answered last at ` +
+                                                       `${clock(heard)}: stopped, killed or cut off` });
+  for (const part of parts.filter((one) => stateOf(one) === "paused"))
+    found.push({ bad: false, text: `Partition ${part.partition} is paused by an operator: resequencer resume` });
+  for (const part of parts.filter((one) => !runs(one) && !one.parked && !one.paused))
+    found.push({ bad: false, text: `Partition ${part.partition} is being taken over: ${restoreText(part)}` });
+  for (const part of parts)
+    for (const input of kInputs)
+      if ((part.inputs?.[input]?.stalled_ms ?? 0) >= kStalledMs)
+        found.push({ bad: false, text: `Reading ${input} of partition ${part.partition} stands still since ` +
+                                       `${clock(now - part.inputs[input].stalled_ms)}: a transaction is open there` });
+  const overdue = total(parts, (part) => surveyed(part, "overdue"));
+  const starving = total(parts, (part) => surveyed(part, "starving"));
+  if (overdue > 0) found.push({ bad: false, text: named(overdue, "overdue") });
+  if (starving > 0) found.push({ bad: false, text: named(starving, "starving") });
+  const dead = sum(parts.map((part) => part.per_s?.dead_lettered));
+  if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes" });
+  return found.sort((a, b) => Number(b.bad) - Number(a.bad));
+}
+
+const named = (number, state) =>
+  `${plural(number, "document")} ${state}: resequencer list --state ${state} names them`;
+
+function plural(number, word) {
+  return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+}
+
+export class Overview {
+  constructor() {
+    this.memory = new Memory();
+    this.tiles = new Map();
+    this.charts = this.makeCharts();
+    const number = (name) => ({ name, number: true });
+    this.partitions = new Table(document.getElementById("partitions"), "Partitions and who has them", [
+      number("Partition"), { name: "Instance" }, { name: "State" }, number("Lag requests"), number("Lag control"),
+      number("Lag commands"), number("Forwarded/s"), number("Released/s"), number("Dropped/s"),
+      number("Dead-lettered/s"), number("Live"), number("Overdue"), number("Starving"), number("Oldest waits")]);
+    this.instances = new Table(document.getElementById("instances"), "Instances", [
+      { name: "Instance" }, { name: "State" }, { name: "Host" }, { name: "Version" }, number("Workers"),
+      { name: "Partitions" }]);
+    this.outcomes = new Table(document.getElementById("outcomes"), "Outcomes by reason", [
+      { name: "Outcome" }, { name: "Reason" }, number("Inputs")]);
+  }
+
+  makeCharts() {
+    const chart = (id, options) => new TimeChart(document.getElementById(id), options);
+    const outcomes = kOutcomes.map((name, i) => ({ name, label: words(name), always: i < kUsual }));
+    const inputs = kInputs.map((name) => ({ name, label: name, always: true }));
+    const waiting = ["live", "overdue", "starving"].map((name) => ({ name, label: name, always: true }));
+    const oldestOne = [{ name: "oldest", label: "oldest", always: true }];
+    return {
+      outcomes: chart("chart-outcomes", {
+        title: "Outcomes", unit: "inputs per second", series: outcomes, format: rate, scaleFormat: count, least: 10 }),
+      lag: chart("chart-lag", {
+        title: "Lag", unit: "offsets to the end of an input", series: inputs, format: count, least: 10 }),
+      live: chart("chart-live", {
+        title: "Documents that wait", unit: "and of them overdue, starving", series: waiting, format: count,
+        least: 10 }),
+      oldest: chart("chart-oldest", {
+        title: "Oldest document", unit: "waits for", series: oldestOne, format: age, least: 60_000 }),
+    };
+  }
+
+  show(picture) {
+    const now = timeOf(picture.time) ?? Date.now();
+    this.memory.take(picture, now);
+    this.showTiles(picture, now);
+    this.showPartitions(picture, now);
+    this.showInstances(picture, now);
+    showLateness(document.getElementById("lateness"), list(picture.instances));
+    this.showOutcomes(list(picture.partitions));
+    this.redraw(now, picture.every_ms ?? 2000);
+    return troubles(picture, this.memory, now).slice(0, kTroublesMax);
+  }
+
+  redraw(now, everyMs) {
+    for (const [name, chart] of Object.entries(this.charts)) {
+      const points = this.memory.points.map((point) => ({ t: point.t, values: point[name] }));
+      chart.show(points, now, everyMs * 4);
+    }
+  }
+
+  showTiles(picture, now) {
+    const parts = list(picture.partitions);
+    const rates = parts.flatMap((part) => Object.values(part.per_s ?? {}));
+    const lag = total(parts, (part) => total(kInputs, (input) => lagOf(part, input)));
+    const wait = oldest(parts, now);
+    const running = parts.filter(runs).length;
+    const whole = picture.partitions_total ?? 0;
+    const overdue = total(parts, (part) => surveyed(part, "overdue"));
+    const starving = total(parts, (part) => surveyed(part, "starving"));
+    this.tile("inputs", "Inputs decided", rate(sum(rates)), "/s", false);
+    const lacking = unanswered(picture).length;
+    const note = lacking > 0 ? `lacks ${plural(lacking, "partition")}` : "";
+    this.tile("lag", "Lag, all inputs", count(lag), note || "offsets", false);
+    this.tile("running", "Partitions running", `${running} of ${whole}`, "", running < whole);
+    this.tile("live", "Live documents", count(total(parts, (part) => part.documents?.live)), note, false);
+    this.tile("overdue", "Overdue", count(overdue), note, overdue > 0);
+    this.tile("starving", "Starving", count(starving), note, starving > 0);
+    this.tile("oldest", "Oldest waits for", wait === 0 ? "none waits" : age(wait), note, false);
+    const completed = total(parts, (part) => part.documents?.completed);
+    this.tile("completed", "Completed", count(completed), note, false);
+  }
+
+  tile(key, name, value, unit, alarms) {
+    let tile = this.tiles.get(key);
+    if (tile === undefined) {
+      tile = { value: make("span", { class: "value" }), unit: make("span", { class: "quiet" }) };
+      const shown = make("dd", {}, tile.value, " ", tile.unit);
+      tile.element = make("div", { id: `tile-${key}` }, make("dt", {}, name), shown);
+      document.getElementById("tiles").append(tile.element);
+      this.tiles.set(key, tile);
+    }
+    write(tile.value, value);
+    write(tile.unit, unit);
+    tile.element.classList.toggle("alarms", alarms);
+  }
+
+  showPartitions(picture, now) {
+    const workers = new Map(list(picture.instances).map((one) => [one.instance, one.workers]));
+    const rows = list(picture.partitions).map((part) => this.partitionRow(part, workers.get(part.instance), now));
+    for (const partition of unanswered(picture)) {
+      if (rows.some((row) => row.key === String(partition))) continue;
+      const owner = this.memory.owners.get(partition);
+      const who = owner === undefined ? "–" : `– (was ${visible(owner)})`;
+      rows.push({ key: String(partition), className: "bad",
+                  cells: [String(partition), who, chip("no instance answers", "bad"), ...Array(11).fill("–")] });
+    }
+    rows.sort((a, b) => Number(a.key) - Number(b.key));
+    this.partitions.show(rows);
+    const running = list(picture.partitions).filter(runs).length;
+    write(document.getElementById("partitions-note"), `${running} of ${picture.partitions_total ?? 0} running`);
+  }
+
+  partitionRow(part, workers, now) {
+    const kind = part.parked || part.refused ? "bad" : runs(part) ? "good" : "busy";
+    const text = part.parked ? `parked: ${words(part.parked.reason)}` : runs(part) ? "running" : restoreText(part);
+    const perSecond = (name) => (runs(part) ? rate(part.per_s?.[name] ?? 0) : "–");
+    const wait = oldest([part], now);
+    return {
+      key: String(part.partition),
+      className: kind === "good" ? "" : kind,
+      cells: [String(part.partition), visible(String(part.instance)) + (workers > 1 ? `, worker ${part.worker}` : ""),
+              chip(text, kind), ...kInputs.map((input) => count(lagOf(part, input))), perSecond("forwarded"),
+              perSecond("released"), perSecond("dropped"), perSecond("dead_lettered"), count(part.documents?.live),
+              count(surveyed(part, "overdue")), count(surveyed(part, "starving")), wait === 0 ? "none" : age(wait)],
+    };
+  }
+
+  showInstances(picture, now) {
+    const rows = [...this.memory.instances].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+    this.instances.show(rows.map(([name, { reply, heard }]) => {
+      const silent = heard < now;
+      const owned = list(picture.partitions).filter((part) => part.instance === name).map((part) => part.partition);
+      const unknown = silent && picture.trouble;
+      const text = !silent ? "answers" : unknown ? "cannot be asked" : `no answer for ${age(now - heard)}`;
+      const own = name === picture.instance ? ", serves this page" : "";
+      return {
+        key: name,
+        className: silent ? "bad" : "",
+        cells: [visible(name) + own, chip(text, silent ? "bad" : "good"), visible(String(reply.host ?? "–")),
+                visible(String(reply.version ?? "–")), count(reply.workers),
+                silent ? "–" : owned.length === 0 ? "none" : owned.join(", ")],
+      };
+    }));
+  }
+
+  showOutcomes(parts) {
+    const counts = new Map();
+    for (const part of parts)
+      for (const [outcome, reasons] of Object.entries(part.outcomes ?? {}))
+        for (const [reason, number] of Object.entries(reasons)) {
+          const key = `${outcome} ${reason}`;
+          counts.set(key, { outcome, reason, number: (counts.get(key)?.number ?? 0) + number });
+        }
+    const place = ({ outcome }) => (kOutcomes.includes(outcome) ? kOutcomes.indexOf(outcome) : kOutcomes.length);
+    const rows = [...counts].sort(([a, x], [b, y]) => place(x) - place(y) || a.localeCompare(b, "en"));
+    this.outcomes.show(rows.length === 0
+      ? [{ key: "none", cells: ["none yet", "", ""] }]
+      : rows.map(([key, { outcome, reason, number }]) =>
+          ({ key, cells: [words(outcome), reason === "none" ? "" : words(reason), count(number)] })));
+  }
+}
+
+function chip(text, kind) {
+  return make("span", { class: `chip ${kind}` }, text);
+}
+
+// One bar per bucket, from the first that is not empty to the last; buckets end at powers of two.
+function showLateness(element, instances) {
+  const byEnd = new Map();
+  for (const { lateness } of instances)
+    for (const { up_to_ms: end = Infinity, count: number } of list(lateness))
+      byEnd.set(end, (byEnd.get(end) ?? 0) + number);
+  const key = JSON.stringify([...byEnd]);
+  if (element.dataset.shown === key) return;
+  element.dataset.shown = key;
+  if (byEnd.size === 0) return element.replaceChildren(make("p", { class: "empty" }, "No result came too late."));
+  const ends = [...byEnd.keys()].sort((a, b) => a - b);
+  const finite = ends.filter(Number.isFinite);
+  const shown = [];
+  for (let end = finite[0]; end <= finite.at(-1); end *= 2) shown.push(end);
+  if (byEnd.has(Infinity)) shown.push(Infinity);
+  const most = Math.max(...byEnd.values());
+  element.replaceChildren(make("ul", { class: "bars" }, ...shown.map((end) => bar(end, byEnd.get(end) ?? 0, most))));
+}
+
+function bar(end, number, most) {
+  const filled = make("span", { class: "filled" });
+  filled.style.width = `${(100 * number) / most}%`;
+  const label = Number.isFinite(end) ? `up to ${shortTime(end)}` : "longer";
+  return make("li", { "data-end": String(end) }, make("span", { class: "label" }, label),
+              make("span", { class: "track" }, filled), make("b", {}, count(number)));
+}
