@@ -53,7 +53,7 @@ Result<> Asker::collect(const Query& query, Answers& answers, Milliseconds timeo
   while (!has_all(answers)) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
     if (left <= 0) break;
-    const auto asked = ask({query, std::min(Milliseconds(left), kRound)}, [&](const Json& reply) {
+    auto asked = ask({query, std::min(Milliseconds(left), kRound)}, [&](const Json& reply) {
       answers.add(reply);
       return has_all(answers);
     });

@@ -27,7 +27,6 @@ namespace reseq::cli {
 namespace {
 
 using admin::Json;
-using admin::number_in;
 using admin::text_in;
 using runtime::PastEvent;
 constexpr std::chrono::milliseconds kWatchEvery{2'000};

@@ -101,7 +101,7 @@ class Operation {
     if (auto marked = events.value().mark_ends(); !marked) return marked;
     if (auto written = write(where, key, payload); !written) return written;
     std::map<std::int64_t, Json> told;
-    const auto followed = events.value().follow(
+    auto followed = events.value().follow(
         options_.ask.timeout, [&](const kafka::Record& record) { note(record, told); },
         [&] { return told.size() == where.size(); });
     if (!followed && followed.error().what_to_do != ErrorClass::kTimeout) return followed;

@@ -98,8 +98,8 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   auto log = LogReading::open(application, settings.topic_requests);
   if (!log) return runtime::with_fix(log.error(), settings);
   DeadLetter request;
-  const auto read = log.value().read_one(newest.value().partition, newest.value().offset,
-                                         [&](const kafka::Record& record) { request = again(record, newest.value()); });
+  auto read = log.value().read_one(newest.value().partition, newest.value().offset,
+                                   [&](const kafka::Record& record) { request = again(record, newest.value()); });
   if (!read) return read;
   if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   if (options.dry_run) {

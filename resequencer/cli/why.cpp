@@ -46,7 +46,7 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
 
 // One word, with the operation if it was one.
 std::string what_happened(const Json& event) {
-  const std::string kind = text_in(event, "kind");
+  std::string kind = text_in(event, "kind");
   if (kind == "outcome") return text_in(event, "outcome");
   if (kind != "operation") return kind;
   return bytes_in(event, "operation") + (event.contains("dry_run") ? " (dry run): " : ": ") + text_in(event, "outcome");

@@ -17,7 +17,6 @@ namespace {
 using nlohmann::json;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 struct Output {
   std::uint64_t version = 0;
