@@ -31,9 +31,6 @@ void print(const observe::Json& report, View view) {
 }
 
 Result<> observe_and_print(config::Settings settings, bool anew, View view) {
-  for (const auto& [name, value] : settings.kafka)
-    if (config::is_secret(name)) log::hide_secret(value);
-  log::open(settings.log_level);
   const auto report = observe::observe(std::move(settings), anew);
   if (!report) return report.error();
   print(report.value(), view);
@@ -136,6 +133,9 @@ std::optional<Result<>> Shadow::run() {
                           "--sequence is missing: where does a record have the number that rises with every change of "
                           "its document? As header:version"});
   if (auto good = config::check(settings.value()); !good) return Result<>(good.error());
+  for (const auto& [name, value] : settings.value().kafka)
+    if (config::is_secret(name)) log::hide_secret(value);
+  log::open(settings.value().log_level);
   return observe_and_print(std::move(settings).value(), options_->anew, options_->view);
 }
 

@@ -88,7 +88,7 @@ Result<> Ledger::begin(const TargetTable& targets) {
 
 Result<> Ledger::take_up() {
   const Error unreadable{ErrorClass::kInvalid, 0, "the observer's state in " + store_->folder() + " cannot be read"};
-  if (!store_->meta() || !store_->identity() || store_->identity()->sequence_kind != kind_) return unreadable;
+  if (!store_->meta()) return unreadable;
   const Json saved = unpacked(store_->meta()->extensions);
   if (saved.is_discarded()) return unreadable;
   try {
@@ -131,7 +131,10 @@ Ledger::Settled Ledger::settle(const Command& command, const Source& source, boo
 
 void Ledger::request(const Command& command, const Source& source) {
   ++tally_.requests;
-  const Decision decision = settle(command, source, true).decision;
+  // What a row remembers of its newest request is here when it was made, not where it stands.
+  const Source when{source.partition, Offset(std::clamp<std::int64_t>(source.timestamp.value(), 0, kLatestMs)),
+                    source.timestamp};
+  const Decision decision = settle(command, when, true).decision;
   if (decision.outcome == Outcome::kApplied)
     ++tally_.resets;
   else if (decision.outcome == Outcome::kForwarded || decision.outcome == Outcome::kRegistered)
@@ -181,12 +184,12 @@ void Ledger::count(const SequenceResult& result, const Decision& decision, const
   ++tally_.table_rows[static_cast<std::size_t>(decision.table_row)];
   if (decision.outcome == Outcome::kReleased) {
     ++tally_.in_order;
-    tally_.superseded += decision.table_row == TableRow::kS4 ? 1U : 0U;
-    const auto since = before != nullptr ? engine::waiting_since(*before, result.target) : std::nullopt;
-    if (!since || decision.table_row != TableRow::kS1) return;
-    const std::int64_t waited = now.value() - since->value();
-    tally_.answer_ms.observe(waited);
-    tally_.answer_ms_max = std::max(tally_.answer_ms_max, waited);
+    if (before == nullptr || !before->requested) return;
+    const std::int64_t since_request = now.value() - before->requested->position.value();
+    if (decision.table_row == TableRow::kS4 && since_request >= 0) ++tally_.superseded;
+    if (decision.table_row != TableRow::kS1 || before->requested->order != order_of(result)) return;
+    tally_.answer_ms.observe(since_request);
+    tally_.answer_ms_max = std::max(tally_.answer_ms_max, since_request);
     return;
   }
   const Order* last = before != nullptr ? engine::last_release(*before, result.target) : nullptr;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -177,7 +178,8 @@ Result<Json> read_report(const config::Settings& settings) {
                    "no report in " + path + ": start `resequencer observe`, or name its folder with --state-dir"};
   const auto folder = store::PrivateDirectory::open(path, store::PrivateDirectory::Missing::kRefuse);
   if (!folder) return none;
-  Json report = Json::parse(folder.value().read(kReport), nullptr, false);
+  std::ifstream file(path + "/" + kReport);
+  Json report = Json::parse(file, nullptr, false);
   if (!report.is_object()) return none;
   // The lock is free: whoever wrote "running" does not run any more.
   if (report.value("state", "") == "running" && folder.value().lock("lock", store::PrivateDirectory::Missing::kRefuse))

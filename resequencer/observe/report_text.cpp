@@ -136,7 +136,7 @@ std::string report_text(const Json& report) {
   text.count("  stale writes", "/would_have_stopped/stale_writes", "sure: each put old content over newer");
   text.count("  duplicates", "/would_have_stopped/duplicates", "sure");
   text.count("  superseded", "/would_have_stopped/superseded_by_timestamps",
-             "by timestamps: in order, but a newer request was there already");
+             "at least, by timestamps: a newer request was there already");
   text.distribution("  stale writes came", "/lateness_ms", " ms");
   text.distribution("  and were behind by", "/reorder_distance", "");
   text.heading("Requests");

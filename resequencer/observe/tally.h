@@ -5,8 +5,9 @@
 //   in_order      above all of them
 //   out_of_order  below one of them: a stale write, that puts old content over newer
 //   duplicates    the same as the highest of them
-// By the timestamps of records, which merge two topics: superseded (in order, but a newer request was there when it was
-// written), unregistered (no request with its sequence was read before it), and answer_ms.
+// By the timestamps of records: superseded (in order, but the newest request known was made before it was written; at
+// least so many, because of several newer requests only the newest is remembered), unregistered (no request with its
+// sequence was read before it), and answer_ms.
 //
 // Invariant: results = in_order + out_of_order + duplicates + withdrawn + sum of results_refused.
 // Thread rule: plain value.
@@ -70,7 +71,7 @@ struct Tally {
 
   metrics::Histogram lateness_ms;       // of stale writes: since the newer one was written
   metrics::Histogram reorder_distance;  // of stale writes: sequence numbers behind the newest written (u64)
-  metrics::Histogram answer_ms;         // from the request to its result in order
+  metrics::Histogram answer_ms;         // from the newest request of a document to its result
   std::int64_t lateness_ms_max = 0;
   std::uint64_t reorder_distance_max = 0;
   std::int64_t answer_ms_max = 0;

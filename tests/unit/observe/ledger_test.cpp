@@ -51,6 +51,9 @@ TEST(Ledger, CountsAResultThatRisesBelowANewerRequestAsSupersededAndInOrder) {
   EXPECT_EQ(t.in_order, 2U);
   EXPECT_EQ(t.superseded, 1U);
   EXPECT_EQ(t.out_of_order, 0U);
+  EXPECT_EQ(t.answer_ms_max, 2);
+  // Read before it, made after it.
+  EXPECT_EQ(told({{kRequest, "a", 1, 1}, {kRequest, "a", 2, 4}, {kResult, "a", 1, 3}}).superseded, 0U);
 }
 
 TEST(Ledger, AsksForRequestsFirstAndCountsNothingUntilThen) {
