@@ -23,6 +23,13 @@ struct Stream {
   Offset position;  // next offset to take
 };
 
+struct Taken {
+  std::size_t stream = 0;
+  UnixMs timestamp;  // of the record, or of the one before it when it has none
+  bool timed = true;
+  kafka::Record record = {};
+};
+
 class MergedLog {
  public:
   // `streams` in the order of the places of the bystander. REQUIRES: it outlives this.
@@ -31,12 +38,6 @@ class MergedLog {
   // A round up to these, by stream. One that is below the position changes nothing.
   void read_to(const std::vector<Offset>& ends);
 
-  struct Taken {
-    std::size_t stream = 0;
-    UnixMs timestamp;  // of the record, or of the one before it when it has none
-    bool timed = true;
-    kafka::Record record;
-  };
   enum class State : std::uint8_t {
     kTaken,
     kWaiting,   // some partition has not delivered yet: ask again

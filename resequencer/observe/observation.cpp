@@ -48,7 +48,7 @@ void make_comparable(Command& command) {
   if (auto* result = std::get_if<SequenceResult>(&command)) result->observed.reset();
 }
 
-codec::InputRecord record_of(const MergedLog::Taken& taken, Role role, Partition partition) {
+codec::InputRecord record_of(const Taken& taken, Role role, Partition partition) {
   const kafka::Record& record = taken.record;
   return {role,
           partition,
@@ -229,7 +229,7 @@ Result<bool> Observation::begin_round() {
 Result<bool> Observation::step(Milliseconds limit) {
   for (std::size_t i = 0; i < kStepRecords; ++i) {
     if (ledger_->fault()) return *ledger_->fault();
-    MergedLog::Taken taken;
+    Taken taken;
     const auto state = log_->take(std::nullopt, limit, taken);
     if (!state) return state.error();
     if (state.value() == MergedLog::State::kRoundOver) return false;
@@ -252,7 +252,7 @@ Command Observation::decode(codec::InputRecord& record) const {
   return command;
 }
 
-void Observation::take_request(const MergedLog::Taken& taken) {
+void Observation::take_request(const Taken& taken) {
   const Stream& stream = streams_[taken.stream];
   codec::InputRecord record = record_of(taken, Role::kRequests, stream.partition);
   const Command command = decode(record);
@@ -261,7 +261,7 @@ void Observation::take_request(const MergedLog::Taken& taken) {
 }
 
 // At a miss requests that may stand before it are read first: those that are no younger, by clocks that differ.
-Result<bool> Observation::take_result(MergedLog::Taken& taken) {
+Result<bool> Observation::take_result(Taken& taken) {
   const Stream& stream = streams_[taken.stream];
   codec::InputRecord record = record_of(taken, Role::kCommands, stream.partition);
   const Command command = decode(record);
@@ -270,7 +270,7 @@ Result<bool> Observation::take_result(MergedLog::Taken& taken) {
   if (ledger_->result(command, source, false)) return true;
   const UnixMs until(taken.timestamp.value() + settings().max_clock_drift_ms);
   while (true) {
-    MergedLog::Taken request;
+    Taken request;
     const auto state = log_->take(until, kAskLimit, request);
     if (!state) return state.error();
     if (state.value() == MergedLog::State::kRoundOver) break;
@@ -280,7 +280,7 @@ Result<bool> Observation::take_result(MergedLog::Taken& taken) {
   return true;
 }
 
-void Observation::note_record(const codec::InputRecord& record, DocumentId id, const MergedLog::Taken& taken) {
+void Observation::note_record(const codec::InputRecord& record, DocumentId id, const Taken& taken) {
   Tally& tally = ledger_->tally();
   const bool request = record.role == Role::kRequests;
   if (!taken.timed) ++tally.without_timestamp;

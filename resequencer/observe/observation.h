@@ -55,9 +55,9 @@ class Observation {
   [[nodiscard]] Json note() const;
 
   [[nodiscard]] Command decode(codec::InputRecord& record) const;
-  Result<bool> take_result(MergedLog::Taken& taken);
-  void take_request(const MergedLog::Taken& taken);
-  void note_record(const codec::InputRecord& record, DocumentId id, const MergedLog::Taken& taken);
+  Result<bool> take_result(Taken& taken);
+  void take_request(const Taken& taken);
+  void note_record(const codec::InputRecord& record, DocumentId id, const Taken& taken);
 
   runtime::Application application_;
   engine::Context context_;
