@@ -15,6 +15,7 @@
 #include "cli/operations.h"
 #include "cli/privacy.h"
 #include "cli/seek.h"
+#include "cli/shadow.h"
 #include "config/print.h"
 #include "config/settings.h"
 #include "runtime/service.h"
@@ -183,6 +184,8 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   if (const auto asked = ask(all, options, settings.value())) return finish(*asked);
   if (const auto done = operate(all.operations, options.operations, settings.value())) return finish(*done);
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
+  if (all.run->parsed() && settings.value().mode == "observe")
+    return finish(Shadow::observe(std::move(settings).value()));
   if (all.run->parsed()) return finish(runtime::run(std::move(settings).value(), internals));
   if (all.init->parsed()) return finish(init(std::move(settings).value(), write));
   if (all.seek->parsed()) return finish(seek(std::move(settings).value(), options.seek, write));
@@ -198,11 +201,13 @@ int run_command_line(int argc, char** argv, const runtime::Internals& internals)
   keep_private();
   Options options;
   const Subcommands all = declare(app, options);
+  Shadow shadow(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? EX_OK : EX_USAGE;
   }
+  if (const auto done = shadow.run()) return finish(*done);
   return run_subcommand(all, options, internals);
 }
 

@@ -85,6 +85,28 @@ std::vector<Key<S>> topic_keys() {
   };
 }
 
+// Shadow mode.
+std::vector<Key<S>> observe_keys() {
+  return {
+      text("mode", &S::mode, "run|observe", "observe: `run` only looks at a pipeline and writes nothing to Kafka"),
+      topic("observe.input_topic", &S::observe_input_topic, "topic.requests", "observe: what the pipeline reads"),
+      topic("observe.output_topic", &S::observe_output_topic, "topic.commands", "observe: what the pipeline writes"),
+      text("observe.id", &S::observe_id, "", "observe: where a record has its document id: `key` or `header:NAME`"),
+      text("observe.sequence", &S::observe_sequence, "",
+           "observe: where a record has its sequence, as `header:NAME`; empty = records carry the headers of the wire "
+           "contract, whatever observe.id says"),
+      topic("observe.output_id", &S::observe_output_id, "observe.id", "observe: the same of the output"),
+      topic("observe.output_sequence", &S::observe_output_sequence, "observe.sequence",
+            "observe: the same of the output"),
+      text("observe.target", &S::observe_target, "",
+           "observe: where a record of the output has its target, one of [[target]]; empty = there is one"),
+      text("observe.from", &S::observe_from, "",
+           "observe: `beginning`, `end`, or how long ago, as `30m`, `2h`, `7d`; later starts go on from where it was"),
+      text("observe.for", &S::observe_for, "",
+           "observe: ends after that time, as `10m`; `0s` = after what is there now; empty = at a signal"),
+  };
+}
+
 // What is around the work: `init`, and what the process tells of itself.
 std::vector<Key<S>> surrounding_keys() {
   return {
@@ -105,7 +127,7 @@ std::vector<Key<S>> surrounding_keys() {
 const std::vector<Key<Settings>>& keys() {
   static const std::vector<Key<S>> all = [] {
     std::vector<Key<S>> together = working_keys();
-    for (const auto& more : {topic_keys(), surrounding_keys()})
+    for (const auto& more : {topic_keys(), observe_keys(), surrounding_keys()})
       together.insert(together.end(), more.begin(), more.end());
     return together;
   }();

@@ -125,6 +125,12 @@ Result<Settings> parse(const std::string& toml_text, const std::string& source_n
   return settings;
 }
 
+Result<Settings> from_environment() {
+  Settings settings;
+  if (auto read = read_environment(settings); !read) return read.error();
+  return settings;
+}
+
 Result<Settings> load(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return invalid("cannot open the configuration file " + path);

@@ -1,8 +1,11 @@
 #include "config/rules.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "config/address.h"
 #include "config/nearest.h"
@@ -89,6 +92,33 @@ Result<> check_topics(const Settings& s) {
   return take(s.on_missing_topic, "on_missing_topic");
 }
 
+bool is_place(const std::string& text) {
+  constexpr std::string_view kHeader = "header:";
+  return text == "key" || (text.starts_with(kHeader) && text.size() > kHeader.size());
+}
+
+Result<> check_place(const char* key, const std::string& text) {
+  if (text.empty() || is_place(text)) return Done{};
+  return invalid(std::string(key) + " = \"" + text + "\": must be key or header:NAME");
+}
+
+Result<> check_observe(const Settings& s) {
+  if (s.observe_id.empty()) return invalid("observe.id must be key or header:NAME");
+  for (const auto& checked :
+       {check_place("observe.id", s.observe_id), check_place("observe.sequence", s.observe_sequence),
+        check_place("observe.output_id", s.observe_output_id),
+        check_place("observe.output_sequence", s.observe_output_sequence),
+        check_place("observe.target", s.observe_target)})
+    if (!checked) return checked;
+  if (s.observe_from != "beginning" && s.observe_from != "end" && !parse_duration_ms(s.observe_from))
+    return invalid("observe.from = \"" + s.observe_from + "\": must be beginning, end, or a time as 30m, 2h, 7d");
+  if (!s.observe_for.empty() && !parse_duration_ms(s.observe_for))
+    return invalid("observe.for = \"" + s.observe_for + "\": must be a time as 90s, 10m, 2h");
+  if (!s.observe_input_topic.empty() && s.observe_input_topic == s.observe_output_topic)
+    return invalid("observe.input_topic and observe.output_topic are the same topic");
+  return Done{};
+}
+
 Result<> check_listen(const Settings& s) {
   if (s.http_listen.empty()) return Done{};
   if (const auto address = parse_address(s.http_listen); !address)
@@ -97,6 +127,19 @@ Result<> check_listen(const Settings& s) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> parse_duration_ms(std::string_view text) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || number < 0) return std::nullopt;
+  for (const auto& [unit, ms] : kUnits)
+    if (unit == std::string_view(stop, static_cast<std::size_t>(end - stop)) && number <= INT64_MAX / ms)
+      return number * ms;
+  return std::nullopt;
+}
 
 void name_topics(Settings& settings) {
   const auto name = [&](std::string& topic, const std::string& role) {
@@ -111,12 +154,14 @@ void name_topics(Settings& settings) {
   name(settings.topic_changelog, "changelog");
   name(settings.topic_admin_requests, "admin.requests");
   name(settings.topic_admin_replies, "admin.replies");
+  if (settings.observe_input_topic.empty()) settings.observe_input_topic = settings.topic_requests;
+  if (settings.observe_output_topic.empty()) settings.observe_output_topic = settings.topic_commands;
   for (Target& target : settings.targets) name(target.topic, "output." + target.name);
 }
 
 Result<> check(const Settings& settings) {
   for (const auto& checked : {check_names(settings), check_targets(settings), check_topics(settings),
-                              check_transport(settings), check_listen(settings)})
+                              check_transport(settings), check_listen(settings), check_observe(settings)})
     if (!checked) return checked;
   return Done{};
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +79,18 @@ struct Settings {
   std::int64_t init_replication = 1;
   std::int64_t init_max_message_bytes = 17 * 1024 * 1024;
 
+  // Shadow mode: a pipeline is looked at and left alone (docs/shadow.md).
+  std::string mode = "run";
+  std::string observe_input_topic;   // empty = topic.requests
+  std::string observe_output_topic;  // empty = topic.commands
+  std::string observe_id = "key";
+  std::string observe_sequence;  // empty = the records carry the headers of the wire contract
+  std::string observe_output_id;
+  std::string observe_output_sequence;  // empty = as in the input
+  std::string observe_target;
+  std::string observe_from = "end";
+  std::string observe_for;
+
   std::string log_level = "info";
   std::string http_listen = "127.0.0.1:9464";
   bool http_page = true;
@@ -93,6 +106,12 @@ struct Settings {
 
 // RESEQ_APPLICATION_ID of application.id; of a property of [kafka]: RESEQ_KAFKA_SASL_PASSWORD of sasl.password.
 [[nodiscard]] std::string environment_name(std::string_view key);
+
+// "90s", "10m", "2h", "7d", "500ms" as milliseconds. Empty: it is no time, or too long for 64 bits.
+[[nodiscard]] std::optional<std::int64_t> parse_duration_ms(std::string_view text);
+
+// What zero configuration begins with: defaults, then the environment. What is missing is for check().
+[[nodiscard]] Result<Settings> from_environment();
 
 // Fills in the names of topics that are not set: <application.id>.<role>, <application.id>.output.<target>.
 void name_topics(Settings& settings);

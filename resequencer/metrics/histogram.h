@@ -16,6 +16,10 @@ class Histogram {
   // The last bucket but one ends at 2^26: 18 hours in milliseconds.
   static constexpr std::size_t kBuckets = 28;
 
+  Histogram() = default;
+  // As it was written down.
+  Histogram(const std::array<std::uint64_t, kBuckets>& counts, std::uint64_t sum) : counts_(counts), sum_(sum) {}
+
   // What is below 0 counts as 0: clocks of two hosts differ.
   void observe(std::int64_t value) {
     const auto whole = static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));

@@ -34,6 +34,7 @@ const std::map<std::string_view, Words>& rule() {
       {"resequencer/page", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
       {"resequencer/runtime", {"resequencer"}},
+      {"resequencer/observe", {"resequencer"}},
       {"resequencer/cli", {"resequencer"}},
       {"resequencer", {"resequencer/cli"}},  // main.cpp
       {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
