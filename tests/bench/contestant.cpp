@@ -17,8 +17,9 @@ namespace {
 
 constexpr int kInitLimitMs = 60'000;
 constexpr Milliseconds kDeleteLimit{30'000};
-constexpr std::array kRoles = {"requests",         "commands",    "control", "work",     "output.search",
-                               "output.catalogue", "dead-letter", "events",  "changelog"};
+constexpr std::array kRoles = {"requests",      "commands",         "control",      "work",
+                               "output.search", "output.catalogue", "dead-letter",  "events",
+                               "changelog",     "admin.requests",   "admin.replies"};
 
 std::vector<std::string> streams(const Application& application, const std::string& store) {
   return {application.site().streams,

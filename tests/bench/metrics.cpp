@@ -109,6 +109,21 @@ void measure_growth(const Site& site, const Sizes& sizes, Report& report) {
                    Goal::kAtMost, 2.0);
 }
 
+// The one who asks shares the cores, too.
+void measure_asking(const Site& site, const Sizes& sizes, Report& report) {
+  constexpr double kQueriesPerSecond = 10;
+  const std::string part = "asked";
+  const Requests requests({.documents = sizes.intake});
+  Contestant contestant = resequencer(site);
+  for (int round = 0; round < sizes.rounds; ++round)
+    for (const double queries : {0.0, kQueriesPerSecond}) {
+      contestant.name = queries == 0 ? "never" : "ten-a-second";
+      run_once(site, contestant, requests, {.queries_per_second = queries}, part, report);
+    }
+  report.add_ratio("asked_throughput_to_not_asked", report.find(part, "ten-a-second", kPerSecond),
+                   report.find(part, "never", kPerSecond), Goal::kAtLeast, 0.98);
+}
+
 // The processes share the cores of one machine with the broker: it shows what a second one costs, not how much faster
 // two machines are.
 void measure_processes(const Site& site, const Sizes& sizes, Report& report) {

@@ -35,6 +35,7 @@ void measure_life(const Site& site, const Sizes& sizes, Report& report);
 void measure_hop(const Site& site, const Sizes& sizes, Report& report);
 void measure_skew(const Site& site, const Sizes& sizes, Report& report);
 void measure_growth(const Site& site, const Sizes& sizes, Report& report);
+void measure_asking(const Site& site, const Sizes& sizes, Report& report);
 void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

@@ -2,8 +2,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
+#include "tests/bench/asking.h"
 #include "tests/bench/progress.h"
 
 namespace reseq::bench {
@@ -35,7 +37,10 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
   const Processes processes = start(contestant, application);
   const double from = total < kInputsToMeasure ? 0 : course.from;
   const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, processes);
+  std::optional<Asking> asking;
+  if (course.queries_per_second > 0) asking.emplace(application, course.queries_per_second);
   const Sample end = await(total, progress, processes);
+  if (asking) asking->stop();
   Memory memory;
   for (const auto& process : processes) memory += memory_of(process->pid());
   stop(processes);

@@ -13,7 +13,8 @@ struct Course {
   Mode mode = Mode::kIntake;
   Completeness completeness = Completeness::kEveryRequest;  // of work
   Layout layout = {};
-  double from = 0.1;  // part of the records that are not measured: processes start, caches fill
+  double from = 0.1;              // part of the records that are not measured: processes start, caches fill
+  double queries_per_second = 0;  // asked on the admin topic meanwhile
 };
 
 // Per request in Mode::kIntake, per document in Mode::kLife.

@@ -19,8 +19,8 @@ using namespace reseq::bench;  // NOLINT(google-build-using-namespace): the word
 
 using Part = std::pair<const char*, void (*)(const Site&, const Sizes&, Report&)>;
 constexpr Part kParts[] = {
-    {"micro", measure_micro}, {"intake", measure_intake}, {"life", measure_life},          {"hop", measure_hop},
-    {"skew", measure_skew},   {"growth", measure_growth}, {"processes", measure_processes}};
+    {"micro", measure_micro}, {"intake", measure_intake}, {"life", measure_life},           {"hop", measure_hop},
+    {"skew", measure_skew},   {"growth", measure_growth}, {"processes", measure_processes}, {"asking", measure_asking}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -52,8 +52,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--rounds", arguments.rounds, "alternating runs of each contestant")->check(CLI::Range(1, 100));
   app.add_option("--json", arguments.json_file, "file for the metrics");
   app.add_option("--part", arguments.parts,
-                 "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes")
-      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes"}));
+                 "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking")
+      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
