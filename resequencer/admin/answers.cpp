@@ -9,7 +9,7 @@ namespace reseq::admin {
 namespace {
 
 // More than a cluster of Kafka can have: what replies say comes from outside.
-constexpr std::int64_t kPartitionsMax = 1'000'000;
+constexpr std::int64_t kPartitionsMax = 10'000;
 
 // An answer that says something stands above a refusal; of two the later generation, then the later position.
 bool is_better(const Json& one, const Json& other) {

@@ -6,8 +6,10 @@
 #include <deque>
 
 #include "admin/document_json.h"
+#include "admin/json_text.h"
 #include "base/log.h"
 #include "cli/progress.h"
+#include "cli/session.h"
 #include "cli/table.h"
 #include "cli/writing.h"
 #include "codec/dead_letter.h"
@@ -93,30 +95,71 @@ void print_json(const Json& json) {
 }
 
 // Why it cannot go back to where it came from.
-std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings) {
+std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings, bool old) {
   namespace header = codec::header;
   const std::string topic = letter.text(header::kSourceTopic);
   if (topic != settings.topic_requests && topic != settings.topic_commands)
-    return "it came from " + log::outside(topic) + ", which is none of " + settings.topic_requests + " and " +
+    return "it came from " + log::one_line(topic) + ", which is none of " + settings.topic_requests + " and " +
            settings.topic_commands;
+  if (!letter.source_partition()) return "it does not say where it came from";
   for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
     if (letter.has(name))
       return std::string(name) + ": a part of it was left out; write it again from where it is whole";
-  return std::nullopt;
+  if (topic == settings.topic_commands || old || settings.watermark_retention_ms == 0) return std::nullopt;
+  if (runtime::SystemClock().now().value() - letter.at.value() < settings.watermark_retention_ms) return std::nullopt;
+  return "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
+         "sends "
+         "it all the same";
+}
+
+bool needs_default_epoch(const DeadLetter& letter, const config::Settings& settings) {
+  return letter.text(codec::header::kSourceTopic) == settings.topic_requests && !letter.has(codec::header::kEpoch) &&
+         !letter.has(codec::header::kControl);
+}
+
+// A request without an epoch would get the default of now. It had that of then, which nobody remembers.
+Result<> check_epochs(const std::vector<DeadLetter>& letters, const config::Settings& settings) {
+  const auto first = std::find_if(letters.begin(), letters.end(),
+                                  [&](const DeadLetter& each) { return needs_default_epoch(each, settings); });
+  if (first == letters.end()) return Done{};
+  auto session = Session::open(settings, {});
+  if (!session) return session.error();
+  admin::Answers answers;
+  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
+  if (!answers.complete())
+    return Error{ErrorClass::kTimeout, 0,
+                 "requests without an epoch are sent again only while all partitions answer that it was never raised: "
+                 "not answered for " +
+                     answers.missing()};
+  for (const auto& [partition, part] : answers.partitions())
+    if (admin::number_in(part, "default_epoch") != 0)
+      return invalid(text_of(first->place) +
+                     ": a request without an epoch, and the default epoch was raised: it would "
+                     "count as newer than it is; send it with reseq-epoch");
+  return Done{};
 }
 
 // By its key, as the producer should have done it; what has no key, or no known partitioner, to where it was.
 Result<> send_again(Writing& writing, const DeadLetter& letter, Partitioner partitioner) {
   std::optional<Partition> partition;
-  if (!letter.key || partitioner == Partitioner::kUnchecked) {
-    const std::string text = letter.text(codec::header::kSourcePartition);
-    std::int32_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (parsed.ec != std::errc()) return invalid(text_of(letter.place) + " does not say where it came from");
-    partition = Partition(number);
-  }
+  if (!letter.key || partitioner == Partitioner::kUnchecked) partition = Partition(*letter.source_partition());
   return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, letter.input_headers(),
                       partition);
+}
+
+// All of them, acknowledged.
+Result<> send_all(const runtime::Application& application, const std::vector<DeadLetter>& letters) {
+  auto writing = Writing::open(application);
+  if (!writing) return writing.error();
+  Result<> sent = Done{};
+  for (const DeadLetter& letter : letters)
+    if (sent = send_again(writing.value(), letter, application.partitioner); !sent) break;
+  const Result<> finished = writing.value().finish();
+  if (sent && finished) return Done{};
+  Error error = sent ? finished.error() : sent.error();
+  error.message = "not all " + std::to_string(letters.size()) + " were sent: " + error.message +
+                  ". To send them again is harmless: what has arrived is a duplicate then";
+  return error;
 }
 
 Result<std::vector<DeadLetter>> named(const runtime::Application& application, const std::vector<LetterPlace>& places,
@@ -163,6 +206,13 @@ std::string DeadLetter::text(std::string_view name) const {
   const auto found =
       std::find_if(headers.rbegin(), headers.rend(), [&](const auto& each) { return each.first == name; });
   return found == headers.rend() ? std::string() : found->second.value_or("");
+}
+
+std::optional<std::int32_t> DeadLetter::source_partition() const {
+  const std::string digits = text(codec::header::kSourcePartition);
+  std::int32_t number = -1;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return parsed.ec == std::errc() && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
 bool DeadLetter::has(std::string_view name) const {
@@ -249,22 +299,19 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
 }
 
 Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace>& places, const LetterFilter& filter,
-                 bool dry_run) {
+                 const RedriveOptions& options) {
   const runtime::Application application(settings);
   const auto letters = named(application, places, filter);
   if (!letters) return letters.error();
   for (const DeadLetter& letter : letters.value())
-    if (const auto why = obstacle(letter, settings)) return invalid(text_of(letter.place) + ": " + *why);
-  auto writing = Writing::open(application);
-  if (!writing) return writing.error();
-  for (const DeadLetter& letter : letters.value()) {
-    if (!dry_run)
-      if (auto sent = send_again(writing.value(), letter, application.partitioner); !sent) return sent;
+    if (const auto why = obstacle(letter, settings, options.old)) return invalid(text_of(letter.place) + ": " + *why);
+  if (auto good = check_epochs(letters.value(), settings); !good) return good;
+  if (!options.dry_run)
+    if (auto sent = send_all(application, letters.value()); !sent) return sent;
+  for (const DeadLetter& letter : letters.value())
     std::printf("%s  %s  %s to %s\n", text_of(letter.place).c_str(), id_text(letter).c_str(),
-                dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());
-  }
-  if (dry_run) return Done{};
-  return writing.value().finish();
+                options.dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());
+  return Done{};
 }
 
 }  // namespace reseq::cli

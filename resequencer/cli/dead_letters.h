@@ -36,6 +36,8 @@ struct DeadLetter {
   // Of the last header of this name; empty when there is none.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const;
+  // Of the input; nothing when it does not say.
+  [[nodiscard]] std::optional<std::int32_t> source_partition() const;
   // The record as it was: without what a dead letter adds.
   [[nodiscard]] std::vector<OwnedHeader> input_headers() const;
 };
@@ -53,10 +55,15 @@ struct LetterFilter {
 // The newest that fit, oldest first.
 Result<> list_dead_letters(const config::Settings& settings, const LetterFilter& filter, View view);
 Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& place, View view);
+struct RedriveOptions {
+  bool dry_run = false;
+  bool old = false;  // also requests that are older than watermark_retention_ms
+};
 // Writes inputs again, as they came, to the topics that they came from: those named, or with no names all that fit.
-// kInvalid: one of them cannot be sent again (its payload was left out, it came from another topic); nothing is sent
-// then.
+// kInvalid: one of them cannot be sent again, and nothing is sent then: its payload was left out; it came from another
+// topic; it is a request that might undo newer ones, because those may be forgotten, or because it has no epoch and the
+// default epoch was raised. kTimeout: not all are acknowledged, none is printed.
 Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace>& places, const LetterFilter& filter,
-                 bool dry_run);
+                 const RedriveOptions& options);
 
 }  // namespace reseq::cli

@@ -11,6 +11,7 @@
 #include "cli/writing.h"
 #include "codec/hash.h"
 #include "codec/header_names.h"
+#include "codec/json_writer.h"
 #include "kafka/admin.h"
 #include "runtime/clients.h"
 #include "runtime/log_reading.h"
@@ -29,6 +30,7 @@ using runtime::LogReading;
 namespace header = codec::header;
 
 constexpr Milliseconds kAskLimit{10'000};
+constexpr std::size_t kControlIdBytesMax = 200;  // what is drawn comes behind it
 
 Error invalid(std::string text) {
   return {ErrorClass::kInvalid, 0, std::move(text)};
@@ -48,7 +50,8 @@ class Operation {
       : application_(settings),
         name_(std::move(name)),
         options_(options),
-        control_id_(options.control_id.empty() ? draw_control_id() : options.control_id) {
+        drawn_(draw_control_id()),
+        control_id_(options.control_id.empty() ? drawn_ : options.control_id + " " + drawn_) {
     add(header::kControl, name_);
     add(header::kControlId, control_id_);
     if (options.dry_run) add(header::kControlDryRun, "true");
@@ -93,6 +96,8 @@ class Operation {
 
   Result<> run(const std::vector<std::int32_t>& where, std::int32_t count, const std::optional<std::string>& key,
                const std::optional<std::string>& payload) {
+    if (!codec::is_utf8(options_.control_id) || options_.control_id.size() > kControlIdBytesMax)
+      return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
     for (const std::int32_t partition : where)
       if (partition < 0 || partition >= count)
         return invalid("there is no partition " + std::to_string(partition) + ": there are " + std::to_string(count));
@@ -127,10 +132,10 @@ class Operation {
   }
 
   void note(const kafka::Record& record, std::map<std::int64_t, Json>& told) const {
-    if (!record.payload || record.payload->find(control_id_) == std::string_view::npos) return;
+    if (!record.payload || record.payload->find(drawn_) == std::string_view::npos) return;
     Json event = Json::parse(*record.payload, nullptr, false);
     if (!event.is_object() || text_in(event, "kind", "") != "operation") return;
-    if (text_in(event, "control_id", "") != control_id_ || text_in(event, "operation", "") != name_) return;
+    if (!text_in(event, "control_id", "").ends_with(drawn_)) return;
     told.emplace(number_in(member(event, "source"), "partition", -1), std::move(event));
   }
 
@@ -166,17 +171,20 @@ class Operation {
           ErrorClass::kTimeout, 0,
           name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
               ": it happens when an instance has them; the events topic will tell. Doing it again is harmless"};
+    std::string refused;
     for (const auto& [partition, event] : told) {
       const std::string reason = text_in(event, "reason", "");
-      if (reason.empty() || reason == "no_change") continue;
-      return invalid(name_ + " was refused: " + reason + " (schemas/reasons.md); nothing was changed");
+      if (reason.empty() || reason == "no_change" || reason == "duplicate") continue;  // it is as it should be
+      refused += (refused.empty() ? "" : ", ") + std::to_string(partition) + " (" + reason + ")";
     }
+    if (!refused.empty()) return invalid(name_ + " was refused in partition " + refused + ": see schemas/reasons.md");
     return Done{};
   }
 
   runtime::Application application_;
   std::string name_;
   OperationOptions options_;
+  std::string drawn_;  // of this operation alone: its event is told from all others by it
   std::string control_id_;
   std::vector<OwnedHeader> headers_;
 };
@@ -204,8 +212,8 @@ Result<> pause(const config::Settings& settings, bool paused, std::optional<std:
   return Operation(settings, paused ? "pause" : "resume", options).run_for(partition);
 }
 
-Result<> release(const config::Settings& settings, const LetterPlace& place, const Expectation& expected,
-                 const OperationOptions& options) {
+Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options) {
+  const LetterPlace& place = wanted.place;
   Operation operation(settings, "release", options);
   const auto letter = read_dead_letter(operation.application(), place);
   if (!letter) return letter.error();
@@ -216,8 +224,11 @@ Result<> release(const config::Settings& settings, const LetterPlace& place, con
       return invalid(text_of(place) + ": a part of it was left out (" + std::string(name) + ")");
   for (const auto& [name, value] : letter.value().input_headers())
     if (!name.starts_with(header::kControl)) operation.add(name, value);
-  operation.expect(expected);
-  return operation.run_for(*letter.value().key, letter.value().payload, std::nullopt);
+  operation.expect(wanted.expected);
+  const bool unchecked = operation.application().partitioner == Partitioner::kUnchecked;
+  if (wanted.unknown) operation.add(header::kControlUnknown, "true");
+  return operation.run_for(*letter.value().key, letter.value().payload,
+                           unchecked ? letter.value().source_partition() : std::nullopt);
 }
 
 }  // namespace reseq::cli

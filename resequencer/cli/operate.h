@@ -16,7 +16,7 @@ namespace reseq::cli {
 struct OperationOptions {
   AskOptions ask;
   bool dry_run = false;
-  std::string control_id;  // empty: drawn
+  std::string control_id;  // stands in the audit event, in front of a part that is drawn
 };
 
 // What the operator has seen; an operation that finds something else does nothing.
@@ -31,6 +31,11 @@ struct ExpireRequest {
   Expectation expected;
   std::optional<std::int32_t> partition;  // needed only with partitioner = unchecked
 };
+struct ReleaseRequest {
+  LetterPlace place;
+  Expectation expected;
+  bool unknown = false;  // also when nothing is known of the document
+};
 struct FloorRequest {
   std::uint64_t version = 0;
   std::optional<std::string> target;
@@ -38,8 +43,8 @@ struct FloorRequest {
   std::optional<std::int32_t> partition;  // absent: all
 };
 
-// Each prints what became of it, by partition. kInvalid: it was dropped or refused, and nothing changed, or it cannot
-// be written. kTimeout: it is written, and nobody has confirmed it within the time-out.
+// Each prints what became of it, by partition. kInvalid: some partition refused it, or it cannot be written. kTimeout:
+// it is written, and nobody has confirmed it within the time-out.
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options);
@@ -47,7 +52,6 @@ Result<> raise_version_floor(const config::Settings& settings, const FloorReques
 Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
                const OperationOptions& options);
 // A dead-lettered result goes out although nothing waits for it, unless a newer one is known.
-Result<> release(const config::Settings& settings, const LetterPlace& place, const Expectation& expected,
-                 const OperationOptions& options);
+Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options);
 
 }  // namespace reseq::cli

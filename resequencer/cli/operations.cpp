@@ -22,6 +22,8 @@ void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
       ->required()
       ->expected(1);
   all.letters_redrive->add_option("place", into.places, "as `dead-letter list` shows them, PARTITION:OFFSET");
+  all.letters_redrive->add_flag("--old", into.old,
+                                "also requests older than what is remembered: they may undo newer ones");
   all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
   const std::map<std::string, std::int64_t> units = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
@@ -53,7 +55,7 @@ Result<> redrive_those(const Operations& operations, const std::vector<LetterPla
                        const config::Settings& settings) {
   if (places.empty() == !operations.all_letters)
     return invalid("name the dead letters, or say --all for those that fit --reason, --prefix and --since");
-  return redrive(settings, places, operations.filter, operations.options.dry_run);
+  return redrive(settings, places, operations.filter, {operations.options.dry_run, operations.old});
 }
 
 }  // namespace
@@ -74,9 +76,12 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
       ->required()
       ->expected(1);
   for (CLI::App* command : {all.expire, all.release}) {
-    command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
-    command->add_option("--expect-epoch", into.expected.epoch, "with --expect-seq, its epoch (0)");
+    CLI::Option* sequence =
+        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
+    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")->needs(sequence);
   }
+  all.release->add_flag("--unknown", into.unknown,
+                        "also if nothing is known of the document: a newer result may have gone out, and be forgotten");
   all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
   all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked");
   all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")->required();
@@ -92,8 +97,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
     if (command != all.letters_list && command != all.letters_show)
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
   for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
-    command->add_option("--control-id", into.options.control_id,
-                        "its name in the audit event, as a ticket; default: drawn");
+    command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
   for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess})
     command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
@@ -116,7 +120,8 @@ std::optional<Result<>> operate(const OperationCommands& commands, Operations op
   const std::vector<LetterPlace> places = places_of(operations.places, wrong);
   if (!wrong.empty()) return invalid(wrong);
   if (commands.expire->parsed()) return expire(settings, operations.expire, options);
-  if (commands.release->parsed()) return release(settings, places.front(), operations.expected, options);
+  if (commands.release->parsed())
+    return release(settings, {places.front(), operations.expected, operations.unknown}, options);
   if (commands.reprocess->parsed()) return reprocess(settings, operations.expire.id, options);
   if (commands.reset->parsed()) return reset(settings, operations.epoch, options);
   if (commands.floor->parsed()) return raise_version_floor(settings, operations.floor, options);

@@ -23,6 +23,8 @@ struct Operations {
   bool all_partitions = false;
   std::uint32_t epoch = 0;
   std::vector<std::string> places;
+  bool unknown = false;
+  bool old = false;
   LetterFilter filter;
   std::int64_t since_ms = 0;
   bool all_letters = false;

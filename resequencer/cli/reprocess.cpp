@@ -18,6 +18,7 @@ namespace reseq::cli {
 
 namespace {
 
+using admin::bytes_in;
 using admin::Json;
 using admin::member;
 using admin::number_in;
@@ -39,7 +40,8 @@ struct Newest {
   Partition partition;
   Offset offset;
   std::int64_t epoch = 0;
-  std::string order;     // for a person
+  std::string order;  // for a person
+  std::string sequence;
   std::string revision;  // of the newest order
 };
 
@@ -51,8 +53,12 @@ Result<Newest> newest_of(Session& session, const std::string& id) {
       const Json request = member(document, "request");
       if (!request.is_object()) return invalid(log::one_line(id) + " was never requested, only registered by commands");
       const Json order = member(request, "order");
-      return Newest{Partition(static_cast<std::int32_t>(partition)), Offset(number_in(request, "offset", -1)),
-                    number_in(order, "epoch"), order_text(order), text_in(order, "revision", "0")};
+      return Newest{Partition(static_cast<std::int32_t>(partition)),
+                    Offset(number_in(request, "offset", -1)),
+                    number_in(order, "epoch"),
+                    order_text(order),
+                    bytes_in(order, "seq"),
+                    text_in(order, "revision", "0")};
     }
   if (!all_asked(answers))
     return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
@@ -75,7 +81,10 @@ Result<> wait_for_revision(Session& session, const std::string& id, const Newest
   while (SteadyClock::now() < until) {
     const auto now = newest_of(session, id);
     if (!now) return now.error();
-    if (now.value().order != before.order || now.value().revision != before.revision) {
+    if (now.value().epoch != before.epoch || now.value().sequence != before.sequence)
+      return invalid("a newer request of " + log::one_line(id) + " has come, " + now.value().order +
+                     ": it is processed instead");
+    if (now.value().revision != before.revision) {
       std::printf("%s: requested again, newest request %s\n", log::one_line(id).c_str(), now.value().order.c_str());
       return Done{};
     }

@@ -25,7 +25,7 @@ enum class View : std::uint8_t { kText, kJson };
 
 void print(const observe::Json& report, View view) {
   const std::string text = view == View::kJson
-                               ? report.dump(2, ' ', false, observe::Json::error_handler_t::replace) + "\n"
+                               ? report.dump(2, ' ', true, observe::Json::error_handler_t::replace) + "\n"
                                : observe::report_text(report);
   std::fputs(text.c_str(), stdout);
 }

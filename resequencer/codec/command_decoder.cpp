@@ -303,7 +303,7 @@ Command Decoder::operation() {
   refuse_reserved();
   const auto id = text(HeaderKind::kControlId);
   const auto partition = number<std::uint32_t>(HeaderKind::kControlPartition);
-  if (!id || id->empty() || !partition) refuse(Reason::kMalformedHeader);
+  if (!id || id->empty() || id->size() > kMaxControlIdBytes || !partition) refuse(Reason::kMalformedHeader);
   if (partition && static_cast<std::int64_t>(*partition) != record_.partition.value()) refuse(Reason::kMisrouted);
   const bool dry_run = flag(HeaderKind::kControlDryRun);
   if (name == "expire") return expire(dry_run);
@@ -334,7 +334,7 @@ Command Decoder::expire(bool dry_run) {
 }
 
 Command Decoder::release(bool dry_run) {
-  ReleaseByHand command{dry_run, {}, expected()};
+  ReleaseByHand command{dry_run, flag(HeaderKind::kControlUnknown), {}, expected()};
   read_sequence_result(command.result);
   if (failed()) return refused();
   return command;

@@ -59,7 +59,9 @@ void operation_members(const Event& event, const InputRecord& input, JsonWriter&
   const FoundHeaders found(input.headers);
   const auto member = [&](std::string_view name, std::string_view base64_name, HeaderKind kind) {
     const Header* header = found.find(kind);
-    if (header != nullptr && header->value) bytes_member(name, base64_name, *header->value, json);
+    if (header == nullptr || !header->value) return;
+    // A refused record may say anything, at any length, and its event has to fit.
+    bytes_member(name, base64_name, header->value->substr(0, kMaxControlIdBytes), json);
   };
   member("operation", "operation_base64", HeaderKind::kControl);
   member("control_id", "control_id_base64", HeaderKind::kControlId);

@@ -39,6 +39,7 @@ constexpr std::array kKnown = {
     Known{"reseq-expires-at", HeaderKind::kReserved},
     Known{"reseq-transaction", HeaderKind::kReserved},
     Known{"reseq-previous-seq", HeaderKind::kReserved},
+    Known{header::kControlUnknown, HeaderKind::kControlUnknown},
     Known{header::kControlDryRun, HeaderKind::kControlDryRun},
     Known{header::kObservedVersion, HeaderKind::kObservedVersion},
     Known{header::kControlPartition, HeaderKind::kControlPartition},

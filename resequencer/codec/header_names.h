@@ -28,6 +28,7 @@ inline constexpr std::string_view kControl = "reseq-control";
 inline constexpr std::string_view kControlId = "reseq-control-id";
 inline constexpr std::string_view kControlPartition = "reseq-control-partition";
 inline constexpr std::string_view kControlDryRun = "reseq-control-dry-run";
+inline constexpr std::string_view kControlUnknown = "reseq-control-unknown";
 inline constexpr std::string_view kControlExpectedSeq = "reseq-control-expected-seq";
 inline constexpr std::string_view kControlExpectedEpoch = "reseq-control-expected-epoch";
 inline constexpr std::string_view kControlExpectedVersion = "reseq-control-expected-version";
@@ -76,6 +77,7 @@ enum class HeaderKind : std::uint8_t {
   kControlId,
   kControlPartition,
   kControlDryRun,
+  kControlUnknown,
   kControlExpectedSeq,
   kControlExpectedEpoch,
   kControlExpectedVersion,

@@ -43,6 +43,7 @@ void remove_operation(const Said& said, HeaderEdits& edits) {
   remove(HeaderKind::kControl, header::kControl, said, edits);
   remove(HeaderKind::kControlId, header::kControlId, said, edits);
   remove(HeaderKind::kControlPartition, header::kControlPartition, said, edits);
+  remove(HeaderKind::kControlUnknown, header::kControlUnknown, said, edits);
   remove(HeaderKind::kControlExpectedSeq, header::kControlExpectedSeq, said, edits);
   remove(HeaderKind::kControlExpectedEpoch, header::kControlExpectedEpoch, said, edits);
   remove(HeaderKind::kControlExpectedVersion, header::kControlExpectedVersion, said, edits);

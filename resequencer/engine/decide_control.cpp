@@ -46,9 +46,11 @@ Ruling decide_expire(const Expire& command, const Row* row) {
 Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
                       const Context& context) {
   const std::optional<Order> order = command_order(command.result, row, state.default_epoch);
-  if (!order || is_expected(command.expected, row)) return decide_forced(command.result, row, state, context);
+  if (!order) return refuse(Reason::kEpochMissing);
+  const bool expected = is_expected(command.expected, row);
+  if (expected && (row != nullptr || command.unknown)) return decide_forced(command.result, row, state, context);
   Ruling ruling;
-  ruling.decision = dropped(Reason::kUnexpectedState);
+  ruling.decision = dropped(expected ? Reason::kUnregistered : Reason::kUnexpectedState);
   set_order(ruling, *order);
   return ruling;
 }

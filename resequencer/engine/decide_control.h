@@ -15,7 +15,8 @@ namespace reseq::engine {
 [[nodiscard]] Ruling decide_expire(const Expire& command, const Row* row);
 
 // As a SEQUENCE, but where that is unregistered (S3, S5) the target is registered and served at once. What is
-// superseded or stale stays so: no hand lets an old result win. `row` null = nothing is known.
+// superseded or stale stays so: of what is known, no hand lets an old result win. `row` null = nothing is known:
+// dropped (`unregistered`) unless the operator accepts that.
 [[nodiscard]] Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
                                     const Context& context);
 

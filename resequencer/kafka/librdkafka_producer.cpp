@@ -30,6 +30,12 @@ bool is_part_of_a_transaction(int api) {
   return std::find(kApis.begin(), kApis.end(), api) != kApis.end();
 }
 
+// An error of librdkafka's own, as a lost connection or a time-out. What brokers say of a request is in their response;
+// of one that was never sent because its coordinator was not found, librdkafka repeats here what was said instead.
+bool is_without_answer(rd_kafka_resp_err_t error) {
+  return error > RD_KAFKA_RESP_ERR__BEGIN && error < RD_KAFKA_RESP_ERR__END;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Producer>> LibrdkafkaProducer::open(const ClusterSettings& settings) {
@@ -249,7 +255,7 @@ rd_kafka_resp_err_t LibrdkafkaProducer::on_new(rd_kafka_t* client, const rd_kafk
 rd_kafka_resp_err_t LibrdkafkaProducer::on_response(rd_kafka_t*, int, const char*, int32_t, int16_t api, int16_t,
                                                     int32_t, std::size_t, int64_t, rd_kafka_resp_err_t error,
                                                     void* self) {
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR && is_part_of_a_transaction(api))
+  if (is_without_answer(error) && is_part_of_a_transaction(api))
     static_cast<LibrdkafkaProducer*>(self)->in_doubt_ = true;
   return RD_KAFKA_RESP_ERR_NO_ERROR;
 }

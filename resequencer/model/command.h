@@ -19,6 +19,9 @@ namespace reseq {
 
 inline constexpr std::size_t kMaxIdBytes = 4096;
 
+// Of the name of an operation, which its event repeats.
+inline constexpr std::size_t kMaxControlIdBytes = 256;
+
 // The document id: any bytes, 1 .. kMaxIdBytes.
 using DocumentId = std::string_view;
 
@@ -93,6 +96,9 @@ struct Expire {
 // `reseq-control: release`: a result that no registration waits for is the newest of its target all the same.
 struct ReleaseByHand {
   bool dry_run = false;
+  // Also when nothing is known of the document. It may have been forgotten: nobody can say then whether a newer result
+  // has gone out.
+  bool unknown = false;
   SequenceResult result;
   std::optional<ExpectedRequest> expected;
 };

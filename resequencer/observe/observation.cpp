@@ -17,6 +17,7 @@ namespace reseq::observe {
 
 namespace {
 
+constexpr int kWaitsMax = 3;  // of kAskLimit each
 constexpr Milliseconds kAskLimit{10'000};
 constexpr std::size_t kStepRecords = 1'000;
 
@@ -245,8 +246,12 @@ Result<bool> Observation::step(Milliseconds limit) {
 Command Observation::decode(codec::InputRecord& record) const {
   const auto& places = record.role == Role::kRequests ? input_places_ : output_places_;
   if (places) return observe::decode(record, *places, application_.sequence_kind, targets_);
-  const codec::DecodeContext context{&targets_, application_.sequence_kind, Partitioner::kUnchecked,
-                                     application_.partitions, context_.intake == engine::Intake::kTap};
+  const codec::DecodeContext context{&targets_,
+                                     application_.sequence_kind,
+                                     Partitioner::kUnchecked,
+                                     application_.partitions,
+                                     context_.intake == engine::Intake::kTap,
+                                     application_.cloudevents};
   Command command = codec::decode(record, context);
   make_comparable(command);
   return command;
@@ -269,12 +274,15 @@ Result<bool> Observation::take_result(Taken& taken) {
   note_record(record, id_of(command), taken);
   if (ledger_->result(command, source, false)) return true;
   const UnixMs until(taken.timestamp.value() + settings().max_clock_drift_ms);
-  while (true) {
+  for (int waited = 0; waited < kWaitsMax;) {
     Taken request;
     const auto state = log_->take(until, kAskLimit, request);
     if (!state) return state.error();
     if (state.value() == MergedLog::State::kRoundOver) break;
     if (state.value() == MergedLog::State::kTaken) take_request(request);
+    // Nothing of this is saved yet: the next start begins before it.
+    if (state.value() == MergedLog::State::kWaiting && ++waited == kWaitsMax)
+      return Error{ErrorClass::kTimeout, 0, input_.name + " cannot be read on: no broker answers"};
   }
   (void)ledger_->result(command, source, true);
   return true;

@@ -24,7 +24,7 @@ namespace reseq::observe {
 namespace {
 
 constexpr const char* kReport = "report.json";
-constexpr Milliseconds kRoundPause{200};
+constexpr Milliseconds kRoundPause{1'000};  // each round asks the brokers for all ends
 constexpr Milliseconds kReportEvery{2'000};
 constexpr Milliseconds kPollLimit{50};
 constexpr Milliseconds kRetryPause{1'000};

@@ -56,7 +56,7 @@ void Worker::log_restores() {
 void Worker::log_backlog() {
   std::vector<CatchUp::Seen> seen;
   for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning) continue;
+    if (task->phase() != Phase::kRunning || task->paused()) continue;
     CatchUp::Seen& one = seen.emplace_back(CatchUp::Seen{.partition = task->partition()});
     for (const Role role : kInputs) {
       const auto end = consumer_->known_end({application_.topics.of(role), task->partition()});

@@ -99,10 +99,12 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
       InputReport& input = report.inputs[i];
       input.decided = task.queue().decided(kInputs[i]);
       input.read = task.queue().read(kInputs[i]);
-      input.paused = held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
-                     (task.paused() && kInputs[i] != Role::kControl) ||
+      const bool unread = task.paused() && kInputs[i] != Role::kControl;
+      input.paused = unread || held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
                      (kInputs[i] == Role::kCommands && contains(throttled_, task.partition()));
-      if (consumer_) input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
+      // Nothing is fetched of a paused one, so that nobody tells its end.
+      if (consumer_ && !unread)
+        input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
     }
   if (!task.has_store()) return report;
   const store::PartitionStore& store = task.store();

@@ -38,6 +38,8 @@ void Oracle::judge_by_hand(const Entry& entry, const ReleaseByHand& command) {
   if (judge_dry_run(entry, command.dry_run)) return;
   const SequenceResult& result = command.result;
   if (!judge_epoch(entry, result.epoch) || !judge_expected(entry, command.expected)) return;
+  if (!past().exists() && !command.unknown)
+    return require_reason(entry, Outcome::kDropped, Reason::kUnregistered, true, "nothing was known of it");
   const Order order{result.epoch.value_or(Epoch(0)), result.sequence, result.revision};
   const TargetNumber t = result.target;
   const Past& before = past();

@@ -245,6 +245,7 @@ void Pipeline::expire(const Step& step) {
 void Pipeline::release_by_hand(const Step& step) {
   ReleaseByHand command;
   command.dry_run = step.flavour >= 230;
+  command.unknown = step.amount % 2 == 1;
   command.expected = expected_by(step);
   SequenceResult& result = command.result;
   result.id = kIds[document_of(step, model_)];

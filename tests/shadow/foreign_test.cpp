@@ -225,7 +225,7 @@ TEST(Foreign, RunsUntilItIsToldToEndAndShowsMetrics) {
   pipeline.order("old", 1, kStart);
   pipeline.flush();
   const auto running = pipeline.start({"--http-listen", "127.0.0.1:0"});  // from the end
-  EXPECT_TRUE(wait_until(kLimit, [&] { return running->tail().find("observe=begins") != std::string::npos; }));
+  EXPECT_TRUE(wait_until(kLimit, [&] { return running->tail().find("http=open") != std::string::npos; }));
   const std::string log = running->tail();
   const auto port = field(log.substr(log.find("http=open")), "port");
   ASSERT_TRUE(port) << log;

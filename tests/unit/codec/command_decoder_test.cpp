@@ -278,6 +278,9 @@ TEST(DecodeOperation, ReadsPauseAndResumeOfAnyKey) {
 TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
   for (const char* name : {"expire", "release", "raise-version-floor", "pause", "resume"}) {
     EXPECT_EQ(reason_of(operation(name).without("reseq-control-id")), Reason::kMalformedHeader) << name;
+    EXPECT_EQ(reason_of(operation(name).with("reseq-control-id", std::string(kMaxControlIdBytes + 1, 'x'))),
+              Reason::kMalformedHeader)
+        << name;
     EXPECT_EQ(reason_of(operation(name).without("reseq-control-partition")), Reason::kMalformedHeader) << name;
     EXPECT_EQ(reason_of(operation(name).with("reseq-control-partition", "1")), Reason::kMisrouted) << name;
     EXPECT_EQ(reason_of(operation(name).with("reseq-control-later", "x")), Reason::kUnsupportedHeader) << name;

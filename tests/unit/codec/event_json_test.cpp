@@ -110,6 +110,17 @@ TEST(EventJson, OfAnOperationSaysWhichAndThatItWasTriedOnly) {
             R"("source":{"topic":"shop.commands","partition":0,"offset":42}})");
 }
 
+TEST(EventJson, OfAnOperationThatIsRefusedIsNoLongerThanItsTopicTakes) {
+  const std::string junk(1'000'000, '\x01');
+  const SampleRecord sample = SampleRecord(Role::kControl).with("reseq-control", junk).with("reseq-control-id", junk);
+  const InputRecord input = sample.view();
+  Event event;
+  event.input = InputIndex(0);
+  event.kind = EventKind::kOperation;
+  Arena arena;
+  EXPECT_LT(event_json(event, &input, context(), arena).size(), 5'000U);
+}
+
 TEST(EventJson, TellsTheTraceOfItsInputWhenItIsOne) {
   constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   Arena arena;

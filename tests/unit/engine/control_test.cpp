@@ -72,11 +72,17 @@ TEST_F(Control, TellsOfADryRunWhatWouldHaveBeenAndCountsIt) {
 }
 
 TEST_F(Control, KeepsADryRunOfAReleaseInside) {
-  ReleaseByHand command{true, result("a", 1, kSearch), {}};
+  const ReleaseByHand command{true, true, result("a", 1, kSearch), {}};
   const Event event = after(command);
   EXPECT_EQ(event.decision.outcome, Outcome::kReleased);
   EXPECT_FALSE(event.version);
   EXPECT_TRUE(state_.rows.empty());
+}
+
+TEST_F(Control, ReleasesNothingOfADocumentThatIsNotKnownUnlessItIsSaid) {
+  const Event event = after(ReleaseByHand{false, false, result("a", 1, kSearch), {}});
+  EXPECT_EQ(event.decision, (Decision{Outcome::kDropped, Reason::kUnregistered, TableRow::kControl}));
+  EXPECT_TRUE(state_.rows.empty()) << "it may have been forgotten, and a newer result be out";
 }
 
 }  // namespace
