@@ -227,7 +227,8 @@ SampleRecord operation(const std::string& name) {
 }
 
 TEST(DecodeOperation, ReadsWhatIsToExpire) {
-  const Command all = decoded(operation("expire").view(), context());
+  const SampleRecord plain = operation("expire");
+  const Command all = decoded(plain.view(), context());
   ASSERT_TRUE(std::holds_alternative<Expire>(all));
   EXPECT_EQ(std::get<Expire>(all).id, "doc-1");
   EXPECT_TRUE(std::get<Expire>(all).targets.empty());

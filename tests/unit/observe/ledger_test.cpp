@@ -80,7 +80,8 @@ TEST(Ledger, TellsRequestsApart) {
   take(*ledger, {kRequest, "a", 2, 1});
   take(*ledger, {kRequest, "a", 2, 2});
   take(*ledger, {kRequest, "a", 1, 3});
-  Request edited = std::get<Request>(command_of({kRequest, "a", 2, 4}));
+  const Event again{kRequest, "a", 2, 4};  // the command points into it
+  Request edited = std::get<Request>(command_of(again));
   edited.hash = PayloadHash(77);
   ledger->request(edited, {Partition(0), Offset(4), UnixMs(4)});
   ledger->request(Refused{Reason::kMissingSequence, false, "a"}, {Partition(0), Offset(5), UnixMs(5)});
