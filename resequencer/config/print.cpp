@@ -88,6 +88,7 @@ bool is_harmless(std::string_view kafka_property) {
                                                        "linger.ms"};
   constexpr std::array<std::string_view, 8> kFamilies = {"broker.",     "socket.",     "reconnect.",  "connections.",
                                                          "compression", "statistics.", "api.version", "log."};
+  if (is_secret(kafka_property)) return false;  // whatever else its name says
   if (std::find(kNames.begin(), kNames.end(), kafka_property) != kNames.end()) return true;
   if (kafka_property.starts_with("ssl.") && kafka_property.ends_with(".location")) return true;
   return std::any_of(kFamilies.begin(), kFamilies.end(),
