@@ -32,6 +32,8 @@ const std::array<admin::Query, 3> kQueries = {
 Asking::Asking(const Application& application, double per_second) : requests_(application.topic("admin.requests")) {
   kafka::ClusterSettings clients;
   clients.connection = application.site().connection();
+  clients.group_id = application.id();  // nobody joins, nobody begins a transaction
+  clients.transactional_id = application.id();
   channel_ = test::good(admin::Channel::open(clients, application.topic("admin.replies"), requests_, kOpenLimit));
   thread_ = std::thread([this, per_second] { run(per_second); });
 }
