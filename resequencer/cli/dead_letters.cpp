@@ -102,9 +102,8 @@ std::optional<std::string> obstacle(const DeadLetter& letter, const config::Sett
     return "it came from " + log::one_line(topic) + ", which is none of " + settings.topic_requests + " and " +
            settings.topic_commands;
   if (!letter.source_partition()) return "it does not say where it came from";
-  for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
-    if (letter.has(name))
-      return std::string(name) + ": a part of it was left out; write it again from where it is whole";
+  if (const auto name = letter.left_out())
+    return *name + ": a part of it was left out; write it again from where it is whole";
   if (topic == settings.topic_commands || old || settings.watermark_retention_ms == 0) return std::nullopt;
   if (runtime::SystemClock().now().value() - letter.at.value() < settings.watermark_retention_ms) return std::nullopt;
   return "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
@@ -206,6 +205,13 @@ std::string DeadLetter::text(std::string_view name) const {
   const auto found =
       std::find_if(headers.rbegin(), headers.rend(), [&](const auto& each) { return each.first == name; });
   return found == headers.rend() ? std::string() : found->second.value_or("");
+}
+
+std::optional<std::string> DeadLetter::left_out() const {
+  namespace header = codec::header;
+  for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
+    if (has(name)) return std::string(name);
+  return std::nullopt;
 }
 
 std::optional<std::int32_t> DeadLetter::source_partition() const {

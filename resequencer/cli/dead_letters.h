@@ -36,6 +36,8 @@ struct DeadLetter {
   // Of the last header of this name; empty when there is none.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] bool has(std::string_view name) const;
+  // The header that says that a part of the input was left out; nothing when it is whole.
+  [[nodiscard]] std::optional<std::string> left_out() const;
   // Of the input; nothing when it does not say.
   [[nodiscard]] std::optional<std::int32_t> source_partition() const;
   // The record as it was: without what a dead letter adds.

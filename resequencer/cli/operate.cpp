@@ -219,9 +219,8 @@ Result<> release(const config::Settings& settings, const ReleaseRequest& wanted,
   if (!letter) return letter.error();
   if (letter.value().text(header::kCommand) != "sequence" || !letter.value().key)
     return invalid(text_of(place) + " is no result: only results can be released; `dead-letter redrive` sends others");
-  for (const auto name : {header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted})
-    if (letter.value().has(name))
-      return invalid(text_of(place) + ": a part of it was left out (" + std::string(name) + ")");
+  if (const auto name = letter.value().left_out())
+    return invalid(text_of(place) + ": a part of it was left out (" + *name + ")");
   for (const auto& [name, value] : letter.value().input_headers())
     if (!name.starts_with(header::kControl)) operation.add(name, value);
   operation.expect(wanted.expected);
