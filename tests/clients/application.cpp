@@ -11,6 +11,8 @@ namespace reseq::test {
 namespace {
 
 constexpr int kLimitMs = 250'000;
+// Debian's, which has Debian's confluent-kafka; another one in PATH may lack it.
+constexpr const char* kPython = "/usr/bin/python3";
 constexpr const char* kClients = RESEQ_SOURCE_DIR "/docs/examples/clients/";
 
 void write_file(const std::string& path, const std::string& text) {
@@ -27,13 +29,12 @@ const std::string& jars() {
   return folder;
 }
 
-// Debian's Python, which has Debian's confluent-kafka; another one in PATH may lack it.
 std::vector<std::string> command_of(Client client) {
   switch (client) {
     case Client::kKcat:
       return {std::string(kClients) + "client.sh"};
     case Client::kPython:
-      return {"/usr/bin/python3", std::string(kClients) + "client.py"};
+      return {kPython, std::string(kClients) + "client.py"};
     case Client::kJava:
       return {"java", "-cp", jars() + "/*", std::string(kClients) + "Client.java"};
   }
@@ -63,14 +64,13 @@ std::string name_of(Client client) {
 }
 
 Application::Application(const std::string& more_toml) : name_(unique_name("shop")) {
-  const std::string file = directory_.path() + "/shop.toml";
-  write_file(file, "application.id = \"" + name_ + "\"\nbootstrap.servers = \"" + Broker::shared().bootstrap_servers() +
-                       "\"\nstate.dir = \"" + directory_.path() +
-                       "/state\"\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n" + more_toml +
-                       "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n");
-  const Transcript init = run_program({program("resequencer"), "init", "--config", file});
+  write_file(config_, "application.id = \"" + name_ + "\"\nbootstrap.servers = \"" +
+                          Broker::shared().bootstrap_servers() + "\"\nstate.dir = \"" + directory_.path() +
+                          "/state\"\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n" + more_toml +
+                          "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n");
+  const Transcript init = run_command({"init"});
   if (init.exit_code != 0) throw std::runtime_error("init failed: " + init.text());
-  process_ = std::make_unique<Process>(std::vector<std::string>{program("resequencer"), "run", "--config", file},
+  process_ = std::make_unique<Process>(std::vector<std::string>{program("resequencer"), "run", "--config", config_},
                                        directory_.path() + "/log");
 }
 
@@ -87,6 +87,17 @@ Transcript Application::run_script(const std::string& script) {
   const std::string own =
       replaced(replaced(script, "localhost:9092", Broker::shared().bootstrap_servers()), "shop.", name_ + ".");
   return run_program({"bash", "-euo", "pipefail", "-c", own});
+}
+
+Transcript Application::run_command(std::vector<std::string> words) {
+  words.insert(words.begin(), program("resequencer"));
+  words.insert(words.end(), {"--config", config_});
+  return run_program(words);
+}
+
+Transcript Application::described_by(const std::string& document) {
+  return run_program(
+      {kPython, RESEQ_SOURCE_DIR "/tests/clients/asyncapi.py", document, Broker::shared().bootstrap_servers(), name_});
 }
 
 }  // namespace reseq::test

@@ -34,12 +34,19 @@ class Application {
   // A shell script in the words of the documentation: its `shop.` and `localhost:9092` mean this application.
   [[nodiscard]] Transcript run_script(const std::string& script);
 
+  // The command line of the resequencer, with the configuration of this application.
+  [[nodiscard]] Transcript run_command(std::vector<std::string> words);
+
+  // What tests/clients/asyncapi.py says of the records of all topics and an AsyncAPI document.
+  [[nodiscard]] Transcript described_by(const std::string& document);
+
   // The end of the log of the process, for the message of a failed test.
   [[nodiscard]] std::string log() const { return process_->tail(); }
 
  private:
   TempDir directory_;
   std::string name_;
+  std::string config_ = directory_.path() + "/shop.toml";
   std::unique_ptr<Process> process_;
 };
 
