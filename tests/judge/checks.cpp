@@ -1,5 +1,6 @@
 #include "tests/judge/checks.h"
 
+#include <algorithm>
 #include <string>
 
 #include "codec/header_names.h"
@@ -14,6 +15,10 @@ std::string at(Partition partition, const std::string& what) {
 
 std::string number(Offset offset) {
   return std::to_string(offset.value());
+}
+
+bool is_work(const Decided& input) {
+  return input.role != Role::kControl;
 }
 
 const History::Log& input_log(const runtime::Application& application, const History& history, Role role,
@@ -123,6 +128,8 @@ void Tiles::follow(const ReplayedBatch& batch) {
       wrong("inputs decided twice or never: " + which + " has [" + number(range.first) + ", " + number(range.end) +
             ") of " + application_.topics.name(application_.topics.of(range.role)) + " behind " + number(expected));
   }
+  if (before_->state.paused && std::any_of(batch.inputs.begin(), batch.inputs.end(), is_work))
+    wrong("decided while it was paused: " + which);
   if (meta.lineage.empty() || before_->lineage.empty()) return wrong(which + " or the one before has no generation");
   const Generation& mine = meta.lineage.back();
   const Generation& last = before_->lineage.back();

@@ -27,7 +27,8 @@ void check_timers(const runtime::Application& application, const History& histor
                   const ReplayedBatch& batch, Verdict& verdict);
 
 // Every input was decided once, in order: the ranges of the meta rows tile each input from its first record to its
-// last. Owners follow each other: a generation begins behind everything that those before it wrote.
+// last. Owners follow each other: a generation begins behind everything that those before it wrote. While a partition
+// is paused no input but operations is decided; timers go on as far as nothing is unread.
 class Tiles {
  public:
   Tiles(const runtime::Application& application, const History& history, Partition partition, Verdict& verdict)

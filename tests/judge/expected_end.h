@@ -1,8 +1,8 @@
 // ExpectedEnd: what the outputs of a partition must look like, told from what producers asked for and what the pipeline
-// answered, without the engine's tables: per document and target the last release is the highest order asked for,
-// unless the pipeline lost it, gave it up or made it too large; releases rise; none lies below a delete for all
-// targets; the state holds exactly the documents that somebody asked for and whose watermark has not expired.
-// A document begins a new life when its watermark has expired.
+// answered, without the engine's tables: per document and target the last release is the highest order asked for, or
+// released by hand, unless the pipeline lost it, gave it up or made it too large, or an operator expired it; releases
+// rise; none lies below a delete for all targets; the state holds exactly the documents that somebody asked for and
+// whose watermark has not expired. A document begins a new life when its watermark has expired.
 // Thread rule: one thread.
 #pragma once
 
@@ -50,6 +50,7 @@ class ExpectedEnd {
   void take_request(const Decided& decided);
   void take_removal_for_all(const std::string& id, const Order& order);
   void take_command(const Decided& decided);
+  void take_operation(const Decided& decided);
   void take_release(const Released& released);
   [[nodiscard]] bool was_asked(const Delivered& delivered) const;
   void end_life(const std::string& id);
@@ -64,6 +65,7 @@ class ExpectedEnd {
   std::map<std::string, std::set<std::pair<Order, std::size_t>>> payloads_;  // hashes of those asked for, by id
   std::vector<Delivered> early_;
   std::map<std::string, std::set<std::pair<std::string, Order>>> answered_;  // by document in its present life: targets
+  std::set<Piece> called_off_;                                               // by an operator
   std::set<Piece> forgotten_;  // answered in a life that has ended: not answered again
   std::uint32_t default_epoch_ = 0;
 };

@@ -127,6 +127,15 @@ constexpr LeastOf kLeast[] = {
     {"reason reset_needs_epochs", 50},
     {"reason unknown_control", 50},
     {"reason observed_version_too_high", 50},
+    {"reason unexpected_state", 50},
+    {"reason no_change", 50},
+    {"reason dry_run", 50},
+    {"reason version_exhausted", 50},
+    {"operation expire applied", 500},
+    {"operation release released", 40},
+    {"operation raise-version-floor applied", 1000},
+    {"operation pause applied", 600},
+    {"operation resume applied", 600},
 };
 
 TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {

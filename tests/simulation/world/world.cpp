@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <vector>
 
+#include "codec/header_names.h"
 #include "runtime/topic_rules.h"
 #include "tests/judge/review.h"
 #include "tests/judge/story.h"
@@ -30,6 +31,7 @@ World::World(std::uint64_t seed, const Guards& guards, const std::string& root)
       fleet_((create_topics(), scenario_), guards, time_, broker_, root, counters_),
       producers_(scenario_, broker_, counters_),
       pipeline_(scenario_, broker_, producers_, counters_),
+      operators_(scenario_, broker_, counters_, seed),
       specification_(producers_, pipeline_),
       recorder_(broker_, topics_, scenario_.partitions) {
   application_.guards = guards;
@@ -89,6 +91,7 @@ void World::work(std::size_t i, std::size_t w, std::uint64_t steps) {
 void World::tick() {
   if (draw_.chance(scenario_.weights.request)) producers_.write();
   if (draw_.chance(300)) pipeline_.step();
+  operators_.tick();
   act();
   for (std::size_t i = 0; i < fleet_.size(); ++i) {
     if (!fleet_.runs(i) && draw_.chance(15)) fleet_.start(i);
@@ -155,6 +158,7 @@ void World::heal() {
   broker_.faults().set_rates({});
   broker_.settings().marker_per_mille = 1'000;
   broker_.settings().late_per_mille = 1'000;
+  operators_.resume_all();
   for (int round = 0; round < kHealRounds && fleet_.trouble().empty(); ++round) {
     for (std::size_t i = 0; i < fleet_.size(); ++i) {
       if (!fleet_.runs(i)) fleet_.start(i);
@@ -207,6 +211,9 @@ std::string World::judge() {
 void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   if (spdlog::should_log(spdlog::level::debug)) judge::tell(partition, batch, std::cerr);
   for (const judge::Decided& decided : batch.inputs) {
+    const auto operation = judge::header_of(decided.record, codec::header::kControl);
+    if (decided.role == Role::kControl && operation)
+      ++counters_["operation " + std::string(*operation) + " " + std::string(name_of(decided.decision.outcome))];
     ++counters_["table row " + std::string(name_of(decided.decision.table_row))];
     ++counters_["outcome " + std::string(name_of(decided.decision.outcome))];
     ++counters_["reason " + std::string(name_of(decided.decision.reason))];

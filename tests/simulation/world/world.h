@@ -8,6 +8,7 @@
 #include "tests/judge/replay.h"
 #include "tests/simulation/world/counters.h"
 #include "tests/simulation/world/fleet.h"
+#include "tests/simulation/world/operators.h"
 #include "tests/simulation/world/pipeline.h"
 #include "tests/simulation/world/producers.h"
 #include "tests/simulation/world/recorder.h"
@@ -70,6 +71,7 @@ class World {
   Fleet fleet_;
   Producers producers_;
   Pipeline pipeline_;
+  Operators operators_;
   WorldSpecification specification_;
   Recorder recorder_;
 };

@@ -222,6 +222,18 @@ TEST(Judge, SeesAPositionThatMoved) {
   EXPECT_THAT(past().found(*changed), ElementsAre("tiles"));
 }
 
+TEST(Judge, SeesAnInputThatWasDecidedWhileThePartitionWasPaused) {
+  const auto rows = meta_rows();
+  const auto decides = [](const Record& row) {
+    const auto ranges = meta_of(row).ranges;
+    return std::any_of(ranges.begin(), ranges.end(), [](const InputRange& range) { return range.first != range.end; });
+  };
+  const auto busy = std::find_if(rows.begin() + 1, rows.end(), decides);
+  ASSERT_NE(busy, rows.end());
+  const auto changed = with_meta(std::prev(busy)->offset, [](Meta& meta) { meta.state.paused = true; });
+  EXPECT_THAT(past().found(*changed), Contains("tiles"));
+}
+
 TEST(Judge, SeesADigestThatIsNotThatOfTheRows) {
   const auto changed = with_meta(meta_rows().back().offset, [](Meta& meta) { ++meta.digest.low; });
   EXPECT_THAT(past().found(*changed), ElementsAre("fold"));
