@@ -24,6 +24,9 @@ namespace {
 
 // They wait most of the time, for time-outs and for groups to come together.
 constexpr unsigned kAtOnce = 40;
+// On a machine that is busy with something else so many at once meet their limits of 1 s and 4 s where they should not.
+// What ends otherwise is therefore played once more, alone; more than these are no matter of chance.
+constexpr std::size_t kAgainMax = 20;
 // No cell waits longer for anything than a minute, some wait a few times.
 constexpr std::chrono::minutes kHung{5};
 
@@ -54,11 +57,12 @@ std::vector<Cell> cells_to_play() {
 // Plays cells, many at a time. A call that never comes back would tell nothing: what was played is printed then.
 class Ensemble {
  public:
-  explicit Ensemble(std::vector<Cell> cells) : cells_(std::move(cells)) {}
+  Ensemble(std::vector<Cell> cells, unsigned at_once) : cells_(std::move(cells)), at_once_(at_once) {}
 
-  void play_all() {
+  // Those that ended otherwise than the table says, with what was seen.
+  [[nodiscard]] std::vector<std::pair<Cell, std::string>> play_all() {
     std::vector<std::thread> players;
-    for (unsigned i = 0; i < kAtOnce; ++i) players.emplace_back([this] { play_some(); });
+    for (unsigned i = 0; i < at_once_; ++i) players.emplace_back([this] { play_some(); });
     {
       std::unique_lock lock(mutex_);
       while (finished_ < cells_.size()) {
@@ -69,6 +73,7 @@ class Ensemble {
       }
     }
     for (std::thread& player : players) player.join();
+    return std::move(wrong_);
   }
 
  private:
@@ -88,7 +93,7 @@ class Ensemble {
         subject.reset();
       }
       const std::lock_guard lock(mutex_);
-      EXPECT_TRUE(outcome.as_told) << "cells.txt:" << cell.line << ": " << cell.name() << ": " << outcome.seen;
+      if (!outcome.as_told) wrong_.emplace_back(cell, outcome.seen);
       playing_.erase(cell.name());
       if (const char* played = std::getenv(kPlayed); played != nullptr && outcome.as_told)
         std::ofstream(played, std::ios::app) << cell.name() << std::endl;
@@ -98,6 +103,8 @@ class Ensemble {
   }
 
   std::vector<Cell> cells_;
+  unsigned at_once_;
+  std::vector<std::pair<Cell, std::string>> wrong_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::condition_variable done_;
@@ -128,7 +135,14 @@ TEST(Triage, EveryErrorCodeAtEveryRequestEndsAsTheTableSays) {
   std::vector<Cell> cells = cells_to_play();
   ASSERT_TRUE(!cells.empty() || std::getenv(kPlayed) != nullptr);
   std::cout << cells.size() << " cells\n";
-  Ensemble(std::move(cells)).play_all();
+  std::vector<Cell> again;
+  for (const auto& [cell, seen] : Ensemble(std::move(cells), kAtOnce).play_all()) {
+    std::cout << "once more: cells.txt:" << cell.line << ": " << cell.name() << ": " << seen << std::endl;
+    again.push_back(cell);
+  }
+  ASSERT_LE(again.size(), kAgainMax);
+  for (const auto& [cell, seen] : Ensemble(std::move(again), 1).play_all())
+    ADD_FAILURE() << "cells.txt:" << cell.line << ": " << cell.name() << ": " << seen;
 }
 
 // Whoever plays a code must play it once and three times; metadata is answered with one until that is ended.

@@ -5,7 +5,7 @@ namespace reseq::chaos {
 const std::vector<FaultKind>& fault_kinds() {
   static const std::vector<FaultKind> kKinds = [] {
     std::vector<FaultKind> all;
-    for (const auto& part : {process_faults(), host_faults(), broker_faults(), network_faults()})
+    for (const auto& part : {process_faults(), host_faults(), broker_faults(), network_faults(), operator_faults()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();

@@ -14,6 +14,7 @@
 #include "tests/chaos/nemesis/chronicle.h"
 #include "tests/chaos/nemesis/crew.h"
 #include "tests/chaos/nemesis/failpoints.h"
+#include "tests/chaos/nemesis/operator.h"
 #include "tests/chaos/nemesis/site.h"
 #include "tests/simulation/kafka/draw.h"
 
@@ -26,6 +27,7 @@ struct Scene {
   Cluster& cluster;
   const Site& site;
   Failpoints& failpoints;
+  Operator& on_call;
   simulation::Draw& draw;
   std::function<void(bool)> rest;  // true: producers write nothing new for the time being
 };
@@ -61,6 +63,7 @@ struct FaultKind {
 [[nodiscard]] std::vector<FaultKind> host_faults();
 [[nodiscard]] std::vector<FaultKind> broker_faults();
 [[nodiscard]] std::vector<FaultKind> network_faults();
+[[nodiscard]] std::vector<FaultKind> operator_faults();
 
 // One of the resequencers.
 [[nodiscard]] Member& any_resequencer(Scene& scene);

@@ -127,6 +127,7 @@ class Run {
                .targets_toml = targets_toml(),
                .program = options.program}),
         failpoints_(ask_failpoints(test::program("resequencer-faulty"), options.folder), options.seed),
+        operator_(site_, chronicle_),
         draw_(options.seed),
         crew_(chronicle_) {}
 
@@ -137,6 +138,7 @@ class Run {
   void hire();
   void disturb();
   void heal();
+  void wait_for_operator();
   [[nodiscard]] std::int64_t changelog_records();
   void drain();
   void wait_until_drained(Drain& questions);
@@ -156,6 +158,7 @@ class Run {
   Cluster cluster_;
   Site site_;
   Failpoints failpoints_;
+  Operator operator_;
   simulation::Draw draw_;
   Crew crew_;
   std::unique_ptr<Plan> plan_;
@@ -227,6 +230,7 @@ void Run::live(milliseconds time) {
   const auto until = Clock::now() + time;
   do {
     crew_.step();
+    operator_.step();
     cluster_.tend();
     tell_of_markers();
     std::this_thread::sleep_for(kBeat);
@@ -251,7 +255,8 @@ void Run::watch_progress(seconds most, seconds& longest) {
 void Run::disturb() {
   const auto length = milliseconds(static_cast<std::int64_t>(options_.minutes * 60'000));
   const auto until = Clock::now() + length;
-  Scene scene{chronicle_, crew_, cluster_, site_, failpoints_, draw_, [this](bool rests) { producers_->rest(rests); }};
+  Scene scene{chronicle_,  crew_,     cluster_, site_,
+              failpoints_, operator_, draw_,    [this](bool rests) { producers_->rest(rests); }};
   if (options_.kills_per_failpoint > 0) {
     Hunters hunters(scene, options_.kills_per_failpoint);
     while (!hunters.done()) {
@@ -266,12 +271,13 @@ void Run::disturb() {
       chronicle_.violation("a failpoint was not reached often enough:\n" + failpoints_.table());
     return;
   }
-  Nemesis nemesis(
-      chronicle_, kinds_, kinds_.empty() ? std::vector<Planned>() : draw_schedule(options_.seed, length, kinds_),
-      [&scene](const FaultKind& kind, simulation::Draw& draw) {
-        Scene its{scene.chronicle, scene.crew, scene.cluster, scene.site, scene.failpoints, draw, scene.rest};
-        return kind.begin(its);
-      });
+  Nemesis nemesis(chronicle_, kinds_,
+                  kinds_.empty() ? std::vector<Planned>() : draw_schedule(options_.seed, length, kinds_),
+                  [&scene](const FaultKind& kind, simulation::Draw& draw) {
+                    Scene its{scene.chronicle,  scene.crew,    scene.cluster, scene.site,
+                              scene.failpoints, scene.on_call, draw,          scene.rest};
+                    return kind.begin(its);
+                  });
   live(seconds(3));
   while (Clock::now() < until + seconds(3)) {
     nemesis.step();
@@ -304,9 +310,17 @@ void Run::heal() {
   for (Member* member : crew_.all(Job::kResequencer)) member->process->resume();
   const std::int64_t records = changelog_records();
   stall_after_heal_max_ = stall_after_heal_max(records);
+  wait_for_operator();
   chronicle_.note("healed changelog_records=" + std::to_string(records) +
                   " stall_max_s=" + std::to_string(stall_after_heal_max_.count()));
   progress_->begin_anew();
+}
+
+// Nothing stays paused.
+void Run::wait_for_operator() {
+  const auto until = Clock::now() + kHealLimit;
+  while (!operator_.idle() && Clock::now() < until) live(kBeat);
+  if (!operator_.idle()) chronicle_.violation("operations are not confirmed");
 }
 
 void Run::wait_until_drained(Drain& questions) {
