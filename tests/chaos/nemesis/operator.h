@@ -1,5 +1,5 @@
-// Operator: whoever is on call during a run. Gives the commands of the command line, one after the other, without waiting
-// for them.
+// Operator: whoever is on call during a run. Gives the commands of the command line, one after the other, without
+// waiting for them.
 // Thread rule: one thread.
 #pragma once
 
