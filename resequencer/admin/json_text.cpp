@@ -36,4 +36,8 @@ std::string order_text(const Json& order) {
   return text;
 }
 
+std::string indented(const Json& value) {
+  return value.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace reseq::admin

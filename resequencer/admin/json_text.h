@@ -1,4 +1,4 @@
-// Members of JSON that comes from outside, as text: what is missing or of another kind is shown as a dash.
+// JSON as text. Of members that come from outside: what is missing or of another kind is shown as a dash.
 // Thread rule: pure functions.
 #pragma once
 
@@ -18,5 +18,7 @@ namespace reseq::admin {
 [[nodiscard]] std::string bytes_in(const Json& object, const std::string& name);
 // epoch/sequence+revision, without an epoch or revision of 0.
 [[nodiscard]] std::string order_text(const Json& order);
+// For a person or a program: with indentation and a newline at the end, in ASCII, whatever the strings hold.
+[[nodiscard]] std::string indented(const Json& value);
 
 }  // namespace reseq::admin

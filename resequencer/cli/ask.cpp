@@ -40,7 +40,7 @@ Error nobody(const Answers& answers) {
 }
 
 void print_json(const Json& all) {
-  std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+  std::fputs(admin::indented(all).c_str(), stdout);
 }
 
 // What a program gets: the parts, and whether they are all.

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/ask.h"
 #include "cli/check.h"
+#include "cli/duration.h"
 #include "cli/init.h"
 #include "cli/operations.h"
 #include "cli/privacy.h"
@@ -105,10 +106,8 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
       ->option_text("STATE");
   all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
   all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);
-  const std::map<std::string, std::int64_t> units = {
-      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
   all.list->add_option("--older-than", options.older_than_ms, "waits for at least so long, as 90s, 10m, 2h")
-      ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+      ->transform(duration());
 }
 
 Subcommands declare(CLI::App& app, Options& options) {

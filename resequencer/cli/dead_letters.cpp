@@ -9,6 +9,7 @@
 #include "admin/json_text.h"
 #include "base/log.h"
 #include "cli/progress.h"
+#include "cli/refusal.h"
 #include "cli/session.h"
 #include "cli/table.h"
 #include "cli/writing.h"
@@ -26,10 +27,6 @@ using admin::Json;
 using runtime::LogReading;
 
 constexpr std::size_t kShownBytes = 2'000;  // of a payload on a terminal
-
-Error invalid(std::string text) {
-  return {ErrorClass::kInvalid, 0, std::move(text)};
-}
 
 std::string id_text(const DeadLetter& letter) {
   return letter.key ? log::one_line(*letter.key) : std::string("(no key)");
@@ -91,7 +88,7 @@ Json json_of(const DeadLetter& letter) {
 }
 
 void print_json(const Json& json) {
-  std::printf("%s\n", json.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+  std::fputs(admin::indented(json).c_str(), stdout);
 }
 
 // Why it cannot go back to where it came from.

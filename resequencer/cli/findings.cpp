@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "admin/json_text.h"
 #include "base/log.h"
 
 namespace reseq::cli {
@@ -48,7 +49,7 @@ std::string Findings::text(Format format) const {
     for (const Line& line : lines)
       found.push_back({{"verdict", name_of(line.verdict)}, {"subject", line.subject}, {"text", line.text}});
     const nlohmann::ordered_json all = {{"ok", !any_error()}, {"findings", std::move(found)}};
-    return all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";
+    return admin::indented(all);
   }
   std::string text;
   for (const Line& line : lines)

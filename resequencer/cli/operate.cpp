@@ -8,6 +8,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/refusal.h"
 #include "cli/writing.h"
 #include "codec/hash.h"
 #include "codec/header_names.h"
@@ -31,10 +32,6 @@ namespace header = codec::header;
 
 constexpr Milliseconds kAskLimit{10'000};
 constexpr std::size_t kControlIdBytesMax = 200;  // what is drawn comes behind it
-
-Error invalid(std::string text) {
-  return {ErrorClass::kInvalid, 0, std::move(text)};
-}
 
 std::string draw_control_id() {
   std::random_device random;
@@ -144,7 +141,7 @@ class Operation {
       Json events = Json::array();
       for (const auto& [partition, event] : told) events.push_back(event);
       const Json all = {{"control_id", control_id_}, {"events", std::move(events)}};
-      std::printf("%s\n", all.dump(2, ' ', true, Json::error_handler_t::replace).c_str());
+      std::fputs(admin::indented(all).c_str(), stdout);
       return;
     }
     for (const auto& [partition, event] : told)

@@ -2,15 +2,13 @@
 
 #include <map>
 
+#include "cli/duration.h"
+#include "cli/refusal.h"
 #include "cli/reprocess.h"
 
 namespace reseq::cli {
 
 namespace {
-
-Error invalid(std::string text) {
-  return {ErrorClass::kInvalid, 0, std::move(text)};
-}
 
 void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
   CLI::App* letters = app.add_subcommand("dead-letter", "inputs that could not be used");
@@ -25,13 +23,10 @@ void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
   all.letters_redrive->add_flag("--old", into.old,
                                 "also requests older than what is remembered: they may undo newer ones");
   all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
-  const std::map<std::string, std::int64_t> units = {
-      {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
   for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
     command->add_option("--reason", into.filter.reason, "only with this reason");
     command->add_option("--prefix", into.filter.id_prefix, "only of ids that begin with it");
-    command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")
-        ->transform(CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME"));
+    command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")->transform(duration());
     command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/refusal.h"
 #include "cli/session.h"
 #include "cli/writing.h"
 #include "codec/header_names.h"
@@ -30,10 +31,6 @@ namespace header = codec::header;
 
 constexpr Milliseconds kAskLimit{10'000};
 constexpr std::chrono::milliseconds kAskAgain{200};
-
-Error invalid(std::string text) {
-  return {ErrorClass::kInvalid, 0, std::move(text)};
-}
 
 // The newest request of a document, as its row knows it.
 struct Newest {

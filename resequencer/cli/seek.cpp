@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "changelog/batch_rows.h"
 #include "changelog/survey.h"
+#include "cli/refusal.h"
 #include "cli/state_reading.h"
 #include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
@@ -35,10 +36,6 @@ constexpr Milliseconds kPollSlice{100};
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr Milliseconds kSlack{5'000};
 constexpr const char* kStanding = "standing";
-
-Error invalid(std::string text) {
-  return {ErrorClass::kInvalid, 0, std::move(text)};
-}
 
 // One input of one partition.
 struct Move {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin/json_text.h"
 #include "base/log.h"
 #include "config/print.h"
 #include "config/rules.h"
@@ -24,9 +25,7 @@ constexpr const char* kTarget = "output";
 enum class View : std::uint8_t { kText, kJson };
 
 void print(const observe::Json& report, View view) {
-  const std::string text = view == View::kJson
-                               ? report.dump(2, ' ', true, observe::Json::error_handler_t::replace) + "\n"
-                               : observe::report_text(report);
+  const std::string text = view == View::kJson ? admin::indented(report) : observe::report_text(report);
   std::fputs(text.c_str(), stdout);
 }
 

@@ -75,7 +75,7 @@ std::string standing_text(const Json& part, const Json& document) {
 std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view) {
   std::vector<std::string> header = {"TIME",   "OUTCOME", "REASON", "ORDER", "NEWEST",
                                      "TARGET", "VERSION", "ROW",    "INPUT"};
-  if (view == View::kWide) header.emplace_back("TRACEPARENT");
+  if (view == View::kWide) header.insert(header.end(), {"TRACEPARENT", "TRACESTATE"});
   Table table(std::move(header));
   for (const PastEvent& event : events) {
     const Json& json = event.json;
@@ -92,7 +92,7 @@ std::string timeline_text(const std::vector<runtime::PastEvent>& events, View vi
                                       text_in(json, "version"),
                                       text_in(json, "table_row"),
                                       input};
-    if (view == View::kWide) cells.push_back(text_in(json, "traceparent"));
+    if (view == View::kWide) cells.insert(cells.end(), {text_in(json, "traceparent"), text_in(json, "tracestate")});
     table.add(std::move(cells));
   }
   return table.text();

@@ -54,6 +54,22 @@ bool is_traceparent(std::string_view text) {
   return !text.empty() && text.size() <= kBytesMax && std::all_of(text.begin(), text.end(), allowed);
 }
 
+// A list of one's own for each vendor, in printable ASCII, and 512 bytes are what all have to pass on.
+bool is_tracestate(std::string_view text) {
+  constexpr std::size_t kBytesMax = 512;
+  return !text.empty() && text.size() <= kBytesMax &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// W3C Trace Context: the state means nothing without its parent.
+void trace_members(const InputRecord& input, JsonWriter& json) {
+  const Header* parent = find_header(input.headers, header::kTraceParent);
+  if (parent == nullptr || !parent->value || !is_traceparent(*parent->value)) return;
+  json.text("traceparent", *parent->value);
+  const Header* state = find_header(input.headers, header::kTraceState);
+  if (state != nullptr && state->value && is_tracestate(*state->value)) json.text("tracestate", *state->value);
+}
+
 // Which operation it was, as its record says; a refused one may say anything.
 void operation_members(const Event& event, const InputRecord& input, JsonWriter& json) {
   const FoundHeaders found(input.headers);
@@ -81,8 +97,7 @@ std::string_view event_json(const Event& event, const InputRecord* input, const 
   if (event.target) json.text("target", context.targets->name(*event.target));
   if (event.version) json.number_as_text("version", event.version->value());
   if (input != nullptr) {
-    const Header* trace = find_header(input->headers, header::kTraceParent);
-    if (trace != nullptr && trace->value && is_traceparent(*trace->value)) json.text("traceparent", *trace->value);
+    trace_members(*input, json);
     json.begin_object("source");
     json.text("topic", context.input_topic);
     json.number("partition", input->partition.value());

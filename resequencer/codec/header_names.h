@@ -43,9 +43,10 @@ inline constexpr std::string_view kPayloadOmitted = "reseq-payload-omitted";
 inline constexpr std::string_view kHeadersOmitted = "reseq-headers-omitted";
 inline constexpr std::string_view kKeyOmitted = "reseq-key-omitted";
 
-// Of other contracts. The first travels on, and events tell of it (W3C Trace Context); the others are read and written
-// with profile = cloudevents only (CloudEvents 1.0, Kafka binding, extension Sequence).
+// Of other contracts. The first two travel on, and events tell of them (W3C Trace Context); the others are read and
+// written with profile = cloudevents only (CloudEvents 1.0, Kafka binding, extension Sequence).
 inline constexpr std::string_view kTraceParent = "traceparent";
+inline constexpr std::string_view kTraceState = "tracestate";
 inline constexpr std::string_view kCeSubject = "ce_subject";
 inline constexpr std::string_view kCeSequence = "ce_sequence";
 

@@ -245,13 +245,15 @@ TEST_F(Operated, TakesAndGivesCloudEventsAndTellsOfTheirTraces) {
                  {"ce_sequence", "00000000000000000041"},
                  {"ce_subject", "cloudy"},
                  {"ce_id", "e-1"},
-                 {"traceparent", trace}});
+                 {"traceparent", trace},
+                 {"tracestate", "rojo=00f067"}});
   office().settle();
   const std::vector<Output> work = records("work", "cloudy");
   ASSERT_EQ(work.size(), 1U);
   EXPECT_EQ(work[0].headers.at("reseq-seq"), "41");
   EXPECT_EQ(work[0].headers.at("ce_id"), "e-1");
   EXPECT_EQ(work[0].headers.at("traceparent"), trace);
+  EXPECT_EQ(work[0].headers.at("tracestate"), "rojo=00f067");
   office().send("commands", "cloudy",
                 {{"reseq-command", "sequence"}, {"reseq-epoch", "3"}, {"reseq-seq", "41"}, {"reseq-target", "search"}});
   office().settle();
@@ -260,7 +262,7 @@ TEST_F(Operated, TakesAndGivesCloudEventsAndTellsOfTheirTraces) {
   EXPECT_EQ(outputs[0].headers.at("ce_subject"), "cloudy");
   const std::string version = std::to_string(outputs[0].version);
   EXPECT_EQ(outputs[0].headers.at("ce_sequence"), std::string(20 - version.size(), '0') + version);
-  EXPECT_THAT(office().run({"why", "cloudy", "-o", "wide"}).text, HasSubstr(trace));
+  EXPECT_THAT(office().run({"why", "cloudy", "-o", "wide"}).text, HasSubstr(trace + "  rojo=00f067"));
 }
 
 // The last one: what comes behind it would need epochs.

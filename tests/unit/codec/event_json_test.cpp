@@ -132,6 +132,23 @@ TEST(EventJson, TellsTheTraceOfItsInputWhenItIsOne) {
   }
 }
 
+TEST(EventJson, TellsTheStateOfATraceThatIsOne) {
+  constexpr const char* kTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  Arena arena;
+  const auto told = [&](const char* parent, const std::string& state) {
+    const SampleRecord sample = SampleRecord::command("sequence").with("traceparent", parent).with("tracestate", state);
+    const InputRecord input = sample.view();
+    return json::parse(event_json(dropped("doc-1"), &input, context(), arena)).value("tracestate", "none");
+  };
+  const std::string longest(512, '~');
+  EXPECT_EQ(told(kTrace, "rojo=00f0,\"congo\"=t61"), "rojo=00f0,\"congo\"=t61");
+  EXPECT_EQ(told(kTrace, longest), longest);
+  EXPECT_EQ(told(kTrace, longest + "~"), "none");
+  EXPECT_EQ(told(kTrace, "a=\x1b[31m"), "none");
+  EXPECT_EQ(told(kTrace, ""), "none");
+  EXPECT_EQ(told("no trace", "rojo=00f0"), "none");
+}
+
 TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
   Arena arena;
   Event event = dropped("\xFF\xFE\xFD");
