@@ -4,9 +4,12 @@ import { Table, age, bytesText, count, list, make, order, timeOf, visible, words
 
 const kIdBytesMax = 4096;
 
+function base64Of(bytes) {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
 function base64url(bytes) {
-  const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return base64Of(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 // The bytes that somebody typed; a text that says what is wrong with them.
@@ -134,6 +137,17 @@ export class Search {
       event.preventDefault();
       this.lookUp();
     });
+  }
+
+  // One that was picked and not typed: `id`, or `id_base64`. A field for text cannot hold every text.
+  open({ id, id_base64: base64 }) {
+    const fits = typeof id === "string" && visible(id) === id;
+    const bytes = typeof id === "string" ? new TextEncoder().encode(id) : null;
+    this.form.elements.kind.value = fits ? "text" : "base64";
+    this.form.elements.id.value = fits ? id : bytes ? base64Of(bytes) : base64;
+    this.form.scrollIntoView({ block: "start" });
+    this.form.elements.id.focus({ preventScroll: true });
+    this.lookUp();
   }
 
   say(text, kind) {

@@ -33,11 +33,14 @@ constexpr std::string_view kChart =
 constexpr std::string_view kOverview =
 #include <page/overview.js.inc>
     ;
+constexpr std::string_view kWaiting =
+#include <page/waiting.js.inc>
+    ;
 constexpr std::string_view kDocument =
 #include <page/document.js.inc>
     ;
 
-constexpr std::array<File, 8> kFiles = {{
+constexpr std::array<File, 9> kFiles = {{
     {"/", kHtml, kIndex},
     {"/page/page.css", kCss, kStyle},
     {"/page/icon.svg", kSvg, kIcon},
@@ -45,6 +48,7 @@ constexpr std::array<File, 8> kFiles = {{
     {"/page/format.js", kScript, kFormat},
     {"/page/chart.js", kScript, kChart},
     {"/page/overview.js", kScript, kOverview},
+    {"/page/waiting.js", kScript, kWaiting},
     {"/page/document.js", kScript, kDocument},
 }};
 

@@ -3,13 +3,16 @@
 import { Search } from "./document.js";
 import { age, clock, make, timeOf, visible, write } from "./format.js";
 import { Overview } from "./overview.js";
+import { WaitingList } from "./waiting.js";
 
 // The browser itself tries again after a connection that broke, but not after an answer that is no stream.
 const kAgainMs = 3_000;
 // The brokers may hold up a picture for so long.
 const kSilenceMs = 15_000;
 
+const search = new Search();
 const overview = new Overview();
+const waiting = new WaitingList((document) => search.open(document));
 const stream = { source: null, heardAt: null, openedAt: null, again: null };
 
 function showChip(text, kind) {
@@ -37,6 +40,7 @@ function showPicture(picture) {
   write(document.getElementById("as-of"), `as of ${clock(timeOf(picture.time))} UTC, told by instance ` +
                                           visible(String(picture.instance)));
   showVerdict(overview.show(picture));
+  waiting.show(picture);
   showChip("live", "good");
   document.body.classList.remove("stale");
 }
@@ -92,6 +96,5 @@ function watch() {
     : "This instance is there and tells nothing more: it waits for brokers, or stops.");
 }
 
-new Search();
 listen();
 setInterval(watch, 1000);

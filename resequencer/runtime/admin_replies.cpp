@@ -93,6 +93,27 @@ Json lateness_json(const std::vector<Board::Seen>& seen) {
   return buckets;
 }
 
+// Of all partitions of this instance, because each has its own ten.
+Json longest_waits_json(const std::vector<Board::Seen>& seen) {
+  std::vector<std::pair<Partition, const Survey::Waiting*>> all;
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions)
+      if (partition.survey)
+        for (const Survey::Waiting& one : partition.survey->longest) all.emplace_back(partition.partition, &one);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second->since < b.second->since; });
+  all.resize(std::min(all.size(), Survey::kLongestMax));
+  Json documents = Json::array();
+  for (const auto& [partition, one] : all) {
+    Json object = {{"partition", partition.value()}};
+    admin::set_bytes(object, "id", one->id);
+    object["state"] = one->overdue ? "overdue" : one->starving ? "starving" : "live";
+    object["since"] = admin::time_text(one->since);
+    documents.push_back(std::move(object));
+  }
+  return documents;
+}
+
 Json owned_json(const std::vector<Board::Seen>& seen) {
   Json partitions = Json::array();
   for (const Board::Seen& worker : seen)
@@ -161,6 +182,7 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
   reply["host"] = host_name();
   reply["workers"] = application.settings.workers;
   reply["lateness"] = lateness_json(seen);
+  reply["longest_waits"] = longest_waits_json(seen);
   reply["partitions"] = Json::array();
   for (const Board::Seen& worker : seen)
     for (const PartitionReport& partition : worker.now->partitions)

@@ -123,7 +123,8 @@ Json picture_json(const admin::Answers& answers, const std::string& own, const s
   picture["instances"] = Json::array();
   for (const auto& [instance, reply] : answers.replies()) {
     Json one = Json::object();
-    for (const char* name : {"application", "instance", "host", "version", "workers", "time", "lateness"})
+    for (const char* name :
+         {"application", "instance", "host", "version", "workers", "time", "lateness", "longest_waits"})
       if (reply.contains(name)) one[name] = reply[name];
     picture["instances"].push_back(std::move(one));
   }

@@ -20,15 +20,27 @@ TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_a
   return starving & row.pending();
 }
 
+void Survey::note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after) {
+  const bool starving = !starving_targets(row, now, starvation_after).empty();
+  if (row.overdue) ++so_far_.overdue;
+  if (starving) ++so_far_.starving;
+  const auto since = waiting_since(row);
+  if (!since) return;
+  if (!so_far_.oldest || *since < *so_far_.oldest) so_far_.oldest = since;
+  auto& longest = so_far_.longest;
+  if (id.size() > kLongestIdBytes || (longest.size() == kLongestMax && *since >= longest.back().since)) return;
+  if (longest.size() == kLongestMax) longest.pop_back();
+  const auto place = std::upper_bound(longest.begin(), longest.end(), *since,
+                                      [](UnixMs time, const Waiting& one) { return time < one.since; });
+  longest.insert(place, {id, *since, row.overdue, starving});
+}
+
 void Survey::look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after) {
-  const auto note = [&](const std::string&, const Row& row) {
-    if (row.overdue) ++so_far_.overdue;
-    if (!starving_targets(row, now, starvation_after).empty()) ++so_far_.starving;
-    const auto since = waiting_since(row);
-    if (since && (!so_far_.oldest || *since < *so_far_.oldest)) so_far_.oldest = since;
-    return true;
-  };
-  const auto walked = store.documents(cursor_, {}, store::PartitionStore::Which::kLive, kPieceRows, note);
+  const auto walked = store.documents(cursor_, {}, store::PartitionStore::Which::kLive, kPieceRows,
+                                      [&](const std::string& id, const Row& row) {
+                                        note(id, row, now, starvation_after);
+                                        return true;
+                                      });
   if (store.fault()) return;  // it is rebuilt next
   cursor_ = walked.cursor;
   if (!walked.ended) return;

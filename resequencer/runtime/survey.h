@@ -1,5 +1,5 @@
-// Survey: how many documents of a partition wait for how long. Nothing indexes that, so all rows are looked at, a small
-// piece at a time; what the last whole pass has found is told.
+// Survey: how many documents of a partition wait for how long, and which wait longest. Nothing indexes that, so all
+// rows are looked at, a small piece at a time; what the last whole pass has found is told.
 // Invariants: a piece is bounded, whatever the state's size; it changes nothing.
 // Thread rule: one worker.
 #pragma once
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/ids.h"
 #include "model/row.h"
@@ -16,14 +17,24 @@ namespace reseq::runtime {
 
 class Survey {
  public:
+  struct Waiting {
+    std::string id;
+    UnixMs since;
+    bool overdue = false;
+    bool starving = false;
+  };
   struct Found {
     std::uint64_t overdue = 0;
     std::uint64_t starving = 0;
     std::optional<UnixMs> oldest;  // since when the document waits that waits longest
+    std::vector<Waiting> longest;  // the first of them, at most kLongestMax, those with a long id left out
     UnixMs at;                     // when the pass ended
   };
   // A piece is about a quarter of a millisecond when most rows are watermarks.
   static constexpr std::size_t kPieceRows = 2000;
+  // What is told of single documents stays small, however long ids are.
+  static constexpr std::size_t kLongestMax = 10;
+  static constexpr std::size_t kLongestIdBytes = 256;
   // From the end of a pass to the next one.
   static constexpr Milliseconds kPause{1'000};
 
@@ -34,6 +45,8 @@ class Survey {
   [[nodiscard]] const std::optional<Found>& found() const { return found_; }
 
  private:
+  void note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after);
+
   std::string cursor_;
   Found so_far_;
   std::optional<Found> found_;

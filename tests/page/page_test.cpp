@@ -1,18 +1,18 @@
 // Somebody on call looks at the page of one of three instances on a real broker, in a real browser.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <memory>
-#include <thread>
+#include <set>
 #include <utility>
 
 #include "codec/base64.h"
 #include "tests/admin/office.h"
 #include "tests/e2e/patience.h"
 #include "tests/page/browser.h"
+#include "tests/page/viewers.h"
 
 namespace reseq::test {
 namespace {
@@ -26,7 +26,6 @@ using testing::StartsWith;
 
 constexpr int kDocuments = 40;  // `document-N`, of which the first half is released for both targets
 constexpr int kWaiting = kDocuments / 2;
-constexpr int kViewersMax = 8;
 constexpr std::chrono::milliseconds kLimit{30'000};
 constexpr int kWide = 1280;
 constexpr int kNarrow = 390;
@@ -49,12 +48,14 @@ class Page : public testing::Test {
   static void SetUpTestSuite() {
     office_ =
         std::make_unique<Office>("registration_timeout_ms = 4000\nstarvation_after_ms = 3000\nevents = \"all\"\n");
+    // These wait longest.
+    for (const std::string& id : kHostile) office_->request(id, 1);
+    office_->request(kNoText, 1);
+    office_->settle();
     for (int i = 0; i < kDocuments; ++i) office_->request(id_of(i), 1);
     office_->request(id_of(0), 5);  // newer
     for (int i = 0; i < kDocuments - kWaiting; ++i)
       for (const char* target : {"search", "catalogue"}) office_->result(id_of(i), i == 0 ? 5 : 1, target);
-    for (const std::string& id : kHostile) office_->request(id, 1);
-    office_->request(kNoText, 1);
     office_->garbage();
     office_->settle();
     for (int i = 0; i < 3; ++i) office_->result(id_of(i), 0, "search");  // late
@@ -100,37 +101,6 @@ class Page : public testing::Test {
 
   static inline std::unique_ptr<Office> office_;
   static inline std::unique_ptr<Browser> browser_;
-};
-
-// As many as an instance lets look at once, without a browser.
-class Viewers {
- public:
-  explicit Viewers(int port) {
-    for (int i = 0; i < kViewersMax; ++i) threads_.emplace_back([this, port] { look(port); });
-  }
-  ~Viewers() {
-    end_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  Viewers(const Viewers&) = delete;
-  Viewers& operator=(const Viewers&) = delete;
-
-  [[nodiscard]] int heard() const { return heard_; }
-
- private:
-  void look(int port) {
-    httplib::Client client("127.0.0.1", port);
-    client.set_read_timeout(20);
-    bool first = true;
-    client.Get("/page/pictures", [&](const char*, std::size_t) {
-      if (std::exchange(first, false)) ++heard_;
-      return !end_;
-    });
-  }
-
-  std::atomic<bool> end_ = false;
-  std::atomic<int> heard_ = 0;
-  std::vector<std::thread> threads_;
 };
 
 // A number as the page writes it, or 0 for a dash.
@@ -269,6 +239,38 @@ TEST_F(Page, FindsADocumentWhereverItIsWithItsTimeline) {
   EXPECT_THAT(browser().text(".standing"), HasSubstr("search has 5, the newest for it"));
   browser().screenshot("document-light");
   EXPECT_THAT(look_up("never seen"), HasSubstr("Not known: it was never requested"));
+}
+
+TEST_F(Page, NamesTheDocumentsThatWaitLongestAndOpensThem) {
+  constexpr std::size_t kShown = 10;
+  json waiting = office().run_json({"list", "--state", "overdue", "--max", "100"})["documents"];
+  ASSERT_EQ(waiting.size(), kWaiting + kHostile.size() + 1);
+  std::vector<std::string> since;
+  for (const json& document : waiting) since.push_back(document["waiting"][0]["since"]);
+  std::sort(since.begin(), since.end());
+  since.resize(kShown);
+  std::vector<std::string> shown;
+  ASSERT_TRUE(wait_until(kLimit, [&] {
+    shown.clear();
+    for (const json& row : rows("waiting"))
+      if (row["State"] == "overdue") shown.push_back(row["Since"]);
+    return shown == since;
+  })) << rows("waiting");
+
+  std::set<std::string> opened;
+  for (std::size_t i = 0; i < kHostile.size() + 1; ++i) {
+    browser().evaluate(
+        "(() => { document.querySelector('#document').replaceChildren(); "
+        "document.querySelectorAll('#waiting button')[" +
+        std::to_string(i) + "].click(); })()");
+    ASSERT_TRUE(browser().becomes("document.querySelector('#document .facts')")) << browser().text("#document");
+    opened.insert(browser().text("#document h2 .id"));
+    EXPECT_THAT(browser().text(".facts"), HasSubstr("overdue"));
+  }
+  EXPECT_EQ(opened.size(), kHostile.size() + 1);
+  EXPECT_TRUE(opened.contains(kHostile[0]));
+  EXPECT_TRUE(browser().evaluate("window.hit === undefined").get<bool>());
+  browser().screenshot("waiting-light");
 }
 
 TEST_F(Page, ShowsIdsAsTheyAreAndObeysNone) {

@@ -37,6 +37,28 @@ TEST_F(SurveyTest, CountsWhatWaitsForLong) {
   EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
 }
 
+TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
+  put("old", waiting(1'000, true));
+  put("starving", waiting(3'000));
+  put("young", waiting(4'500));
+  put("done", store::watermark(1));
+  put(std::string(Survey::kLongestIdBytes + 1, 'x'), waiting(500));
+  for (std::size_t i = 0; i < Survey::kLongestMax; ++i) put("newest-" + std::to_string(i), waiting(4'900));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  const std::vector<Survey::Waiting>& longest = survey_.found()->longest;
+  ASSERT_EQ(longest.size(), Survey::kLongestMax);
+  EXPECT_EQ(longest[0].id, "old");
+  EXPECT_EQ(longest[0].since, UnixMs(1'000));
+  EXPECT_TRUE(longest[0].overdue && longest[0].starving);
+  EXPECT_EQ(longest[1].id, "starving");
+  EXPECT_FALSE(longest[1].overdue);
+  EXPECT_TRUE(longest[1].starving);
+  EXPECT_EQ(longest[2].id, "young");
+  EXPECT_FALSE(longest[2].starving);
+  EXPECT_EQ(longest[3].id.substr(0, 7), "newest-");
+  EXPECT_EQ(survey_.found()->oldest, UnixMs(500));
+}
+
 TEST_F(SurveyTest, FindsNothingStarvingWithoutATimeForIt) {
   put("old", waiting(1));
   survey_.look(store_, Milliseconds(0), UnixMs(5'000), Milliseconds(0));
