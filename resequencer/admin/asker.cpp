@@ -5,6 +5,7 @@
 #include <chrono>
 #include <sys/random.h>
 
+#include "admin/json_text.h"
 #include "base/assert.h"
 
 namespace reseq::admin {
@@ -42,8 +43,8 @@ Result<> Asker::ask(const Request& request, const std::function<bool(const Json&
     if (!polled) return polled.error();
     const auto& record = polled.value();
     if (!record || header_of(*record, header::kCorrelationId) != correlation_id) continue;
-    const Json reply = Json::parse(record->payload.value_or(""), nullptr, false);
-    if (reply.is_object() && take(reply)) return Done{};
+    const Json reply = parse_object(record->payload.value_or(""));
+    if (!reply.is_discarded() && take(reply)) return Done{};
   }
 }
 

@@ -2,6 +2,16 @@
 
 namespace reseq::admin {
 
+Json parse_object(std::string_view text) {
+  bool too_deep = false;
+  const auto look = [&](int depth, Json::parse_event_t, const Json&) {
+    too_deep = too_deep || depth > kJsonDepthMax;
+    return depth <= kJsonDepthMax;
+  };
+  Json object = Json::parse(text, look, /*allow_exceptions=*/false);
+  return too_deep || !object.is_object() ? Json(Json::value_t::discarded) : object;
+}
+
 Json member(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() ? Json() : *found;

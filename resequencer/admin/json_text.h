@@ -4,11 +4,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "admin/document_json.h"
 
 namespace reseq::admin {
 
+// Values deeper than this are nobody's answer: a record of a megabyte could be half a million arrays, one in the other,
+// and what writes or compares them again calls itself as often.
+inline constexpr int kJsonDepthMax = 64;
+// One object of JSON; discarded (is_discarded()) when it is none, or deeper than that.
+[[nodiscard]] Json parse_object(std::string_view text);
 // Null when there is none.
 [[nodiscard]] Json member(const Json& object, const char* name);
 [[nodiscard]] std::int64_t number_in(const Json& object, const char* name, std::int64_t otherwise = 0);

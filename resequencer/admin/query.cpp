@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admin/document_json.h"
+#include "admin/json_text.h"
 #include "codec/base64.h"
 #include "model/command.h"
 
@@ -112,8 +113,8 @@ std::string_view name_of(Refusal refusal) {
 std::variant<Request, Refused> parse_request(std::string_view json) {
   if (json.size() > kRequestBytesMax)
     return Refused{Refusal::kMalformedRequest, "a request has at most " + std::to_string(kRequestBytesMax) + " bytes"};
-  const Json object = Json::parse(json, nullptr, false);
-  if (!object.is_object()) return Refused{Refusal::kMalformedRequest, "a request is one JSON object"};
+  const Json object = parse_object(json);
+  if (object.is_discarded()) return Refused{Refusal::kMalformedRequest, "a request is one JSON object"};
   Members members(object);
   const std::int64_t protocol = members.number("protocol", 0, 1, INT32_MAX);
   if (protocol > kProtocol)

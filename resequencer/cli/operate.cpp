@@ -130,8 +130,8 @@ class Operation {
 
   void note(const kafka::Record& record, std::map<std::int64_t, Json>& told) const {
     if (!record.payload || record.payload->find(drawn_) == std::string_view::npos) return;
-    Json event = Json::parse(*record.payload, nullptr, false);
-    if (!event.is_object() || text_in(event, "kind", "") != "operation") return;
+    Json event = admin::parse_object(*record.payload);
+    if (event.is_discarded() || text_in(event, "kind", "") != "operation") return;
     if (!text_in(event, "control_id", "").ends_with(drawn_)) return;
     told.emplace(number_in(member(event, "source"), "partition", -1), std::move(event));
   }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "admin/json_text.h"
 #include "codec/hash.h"
 
 namespace reseq::runtime {
@@ -25,8 +26,8 @@ Result<EventHistory> read_events_of(const Application& application, const std::s
   const Partition partition = partition_of(id, application.partitioner, log.value().partitions());
   const auto visit = [&](const kafka::Record& record) {
     if (record.key != id) return;
-    admin::Json json = admin::Json::parse(record.payload.value_or(""), nullptr, false);
-    if (!json.is_object()) return;
+    admin::Json json = admin::parse_object(record.payload.value_or(""));
+    if (json.is_discarded()) return;
     found.events.push_back({record.timestamp, std::move(json)});
     if (found.events.size() <= limits.events_max) return;
     found.events.erase(found.events.begin());
