@@ -16,6 +16,7 @@
 #include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
 #include "tests/chaos/run/progress_watch.h"
+#include "tests/chaos/run/topics.h"
 #include "tests/chaos/workload/drain.h"
 #include "tests/chaos/workload/plan.h"
 #include "tests/chaos/workload/planned_specification.h"
@@ -40,7 +41,6 @@ constexpr seconds kHealLimit{90};
 constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};
 constexpr seconds kStopLimit{30};
-constexpr int kInitLimitMs = 120'000;
 // After everything is healed each partition goes on within the sum of these, as if one began when the other is over:
 // what a dead process had open is given up: its place in the group, and its transactions at the next sweep;
 constexpr seconds kGivenUp = std::chrono::ceil<seconds>(std::max(kSessionTimeout, kTransactionTimeout + kSweepEvery));
@@ -60,21 +60,6 @@ seconds stall_after_heal_max(std::int64_t changelog_records) {
 constexpr seconds kStallUnderFaultsMax{180};
 
 using test::good;
-
-// What the library says of brokers that are away is no news here.
-kafka::Connection connection_to(const std::string& bootstrap_servers) {
-  return {.bootstrap_servers = bootstrap_servers, .log = [](int, std::string_view, std::string_view) {}};
-}
-
-// Of several brokers one may be late to hear of new topics, and a process that asks it would not start. A client that
-// has just been opened asks the broker it was given.
-bool knows_topics(std::uint16_t port) {
-  const auto admin = kafka::Admin::open(connection_to("127.0.0.1:" + std::to_string(port)));
-  if (!admin) return false;
-  for (const char* role : {"requests", "control", "commands", "changelog", "work", "events", "dead-letter"})
-    if (!admin.value()->partition_count(std::string("chaos.") + role, kAdminLimit)) return false;
-  return true;
-}
 
 std::vector<FinalAct> choose_acts(const RunOptions& options) {
   std::vector<FinalAct> chosen;
@@ -134,7 +119,6 @@ class Run {
   RunReport play();
 
  private:
-  void create_topics();
   void hire();
   void disturb();
   void heal();
@@ -171,30 +155,6 @@ class Run {
   std::map<std::string_view, std::uint64_t> by_kind_;
   std::uint64_t in_vain_ = 0;
 };
-
-// The judge decides the whole past again, so the changelog must keep it.
-void Run::create_topics() {
-  const auto admin = good(kafka::Admin::open(connection_to(site_.settings().bootstrap_servers)));
-  const bool replicated = options_.brokers > 1;
-  kafka::TopicSpec changelog{.name = "chaos.changelog",
-                             .partitions = kPartitions,
-                             .replication = options_.brokers,
-                             .configs = {{"cleanup.policy", "compact"},
-                                         {"delete.retention.ms", "604800000"},
-                                         {"min.compaction.lag.ms", "31536000000"},
-                                         {"min.insync.replicas", replicated ? "2" : "1"},
-                                         {"unclean.leader.election.enable", "false"}}};
-  good(admin->create_topics({&changelog, 1}, kAdminLimit));
-  test::Process init({test::program("resequencer"), "init", "--config", site_.config_file("r1")},
-                     site_.log_file("init"));
-  if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
-  const auto until = Clock::now() + kHealLimit;
-  for (int broker = 1; broker <= options_.brokers; ++broker)
-    while (!knows_topics(cluster_.direct_port(broker))) {
-      if (Clock::now() > until) throw std::runtime_error("a broker does not get to know the topics");
-      std::this_thread::sleep_for(kBeat);
-    }
-}
 
 void Run::hire() {
   const auto resequencer = [&](Job job, const std::string& name) {
@@ -434,7 +394,7 @@ std::string Run::details() const {
 }
 
 RunReport Run::play() {
-  create_topics();
+  create_topics(site_, cluster_);
   hire();
   plan_ = std::make_unique<Plan>(PlanSettings{.seed = options_.seed, .partitions = kPartitions});
   producers_ = std::make_unique<Producers>(

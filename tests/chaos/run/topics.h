@@ -1,0 +1,19 @@
+// The topics of a run, and how the harness itself reaches its brokers.
+// Thread rule: plain functions.
+#pragma once
+
+#include <string>
+
+#include "kafka/settings.h"
+#include "tests/chaos/cluster/cluster.h"
+#include "tests/chaos/nemesis/site.h"
+
+namespace reseq::chaos {
+
+// What the library says of brokers that are away is no news there.
+[[nodiscard]] kafka::Connection connection_to(const std::string& bootstrap_servers);
+
+// Makes them, and waits until all brokers know them. Throws when that does not succeed.
+void create_topics(const Site& site, const Cluster& cluster);
+
+}  // namespace reseq::chaos
