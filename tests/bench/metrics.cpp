@@ -115,11 +115,12 @@ void measure_asking(const Site& site, const Sizes& sizes, Report& report) {
   const std::string part = "asked";
   const Requests requests({.documents = sizes.intake});
   Contestant contestant = resequencer(site);
-  for (int round = 0; round < sizes.rounds; ++round)
-    for (const double queries : {0.0, kQueriesPerSecond}) {
-      contestant.name = queries == 0 ? "never" : "ten-a-second";
-      run_once(site, contestant, requests, {.queries_per_second = queries}, part, report);
-    }
+  // In turn first and second: the difference is smaller than what a machine loses in an hour.
+  for (int run = 0; run < 2 * sizes.rounds; ++run) {
+    const bool asks = run % 4 == 1 || run % 4 == 2;
+    contestant.name = asks ? "ten-a-second" : "never";
+    run_once(site, contestant, requests, {.queries_per_second = asks ? kQueriesPerSecond : 0}, part, report);
+  }
   report.add_ratio("asked_throughput_to_not_asked", report.find(part, "ten-a-second", kPerSecond),
                    report.find(part, "never", kPerSecond), Goal::kAtLeast, 0.98);
 }

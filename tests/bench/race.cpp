@@ -36,9 +36,9 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
   const auto echo = start_echo(application);
   const Processes processes = start(contestant, application);
   const double from = total < kInputsToMeasure ? 0 : course.from;
-  const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, processes);
-  std::optional<Asking> asking;
+  std::optional<Asking> asking;  // whose clients are open when it begins
   if (course.queries_per_second > 0) asking.emplace(application, course.queries_per_second);
+  const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, processes);
   const Sample end = await(total, progress, processes);
   if (asking) asking->stop();
   Memory memory;
