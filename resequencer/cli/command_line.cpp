@@ -11,9 +11,9 @@
 #include "base/log.h"
 #include "cli/ask.h"
 #include "cli/check.h"
-#include "cli/duration.h"
 #include "cli/init.h"
 #include "cli/operations.h"
+#include "cli/option_values.h"
 #include "cli/privacy.h"
 #include "cli/seek.h"
 #include "cli/shadow.h"
@@ -88,7 +88,7 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
   const std::map<std::string, View> views = {{"table", View::kTable}, {"wide", View::kWide}, {"json", View::kJson}};
   for (CLI::App* command : {all.describe, all.why, all.list, all.stats, all.topology, all.running}) {
     command->add_option("-o,--output", options.ask.view, "table, wide or json")
-        ->transform(CLI::CheckedTransformer(views).description(""))
+        ->transform(one_of(views))
         ->option_text("table|wide|json");
     command->add_option("--timeout-ms", options.timeout_ms, "longest wait for answers")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
@@ -102,7 +102,7 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
                                                       {"starving", admin::State::kStarving},
                                                       {"completed", admin::State::kCompleted}};
   all.list->add_option("--state", options.list.state, "live (default), overdue, starving, completed or any")
-      ->transform(CLI::CheckedTransformer(states).description(""))
+      ->transform(one_of(states))
       ->option_text("STATE");
   all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
   all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);
@@ -136,7 +136,7 @@ Subcommands declare(CLI::App& app, Options& options) {
                       "do not read the changelog, which takes a while if it is large");
   const std::map<std::string, Format> formats = {{"table", Format::kTable}, {"json", Format::kJson}};
   all.check->add_option("-o,--output", options.format, "table or json")
-      ->transform(CLI::CheckedTransformer(formats).description(""))
+      ->transform(one_of(formats))
       ->option_text("table|json");
   const char* where = "standing (where the state stands), committed, begin, end, or an offset";
   all.seek->add_option("--partition", options.seek.partition, "of the inputs; default: all");

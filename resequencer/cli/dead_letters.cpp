@@ -263,7 +263,7 @@ Result<> list_dead_letters(const config::Settings& settings, const LetterFilter&
   Table table({"PLACE", "TIME", "REASON", "ID", "SOURCE"});
   for (const DeadLetter& letter : found.value().letters)
     table.add({text_of(letter.place), admin::time_text(letter.at), letter.text(codec::header::kReason),
-               letter.key.value_or("(no key)"), source_text(letter)});
+               id_cell(letter.key.value_or("(no key)")), source_text(letter)});
   std::fputs(table.text().c_str(), stdout);
   if (found.value().others > 0)
     std::fprintf(stderr, "resequencer: %zu older ones fit as well: --max shows more of them\n", found.value().others);

@@ -174,8 +174,12 @@ class Operation {
       if (reason.empty() || reason == "no_change" || reason == "duplicate") continue;  // it is as it should be
       refused += (refused.empty() ? "" : ", ") + std::to_string(partition) + " (" + reason + ")";
     }
-    if (!refused.empty()) return invalid(name_ + " was refused in partition " + refused + ": see schemas/reasons.md");
-    return Done{};
+    if (refused.empty()) return Done{};
+    const bool unknown = name_ == "release" && refused.find("(unregistered)") != std::string::npos;
+    return invalid(name_ + " was refused in partition " + refused + ": " +
+                   (unknown ? "nothing is known of the document, so a newer result may have gone out; --unknown "
+                              "releases it all the same"
+                            : "see schemas/reasons.md"));
   }
 
   runtime::Application application_;

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "cli/duration.h"
+#include "cli/option_values.h"
 #include "cli/refusal.h"
 #include "cli/reprocess.h"
 
@@ -100,7 +100,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   for (CLI::App* command :
        {all.expire, all.release, all.floor, all.pause, all.resume, all.letters_list, all.letters_show})
     command->add_option("-o,--output", into.options.ask.view, "table or json")
-        ->transform(CLI::CheckedTransformer(views).description(""))
+        ->transform(one_of(views))
         ->option_text("table|json");
   return all;
 }

@@ -8,6 +8,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/option_values.h"
 #include "config/print.h"
 #include "config/rules.h"
 #include "config/values.h"
@@ -55,7 +56,7 @@ Shadow::Shadow(CLI::App& app) : options_(std::make_unique<Options>()) {
   for (CLI::App* command : {observe_, report_}) {
     command->add_option("--config", options_->config_file, "configuration file (TOML); none is needed");
     command->add_option("-o,--output", options_->view, "text or json")
-        ->transform(CLI::CheckedTransformer(views).description(""))
+        ->transform(one_of(views))
         ->option_text("text|json");
     command->add_option("--state-dir", options_->given["state.dir"],
                         std::string("folder for what is counted; default ./") + kStateDir);

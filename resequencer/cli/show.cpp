@@ -67,7 +67,10 @@ std::string lag_text(const Json& part) {
   const Json inputs = member(part, "inputs");
   if (!inputs.is_object()) return "-";
   std::int64_t lag = 0;
-  for (const Json& input : inputs) lag += number_in(input, "lag");
+  for (const Json& input : inputs) {
+    if (!input.contains("lag")) return "-";  // it is not read, as while it is paused
+    lag += number_in(input, "lag");
+  }
   return std::to_string(lag);
 }
 
@@ -122,7 +125,8 @@ std::string list_text(const Json& documents, View view) {
     for (const char* name : {"SERVED", "REMOVED", "LAST VERSION", "REQUEST OFFSET"}) header.emplace_back(name);
   Table table(header);
   for (const Json& document : documents) {
-    std::vector<std::string> cells = {number_text(document, "partition"), bytes_in(document, "id"),
+    const std::string id = bytes_in(document, "id");
+    std::vector<std::string> cells = {number_text(document, "partition"), view == View::kWide ? id : id_cell(id),
                                       text_in(document, "state"),         newest_order(document),
                                       targets_text(document, "pending"),  waits_since(document)};
     if (view == View::kWide) {

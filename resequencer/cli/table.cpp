@@ -7,6 +7,13 @@
 
 namespace reseq::cli {
 
+std::string id_cell(std::string id) {
+  constexpr std::size_t kBytesMax = 64;
+  if (id.size() <= kBytesMax) return id;
+  id.resize(kBytesMax);
+  return id + "...";
+}
+
 std::string Table::text() const {
   std::vector<std::size_t> widths(rows_.front().size());
   std::vector<std::vector<std::string>> shown;

@@ -18,4 +18,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// An id in a cell: of a long one the beginning, so that it does not push the other columns out of sight.
+[[nodiscard]] std::string id_cell(std::string id);
+
 }  // namespace reseq::cli

@@ -107,7 +107,7 @@ TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
   const std::string place = place_of("orphan");
   Printed printed = office().run({"release", place});
   EXPECT_EQ(printed.code, 78) << "a newer result may have gone out and be forgotten";
-  EXPECT_THAT(printed.text, HasSubstr("unregistered"));
+  EXPECT_THAT(printed.text, HasSubstr("(unregistered): nothing is known of the document"));
   EXPECT_EQ(office().run({"release", place, "--unknown", "--dry-run"}).code, 0);
   EXPECT_TRUE(records("output.search", "orphan").empty());
   printed = office().run({"release", place, "--unknown"});
@@ -202,6 +202,8 @@ TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
   }));
   const json stats = office().run_json({"stats"});
   for (const json& part : stats["partitions"]) EXPECT_EQ(part["paused"], true) << part;
+  EXPECT_THAT(office().run({"stats"}).text, testing::ContainsRegex("2 +[0-9] +paused( +[-0-9]+){3} +[^ ]+ +- +"))
+      << "lag";
   printed = office().run({"expire", "paused-1"});
   EXPECT_EQ(printed.code, 78) << "an operation has to get through";
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(records("work", "paused-" + std::to_string(i)).empty());
