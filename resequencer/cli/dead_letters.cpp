@@ -301,13 +301,30 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
   return Done{};
 }
 
+// Those that can go back to where they came from. One that was named and cannot is an error; another one is told of.
+Result<std::vector<DeadLetter>> fit_to_go(const std::vector<DeadLetter>& letters, const config::Settings& settings,
+                                          bool were_named, bool old) {
+  std::vector<DeadLetter> fit;
+  for (const DeadLetter& letter : letters) {
+    const auto why = obstacle(letter, settings, old);
+    if (!why) {
+      fit.push_back(letter);
+      continue;
+    }
+    const std::string what = text_of(letter.place) + ": " + *why;
+    if (were_named) return invalid(what);
+    std::fprintf(stderr, "resequencer: left out: %s\n", what.c_str());
+  }
+  return fit;
+}
+
 Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace>& places, const LetterFilter& filter,
                  const RedriveOptions& options) {
   const runtime::Application application(settings);
-  const auto letters = named(application, places, filter);
+  const auto found = named(application, places, filter);
+  if (!found) return found.error();
+  const auto letters = fit_to_go(found.value(), settings, !places.empty(), options.old);
   if (!letters) return letters.error();
-  for (const DeadLetter& letter : letters.value())
-    if (const auto why = obstacle(letter, settings, options.old)) return invalid(text_of(letter.place) + ": " + *why);
   if (auto good = check_epochs(letters.value(), settings); !good) return good;
   if (!options.dry_run)
     if (auto sent = send_all(application, letters.value()); !sent) return sent;

@@ -142,8 +142,11 @@ TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, testing::ContainsRegex("[0-9]:[0-9]+ +20.*Z +unregistered +early +"));
   office().request("early", 3);
+  EXPECT_EQ(office().run({"expire", "early", "--expect-seq", "no number"}).code, 78);
   office().settle();
   printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early", "--dry-run"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("it came from " + office().application().topic("control"))) << "and is left out";
   EXPECT_THAT(printed.text, HasSubstr("would go to " + office().application().topic("commands")));
   EXPECT_TRUE(records("output.search", "early").empty());
   printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early"});
