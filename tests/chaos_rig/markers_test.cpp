@@ -95,7 +95,7 @@ class Markers : public testing::Test {
   Scene scene_{one_broker()};
   test::TempDir folder_;
   std::string log_ = folder_.path() + "/broker.log";
-  MarkerRepair repair_{1, log_};
+  MarkerRepair repair_{1, log_, true};
   MarkerNews news_;
   std::unique_ptr<kafka::Producer> producer_;
   ActiveProducer active_;
@@ -118,6 +118,20 @@ TEST_F(Markers, OfAnAbortHideItsRecords) {
   EXPECT_THAT(news_.wrong, IsEmpty());
   EXPECT_EQ(one_producer(scene_)->open_from, -1);
   EXPECT_EQ(scene_.committed_payloads(), Payloads{});
+}
+
+// Its log may say that the transaction is complete, and then nobody sends them.
+TEST_F(Markers, OfATermThatIsOverAreWrittenIfNobodyElseCanHaveSentThem) {
+  leave_open("committed", "COMMIT");
+  std::ofstream(log_, std::ios::app) << "INFO No longer the coordinator for transactionalId: " << scene_.name()
+                                     << " while trying to append to transaction log, skip writing\n";
+  MarkerRepair one_of_three(1, log_, false);
+  EXPECT_TRUE(one_of_three.heal([](const NamedPartition&) { return 0; }, news_));
+  EXPECT_GE(one_producer(scene_)->open_from, 0) << "another broker does that";
+  ASSERT_TRUE(wait_until(kAnswer, [&] { return heal(); }));
+  EXPECT_THAT(news_.wrong, IsEmpty());
+  EXPECT_THAT(news_.healed, ElementsAre(HasSubstr("decision=COMMIT producer=" + std::to_string(active_.id))));
+  EXPECT_EQ(scene_.committed_payloads(), (Payloads{"committed"}));
 }
 
 TEST_F(Markers, ThatCameTooLateAreAViolation) {

@@ -94,7 +94,7 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
                       .inner_port = free_port(random),
                       .controller_port = free_port(random),
                       .folder = folder,
-                      .markers = MarkerRepair(broker, folder + "/broker.log")});
+                      .markers = MarkerRepair(broker, folder + "/broker.log", options_.brokers == 1)});
     ports.push_back(nodes_.back().port);
   }
   proxy_ = Proxy::open(ports, options_.seed);

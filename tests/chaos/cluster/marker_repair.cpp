@@ -79,6 +79,7 @@ bool MarkerRepair::heal(const LeaderPort& leader_port, MarkerNews& news) {
   const auto now = Clock::now();
   if (!until_) until_ = now + kPatience;
   for (Skipped& one : skipped_.take()) {
+    if (one.left_to_next && !alone_) continue;
     if (!one.decision) {
       news.wrong.push_back("the broker skipped markers and does not say which: " + text(one, one.partitions));
       continue;
@@ -98,10 +99,12 @@ bool MarkerRepair::heal(const LeaderPort& leader_port, MarkerNews& news) {
 
 void MarkerRepair::give_up(MarkerNews& news) {
   read();
-  for (const Skipped& one : skipped_.take())
+  for (const Skipped& one : skipped_.take()) {
+    if (one.left_to_next) continue;
     news.wrong.push_back((one.decision ? "the broker skipped markers while clients could go on: "
                                        : "the broker skipped markers and does not say which: ") +
                          text(one, one.partitions));
+  }
   skipped_.forget_decisions();
 }
 

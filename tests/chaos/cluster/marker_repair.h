@@ -28,7 +28,10 @@ class MarkerRepair {
   // Port of the broker that leads the partition; 0 = nobody.
   using LeaderPort = std::function<std::uint16_t(const NamedPartition&)>;
 
-  MarkerRepair(int broker, std::string log_file) : broker_(broker), log_file_(std::move(log_file)) {}
+  // `alone`: no other broker can be the next coordinator, so what a term has left undone is seen in this log. With
+  // others it is theirs.
+  MarkerRepair(int broker, std::string log_file, bool alone)
+      : broker_(broker), log_file_(std::move(log_file)), alone_(alone) {}
 
   // Clients are kept away from it. Writes what was skipped. True: there is nothing left to do, or no use in trying.
   // REQUIRES: no partition has lost its leader since they were asked for; before that it might skip more.
@@ -45,6 +48,7 @@ class MarkerRepair {
 
   int broker_;
   std::string log_file_;
+  bool alone_;
   std::streamoff offset_ = 0;  // of the first line that was not read
   SkippedMarkers skipped_;
   std::optional<Clock::time_point> until_;  // while something is to be written

@@ -62,7 +62,7 @@ void SkippedMarkers::read(std::string_view line) {
     return;
   }
   if (const auto id = between(line, "No longer the coordinator for transactionalId: ", " while trying to append")) {
-    std::erase_if(skipped_, [&](const Skipped& one) { return one.transactional_id == *id; });
+    for (Skipped& one : skipped_) one.left_to_next |= one.transactional_id == *id;
     return;
   }
   if (!line.ends_with("these partitions are likely deleted already and hence can be skipped "
@@ -73,7 +73,8 @@ void SkippedMarkers::read(std::string_view line) {
   const auto id = between(line, "send transaction markers for ", ", these partitions");
   Skipped skipped{.transactional_id = std::string(id.value_or("")),
                   .decision = std::nullopt,
-                  .partitions = read_partitions(partitions.value_or(""))};
+                  .partitions = read_partitions(partitions.value_or("")),
+                  .left_to_next = false};
   if (const auto found = decisions_.find(skipped.transactional_id);
       found != decisions_.end() && !skipped.partitions.empty())
     skipped.decision = found->second;

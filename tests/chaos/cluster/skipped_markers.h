@@ -4,9 +4,10 @@
 //   Sending txn markers for ...(app.r1.0,8,COMMIT,TransactionMetadata(..., producerId=7, ..., producerEpoch=47, ...
 //   Couldn't find leader endpoint for partitions Set(topic-3, ...) ... markers for app.r1.0, these partitions are
 //   likely deleted already and hence can be skipped
-// The first line is only there for what it had decided before it was killed. If it does not put down that the
-// transaction is complete, whoever coordinates in the next term sends the markers again. When its term is over it says:
+// The first line is only there for what it had decided before it was killed. When its term ends meanwhile it says:
 //   No longer the coordinator for transactionalId: app.r1.0 while trying to append to transaction log, ...
+// Whoever coordinates in the next term sends the markers again, unless its log has the record all the same: that the
+// transaction is complete may have been written before the term ended, and only the answer came after.
 // Thread rule: none of its own.
 #pragma once
 
@@ -39,13 +40,13 @@ struct Skipped {
   std::string transactional_id;
   std::optional<Decision> decision;  // nothing: the log does not say it
   std::vector<NamedPartition> partitions;
+  bool left_to_next = false;  // the term of who skipped them is over: the next coordinator sends them, or nobody does
   bool operator==(const Skipped&) const = default;
 };
 
 class SkippedMarkers {
  public:
-  // The next line of the log. A coordinator that sends markers again, or leaves that to the next one, takes back that
-  // it skipped them.
+  // The next line of the log. A coordinator that sends markers again takes back that they were skipped.
   void read(std::string_view line);
   // From here on clients may begin transactions: what was decided before says nothing of them.
   void forget_decisions() { decisions_.clear(); }

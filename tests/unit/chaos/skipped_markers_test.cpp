@@ -39,7 +39,8 @@ TEST(SkippedMarkers, BelongToTheDecisionThatWasSentBefore) {
                    skips("chaos.r3.0", "Set(chaos.changelog-3, chaos.output.search-3, __consumer_offsets-1)")}),
             (All{{.transactional_id = "chaos.r3.0",
                   .decision = kCommit,
-                  .partitions = {{"chaos.changelog", 3}, {"chaos.output.search", 3}, {"__consumer_offsets", 1}}}}));
+                  .partitions = {{"chaos.changelog", 3}, {"chaos.output.search", 3}, {"__consumer_offsets", 1}},
+                  .left_to_next = false}}));
 }
 
 TEST(SkippedMarkers, OfAnAbortAreThoseOfAnAbort) {
@@ -58,7 +59,10 @@ TEST(SkippedMarkers, OfManyPartitionsStandInAHashSet) {
 }
 
 TEST(SkippedMarkers, OfWhichNothingWasSaidHaveNoDecision) {
-  const All unknown = {{.transactional_id = "chaos.r2.0", .decision = std::nullopt, .partitions = {{"chaos.work", 0}}}};
+  const All unknown = {{.transactional_id = "chaos.r2.0",
+                        .decision = std::nullopt,
+                        .partitions = {{"chaos.work", 0}},
+                        .left_to_next = false}};
   EXPECT_EQ(found({skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
   EXPECT_EQ(found({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
 }
@@ -80,13 +84,23 @@ TEST(SkippedMarkers, AreNotSkippedIfTheyAreSentAgain) {
   EXPECT_EQ(again[0].decision->coordinator_epoch, 10);
 }
 
-TEST(SkippedMarkers, AreNotSkippedIfTheNextCoordinatorSendsThem) {
+// Seen: "complete" stood in the log, was answered with NOT_COORDINATOR, and the next term sent nothing.
+TEST(SkippedMarkers, OfATermThatIsOverAreLeftToTheNext) {
   const std::string ended =
       "2026-11-22 12:03:56,640 INFO [Transaction Marker Channel Manager 3]: No longer the coordinator for "
       "transactionalId: chaos.r1.0 while trying to append to transaction log, skip writing to transaction log "
       "(TransactionMarkerChannelManager)";
-  const All other = found({sends("chaos.r1.0", "0,COMMIT"), skips("chaos.r1.0", "Set(chaos.work-0)"),
-                           sends("chaos.r3.0", "0,COMMIT"), skips("chaos.r3.0", "Set(chaos.work-1)"), ended});
+  const std::vector<std::string> lines = {sends("chaos.r1.0", "0,COMMIT"), skips("chaos.r1.0", "Set(chaos.work-0)"),
+                                          sends("chaos.r3.0", "0,COMMIT"), skips("chaos.r3.0", "Set(chaos.work-1)"),
+                                          ended};
+  const All all = found(lines);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(all[0].left_to_next);
+  EXPECT_TRUE(all[0].decision);
+  EXPECT_FALSE(all[1].left_to_next);
+  std::vector<std::string> next_term = lines;
+  next_term.push_back(sends("chaos.r1.0", "2,COMMIT"));
+  const All other = found(next_term);
   ASSERT_EQ(other.size(), 1U);
   EXPECT_EQ(other[0].transactional_id, "chaos.r3.0");
 }
