@@ -46,6 +46,13 @@ std::string order_text(const Json& order) {
   return text;
 }
 
+std::string names_text(const Json& names) {
+  std::string text;
+  for (const Json& name : names)
+    if (name.is_string()) text += (text.empty() ? "" : ",") + name.get<std::string>();
+  return text.empty() ? "-" : text;
+}
+
 std::string indented(const Json& value) {
   return value.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }

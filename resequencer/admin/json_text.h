@@ -24,6 +24,8 @@ inline constexpr int kJsonDepthMax = 64;
 [[nodiscard]] std::string bytes_in(const Json& object, const std::string& name);
 // epoch/sequence+revision, without an epoch or revision of 0.
 [[nodiscard]] std::string order_text(const Json& order);
+// Those of a list of strings, with commas; a dash when there are none.
+[[nodiscard]] std::string names_text(const Json& names);
 // For a person or a program: with indentation and a newline at the end, in ASCII, whatever the strings hold.
 [[nodiscard]] std::string indented(const Json& value);
 

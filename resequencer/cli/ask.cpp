@@ -20,6 +20,7 @@
 #include "codec/base64.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
+#include "runtime/clock.h"
 #include "runtime/event_history.h"
 
 namespace reseq::cli {
@@ -184,7 +185,10 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
     if (options.view == View::kJson)
       print_json(answers, answers.complete());
     else
-      std::fputs(stats_text(answers, options.view).c_str(), stdout);
+      std::fputs(
+          ((watch ? admin::time_text(runtime::SystemClock().now()) + "\n" : "") + stats_text(answers, options.view))
+              .c_str(),
+          stdout);
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
     if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());
     std::fflush(stdout);

@@ -1,5 +1,6 @@
 #include "cli/operate.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -13,6 +14,7 @@
 #include "codec/hash.h"
 #include "codec/header_names.h"
 #include "codec/json_writer.h"
+#include "codec/sequence_text.h"
 #include "kafka/admin.h"
 #include "runtime/clients.h"
 #include "runtime/log_reading.h"
@@ -60,6 +62,20 @@ class Operation {
     if (!expected.sequence) return;
     add(header::kControlExpectedSeq, *expected.sequence);
     add(header::kControlExpectedEpoch, std::to_string(expected.epoch));
+  }
+
+  // Whoever decides it would refuse it, and keep what cannot be used as a dead letter: better not to write it.
+  [[nodiscard]] Result<> knows(const std::optional<std::string>& target, const Expectation& expected) const {
+    if (expected.sequence && !codec::parse_sequence(application_.sequence_kind, *expected.sequence))
+      return invalid("--expect-seq \"" + *expected.sequence +
+                     "\" is no sequence of this application (sequence_kind = \"" + application_.settings.sequence_kind +
+                     "\")");
+    const auto& all = application_.settings.targets;
+    const auto is_it = [&](const config::Target& one) { return one.name == target; };
+    if (!target || std::any_of(all.begin(), all.end(), is_it)) return Done{};
+    std::string names;
+    for (const config::Target& one : all) names += (names.empty() ? "" : ", ") + one.name;
+    return invalid("there is no target \"" + *target + "\": there are " + names);
   }
 
   // To where the document is.
@@ -176,10 +192,11 @@ class Operation {
     }
     if (refused.empty()) return Done{};
     const bool unknown = name_ == "release" && refused.find("(unregistered)") != std::string::npos;
-    return invalid(name_ + " was refused in partition " + refused + ": " +
-                   (unknown ? "nothing is known of the document, so a newer result may have gone out; --unknown "
-                              "releases it all the same"
-                            : "see schemas/reasons.md"));
+    return invalid(
+        name_ + " was refused in partition " + refused + ": " +
+        (unknown ? "no request as new as this result is known: a newer result may have gone out and be "
+                   "forgotten, and requests below its number would be stopped; --unknown releases it all the same"
+                 : "see schemas/reasons.md"));
   }
 
   runtime::Application application_;
@@ -193,7 +210,9 @@ class Operation {
 }  // namespace
 
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
+  if (wanted.id.empty()) return invalid("the id is empty: no document has that");
   Operation operation(settings, "expire", options);
+  if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
   if (wanted.target) operation.add(header::kTarget, *wanted.target);
   operation.expect(wanted.expected);
   return operation.run_for(wanted.id, std::nullopt, wanted.partition);
@@ -202,6 +221,7 @@ Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, c
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options) {
   Operation operation(settings, "raise-version-floor", options);
+  if (auto known = operation.knows(wanted.target, {}); !known) return known;
   operation.add(header::kVersion, std::to_string(wanted.version));
   if (wanted.target) operation.add(header::kTarget, *wanted.target);
   if (wanted.expected) operation.add(header::kControlExpectedVersion, std::to_string(*wanted.expected));
@@ -216,6 +236,7 @@ Result<> pause(const config::Settings& settings, bool paused, std::optional<std:
 Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options) {
   const LetterPlace& place = wanted.place;
   Operation operation(settings, "release", options);
+  if (auto known = operation.knows({}, wanted.expected); !known) return known;
   const auto letter = read_dead_letter(operation.application(), place);
   if (!letter) return letter.error();
   if (letter.value().text(header::kCommand) != "sequence" || !letter.value().key)

@@ -1,14 +1,25 @@
 #include "cli/operations.h"
 
+#include <algorithm>
 #include <map>
 
 #include "cli/option_values.h"
 #include "cli/refusal.h"
 #include "cli/reprocess.h"
+#include "model/ids.h"
+#include "model/reason.h"
 
 namespace reseq::cli {
 
 namespace {
+
+CLI::Validator reason() {
+  const auto look = [](const std::string& name) {
+    if (std::find(kReasonNames.begin(), kReasonNames.end(), name) != kReasonNames.end()) return std::string();
+    return "\"" + name + "\" is no reason: `dead-letter list` shows those that there are";
+  };
+  return CLI::Validator(look, "REASON");
+}
 
 void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
   CLI::App* letters = app.add_subcommand("dead-letter", "inputs that could not be used");
@@ -24,7 +35,7 @@ void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
                                 "also requests older than what is remembered: they may undo newer ones");
   all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
   for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
-    command->add_option("--reason", into.filter.reason, "only with this reason");
+    command->add_option("--reason", into.filter.reason, "only with this reason")->check(reason());
     command->add_option("--prefix", into.filter.id_prefix, "only of ids that begin with it");
     command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")->transform(duration());
     command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
@@ -48,8 +59,11 @@ Result<> pause_or_resume(bool paused, const Operations& operations, const config
 
 Result<> redrive_those(const Operations& operations, const std::vector<LetterPlace>& places,
                        const config::Settings& settings) {
-  if (places.empty() == !operations.all_letters)
+  if (places.empty() && !operations.all_letters)
     return invalid("name the dead letters, or say --all for those that fit --reason, --prefix and --since");
+  if (!places.empty() && operations.all_letters)
+    return invalid(
+        "either name the dead letters or say --all, which are those that fit --reason, --prefix and --since");
   return redrive(settings, places, operations.filter, {operations.options.dry_run, operations.old});
 }
 
@@ -73,17 +87,26 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   for (CLI::App* command : {all.expire, all.release}) {
     CLI::Option* sequence =
         command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
-    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")->needs(sequence);
+    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
+        ->needs(sequence)
+        ->check(whole_number(0, UINT32_MAX));
   }
-  all.release->add_flag("--unknown", into.unknown,
-                        "also if nothing is known of the document: a newer result may have gone out, and be forgotten");
+  all.release->add_flag(
+      "--unknown", into.unknown,
+      "also if no request as new as the result is known: a newer result may have gone out and be forgotten, "
+      "and requests below its number are stopped");
   all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
   all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked");
-  all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")->required();
+  all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
+      ->required()
+      ->check(whole_number(1, kVersionLimit - 1));
   all.floor->add_option("--target", into.floor.target, "of this target only");
   all.floor->add_option("--partition", into.floor.partition, "of this partition only");
-  all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)");
-  all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")->required();
+  all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)")
+      ->check(whole_number(0, kVersionLimit - 1));
+  all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")
+      ->required()
+      ->check(whole_number(0, UINT32_MAX));
   for (CLI::App* command : {all.pause, all.resume}) {
     CLI::Option* one = command->add_option("--partition", into.partition, "this one");
     command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);

@@ -1,20 +1,45 @@
-// What options of the command line take: durations as 90s, 10m, 2h, and one word of a few.
+// What options of the command line take: durations as 90s, 10m, 2h, whole numbers, and one word of a few.
 // Thread rule: pure functions.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <type_traits>
 
 namespace reseq::cli {
 
 // Makes an option for milliseconds take a number with its unit.
-[[nodiscard]] inline CLI::AsNumberWithUnit duration() {
-  static const std::map<std::string, std::int64_t> units = {
+[[nodiscard]] inline CLI::Validator duration() {
+  static const std::map<std::string, std::int64_t, std::less<>> units = {
       {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
-  return CLI::AsNumberWithUnit(units, CLI::AsNumberWithUnit::UNIT_REQUIRED, "TIME");
+  const auto translate = [](std::string& text) {
+    std::int64_t number = 0;
+    const auto [unit, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto found = units.find(std::string_view(unit, static_cast<std::size_t>(text.data() + text.size() - unit)));
+    if (error != std::errc() || number < 0 || found == units.end() || number > INT64_MAX / found->second)
+      return "\"" + text + "\" is no time: a whole number with ms, s, m, h or d behind it, as 90s";
+    text = std::to_string(number * found->second);
+    return std::string();
+  };
+  return CLI::Validator(translate, "TIME");
+}
+
+// Digits only, from `least` to `most`: CLI11's own numbers without sign take -1 for the largest of all.
+[[nodiscard]] inline CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  const auto look = [least, most](std::string& text) {
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && stop == end && number >= least && number <= most) return std::string();
+    return "\"" + text + "\" is no whole number from " + std::to_string(least) + " to " + std::to_string(most);
+  };
+  return CLI::Validator(look, "NUMBER");
 }
 
 // Makes an option for an enumeration take its names, and nothing else: CLI11's own would print numbers beside them.

@@ -22,6 +22,7 @@ namespace {
 using admin::bytes_in;
 using admin::Json;
 using admin::member;
+using admin::names_text;
 using admin::number_in;
 using admin::order_text;
 using admin::text_in;
@@ -40,7 +41,43 @@ struct Newest {
   std::string order;  // for a person
   std::string sequence;
   std::string revision;  // of the newest order
+  std::string above;     // a newer order of the document than that of its request, for a person; empty: none
+  std::string targets;   // of the newest order that get a result, and those that do not
+  bool paused = false;   // the partition decides nothing for the time being
 };
+
+// Whom a request of this order is for, as far as the row knows.
+std::string targets_text(const Json& group) {
+  std::string asks;
+  for (const char* what : {"pending", "served"})
+    if (const std::string names = names_text(member(group, what)); names != "-")
+      asks += (asks.empty() ? "" : ",") + names;
+  const std::string removed = names_text(member(group, "removed"));
+  return (asks.empty() ? "no target" : asks) + (removed == "-" ? "" : "; " + removed + " stays removed from it");
+}
+
+bool same_request(const Json& one, const Json& other) {
+  return number_in(one, "epoch") == number_in(other, "epoch") && bytes_in(one, "seq") == bytes_in(other, "seq");
+}
+
+Newest newest_in(std::int64_t partition, const Json& part, const Json& document, const Json& request) {
+  const Json order = member(request, "order");
+  Newest newest{Partition(static_cast<std::int32_t>(partition)),
+                Offset(number_in(request, "offset", -1)),
+                number_in(order, "epoch"),
+                order_text(order),
+                bytes_in(order, "seq"),
+                text_in(order, "revision", "0"),
+                "",
+                "",
+                part.contains("paused")};
+  const Json groups = member(document, "groups");
+  if (!groups.is_array() || groups.empty()) return newest;
+  const Json first = member(groups[0], "order");
+  if (!same_request(first, order)) newest.above = order_text(first);
+  newest.targets = targets_text(groups[0]);
+  return newest;
+}
 
 Result<Newest> newest_of(Session& session, const std::string& id) {
   Answers answers;
@@ -49,13 +86,7 @@ Result<Newest> newest_of(Session& session, const std::string& id) {
     for (const Json& document : part.value("documents", Json::array())) {
       const Json request = member(document, "request");
       if (!request.is_object()) return invalid(log::one_line(id) + " was never requested, only registered by commands");
-      const Json order = member(request, "order");
-      return Newest{Partition(static_cast<std::int32_t>(partition)),
-                    Offset(number_in(request, "offset", -1)),
-                    number_in(order, "epoch"),
-                    order_text(order),
-                    bytes_in(order, "seq"),
-                    text_in(order, "revision", "0")};
+      return newest_in(partition, part, document, request);
     }
   if (!all_asked(answers))
     return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
@@ -82,7 +113,8 @@ Result<> wait_for_revision(Session& session, const std::string& id, const Newest
       return invalid("a newer request of " + log::one_line(id) + " has come, " + now.value().order +
                      ": it is processed instead");
     if (now.value().revision != before.revision) {
-      std::printf("%s: requested again, newest request %s\n", log::one_line(id).c_str(), now.value().order.c_str());
+      std::printf("%s: requested again, newest request %s, for %s\n", log::one_line(id).c_str(),
+                  now.value().order.c_str(), log::one_line(now.value().targets).c_str());
       return Done{};
     }
     std::this_thread::sleep_for(kAskAgain);
@@ -100,6 +132,10 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   if (!session) return session.error();
   const auto newest = newest_of(*session.value(), id);
   if (!newest) return newest.error();
+  if (!newest.value().above.empty())
+    return invalid("its request again would be superseded: " + newest.value().above + " is known of " +
+                   log::one_line(id) + ", above its newest request " + newest.value().order +
+                   ", by a command or a release by hand; the producer has to send it with a sequence above that");
   const runtime::Application application(settings);
   auto log = LogReading::open(application, settings.topic_requests);
   if (!log) return runtime::with_fix(log.error(), settings);
@@ -109,8 +145,9 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   if (!read) return read;
   if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   if (options.dry_run) {
-    std::printf("%s: would be requested again, newest request %s\n", log::one_line(id).c_str(),
-                newest.value().order.c_str());
+    std::printf("%s: would be requested again, newest request %s, for %s%s\n", log::one_line(id).c_str(),
+                newest.value().order.c_str(), log::one_line(newest.value().targets).c_str(),
+                newest.value().paused ? "; its partition is paused" : "");
     return Done{};
   }
   auto writing = Writing::open(application);
@@ -120,6 +157,10 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
       !sent)
     return runtime::with_fix(sent.error(), settings);
   if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
+  if (newest.value().paused)
+    return Error{ErrorClass::kTimeout, 0,
+                 "the request is written again, and decided when partition " +
+                     std::to_string(newest.value().partition.value()) + " is resumed"};
   return wait_for_revision(*session.value(), id, newest.value(), options.ask.timeout);
 }
 

@@ -15,17 +15,11 @@ namespace {
 using admin::bytes_in;
 using admin::Json;
 using admin::member;
+using admin::names_text;
 using admin::number_in;
 using admin::number_text;
 using admin::order_text;
 using admin::text_in;
-
-std::string names_text(const Json& names) {
-  std::string text;
-  for (const Json& name : names)
-    if (name.is_string()) text += (text.empty() ? "" : ",") + name.get<std::string>();
-  return text.empty() ? "-" : text;
-}
 
 // Targets of all groups in which they stand as `what`.
 std::string targets_text(const Json& document, const char* what) {
@@ -102,7 +96,8 @@ std::string document_text(const Json& part, const Json& document) {
   add_line(text, "id", bytes_in(document, "id"));
   add_line(text, "partition",
            std::to_string(number_in(part, "partition")) + ", instance " + text_in(part, "instance") + ", generation " +
-               std::to_string(number_in(part, "generation")) + ", as of " + text_in(part, "committed"));
+               std::to_string(number_in(part, "generation")) + ", as of " + text_in(part, "committed") +
+               (part.contains("paused") ? ", paused" : ""));
   add_line(text, "state", text_in(document, "state"));
   for (const Json& group : member(document, "groups")) add_line(text, "order", group_text(group));
   for (const Json& waiting : member(document, "waiting"))

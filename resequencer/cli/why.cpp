@@ -56,6 +56,9 @@ std::string what_happened(const Json& event) {
 
 std::string standing_text(const Json& part, const Json& document) {
   std::string text;
+  if (part.contains("paused"))
+    text = "partition " + number_text(part, "partition") + " is paused: nothing is decided until `resume --partition " +
+           number_text(part, "partition") + "`\n";
   std::set<std::string> told;
   const auto tell = [&](const Json& names, const auto& text_of) {
     for (const Json& name : names)
@@ -75,7 +78,7 @@ std::string standing_text(const Json& part, const Json& document) {
 std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view) {
   std::vector<std::string> header = {"TIME",   "OUTCOME", "REASON", "ORDER", "NEWEST",
                                      "TARGET", "VERSION", "ROW",    "INPUT"};
-  if (view == View::kWide) header.insert(header.end(), {"TRACEPARENT", "TRACESTATE"});
+  if (view == View::kWide) header.insert(header.end(), {"CONTROL ID", "TRACEPARENT", "TRACESTATE"});
   Table table(std::move(header));
   for (const PastEvent& event : events) {
     const Json& json = event.json;
@@ -92,7 +95,9 @@ std::string timeline_text(const std::vector<runtime::PastEvent>& events, View vi
                                       text_in(json, "version"),
                                       text_in(json, "table_row"),
                                       input};
-    if (view == View::kWide) cells.insert(cells.end(), {text_in(json, "traceparent"), text_in(json, "tracestate")});
+    if (view == View::kWide)
+      cells.insert(cells.end(),
+                   {bytes_in(json, "control_id"), text_in(json, "traceparent"), text_in(json, "tracestate")});
     table.add(std::move(cells));
   }
   return table.text();

@@ -16,6 +16,13 @@ bool is_expected(const std::optional<ExpectedRequest>& expected, const Row* row)
   return newest != nullptr && newest->epoch == expected->epoch && newest->sequence == expected->sequence;
 }
 
+// Something as new as this was requested, or stopped by a delete. If not, a newer one may have gone out and be
+// forgotten, or the number is wrong: then all requests below it would be stopped.
+bool is_requested(const Row* row, const Order& order) {
+  const Order* newest = newest_order(row);
+  return (newest != nullptr && order <= *newest) || below_barrier(row, order);
+}
+
 Decision applied() {
   return {Outcome::kApplied, Reason::kNone, TableRow::kControl};
 }
@@ -48,7 +55,8 @@ Ruling decide_release(const ReleaseByHand& command, const Row* row, const Partit
   const std::optional<Order> order = command_order(command.result, row, state.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
   const bool expected = is_expected(command.expected, row);
-  if (expected && (row != nullptr || command.unknown)) return decide_forced(command.result, row, state, context);
+  if (expected && (is_requested(row, *order) || command.unknown))
+    return decide_forced(command.result, row, state, context);
   Ruling ruling;
   ruling.decision = dropped(expected ? Reason::kUnregistered : Reason::kUnexpectedState);
   set_order(ruling, *order);

@@ -15,6 +15,7 @@ void note(Health& health, bool good, const std::string& what) {
 std::string text_of(const PartitionReport& partition) {
   std::string text = "partition " + std::to_string(partition.partition.value()) + " ";
   text += name_of(partition.phase);
+  if (partition.state.paused) text += " paused";
   if (!partition.parked.empty()) text += " " + partition.parked;
   if (partition.restore) {
     const std::int64_t left = partition.restore->target.value() - partition.restore->position.value();

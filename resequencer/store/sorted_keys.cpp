@@ -1,16 +1,19 @@
 #include "store/sorted_keys.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace reseq::store {
 
 void SortedKeys::clear() {
   fresh_ = Run();
+  readers_ = 0;
   runs_.clear();
 }
 
 void SortedKeys::settle() const {
+  readers_ = 0;
   if (fresh_.empty()) return;
   std::sort(fresh_.begin(), fresh_.end());
   runs_.push_back(std::exchange(fresh_, {}));
@@ -27,27 +30,53 @@ void SortedKeys::merge_last_two() const {
 }
 
 SortedKeys::Walk SortedKeys::behind(std::string_view cursor) const {
-  settle();
+  if (++readers_ > kReadersUnsorted) settle();
   Walk walk;
   for (const Run& run : runs_) {
     const auto first = std::upper_bound(run.begin(), run.end(), cursor);
     if (first != run.end()) walk.parts_.push_back({first, run.end()});
   }
+  walk.fresh_ = &fresh_;
+  walk.look_through(cursor);
   walk.choose();
   return walk;
 }
 
+// One pass over keys that lie in memory as they were added, each compared with one or two that are at hand.
+void SortedKeys::Walk::look_through(std::string_view cursor) {
+  more_ = false;
+  few_.clear();
+  for (const std::string_view key : *fresh_) {
+    if (key <= cursor) continue;
+    if (few_.size() == few_max_) {
+      more_ = true;
+      if (key > few_.front()) continue;
+      std::pop_heap(few_.begin(), few_.end());
+      few_.pop_back();
+    }
+    few_.push_back(key);
+    std::push_heap(few_.begin(), few_.end());
+  }
+  std::sort(few_.begin(), few_.end(), std::greater<>());
+  few_max_ *= 2;
+}
+
 void SortedKeys::Walk::next() {
-  ++parts_[least_].next;
+  const std::string_view passed = key_;
+  for (Part& part : parts_) {
+    if (part.next == part.end || part.next->data() != passed.data()) continue;
+    ++part.next;
+    return choose();
+  }
+  few_.pop_back();
+  if (few_.empty() && more_) look_through(passed);
   choose();
 }
 
 void SortedKeys::Walk::choose() {
-  least_ = kNone;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].next == parts_[i].end) continue;
-    if (least_ == kNone || *parts_[i].next < *parts_[least_].next) least_ = i;
-  }
+  key_ = few_.empty() ? std::string_view() : few_.back();
+  for (const Part& part : parts_)
+    if (part.next != part.end && (key_.empty() || *part.next < key_)) key_ = *part.next;
 }
 
 }  // namespace reseq::store

@@ -1,8 +1,10 @@
-// SortedKeys: the keys of the memory table in order, for the few readers that need one. Adding costs a push; sorting
-// waits until somebody reads, and then only new keys are sorted: they become a run, and runs of similar length are
-// merged, so that there are few and every key is moved O(log n) times.
+// SortedKeys: the keys of the memory table in order, for the few readers that need one. Adding costs a push. A reader
+// looks through the keys that came since for the least few, once more for the next few, and so on; after some readers
+// those keys are sorted: they become a run, and runs of similar length are merged, so that there are few and every key
+// is moved O(log n) times. So neither a page of a list now and then nor many pages in turn cost more than needed.
 //
-// Invariants: views, whose bytes outlive clear(); each key is added once. Thread rule: one thread.
+// Invariants: views, whose bytes outlive clear(); each key is added once, and has a byte at least.
+// Thread rule: one thread.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +22,8 @@ class SortedKeys {
   // Walks through the keys behind `cursor`, in order. REQUIRES: nothing is added while it is used.
   class Walk {
    public:
-    [[nodiscard]] bool valid() const { return least_ != kNone; }
-    [[nodiscard]] std::string_view key() const { return *parts_[least_].next; }
+    [[nodiscard]] bool valid() const { return !key_.empty(); }
+    [[nodiscard]] std::string_view key() const { return key_; }
     void next();
 
    private:
@@ -30,18 +32,26 @@ class SortedKeys {
       std::vector<std::string_view>::const_iterator next, end;
     };
     void choose();
-    static constexpr std::size_t kNone = SIZE_MAX;
+    void look_through(std::string_view cursor);
+    static constexpr std::size_t kFew = 256;  // more than a page of a list
     std::vector<Part> parts_;
-    std::size_t least_ = kNone;
+    const std::vector<std::string_view>* fresh_ = nullptr;
+    std::vector<std::string_view> few_;  // the least fresh ones behind the cursor, the next one last
+    std::size_t few_max_ = kFew;
+    bool more_ = false;     // fresh ones behind those
+    std::string_view key_;  // the least of all; empty: none is left
   };
   [[nodiscard]] Walk behind(std::string_view cursor) const;
 
  private:
   using Run = std::vector<std::string_view>;
+  // To look through costs about a sixteenth of sorting: for more readers than that sorting is cheaper.
+  static constexpr int kReadersUnsorted = 16;
   void settle() const;
   void merge_last_two() const;
 
   mutable std::vector<std::string_view> fresh_;
+  mutable int readers_ = 0;        // since fresh_ was sorted
   mutable std::vector<Run> runs_;  // each sorted; each more than twice as long as the next
 };
 

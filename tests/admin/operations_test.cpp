@@ -107,7 +107,7 @@ TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
   const std::string place = place_of("orphan");
   Printed printed = office().run({"release", place});
   EXPECT_EQ(printed.code, 78) << "a newer result may have gone out and be forgotten";
-  EXPECT_THAT(printed.text, HasSubstr("(unregistered): nothing is known of the document"));
+  EXPECT_THAT(printed.text, HasSubstr("(unregistered): no request as new as this result is known"));
   EXPECT_EQ(office().run({"release", place, "--unknown", "--dry-run"}).code, 0);
   EXPECT_TRUE(records("output.search", "orphan").empty());
   printed = office().run({"release", place, "--unknown"});
@@ -125,6 +125,10 @@ TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
   EXPECT_EQ(records("output.search", "orphan").size(), 1U);
 
   const std::string late = place_of("overtaken");
+  office().request("overtaken", 6);
+  office().settle();
+  EXPECT_THAT(office().run({"release", late}).text, HasSubstr("(unregistered): no request as new"))
+      << "requests below it would be stopped";
   office().request("overtaken", 8);
   office().settle();
   printed = office().run({"release", late});
@@ -142,7 +146,7 @@ TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, testing::ContainsRegex("[0-9]:[0-9]+ +20.*Z +unregistered +early +"));
   office().request("early", 3);
-  EXPECT_EQ(office().run({"expire", "early", "--expect-seq", "no number"}).code, 78);
+  office().send("control", "early", {{"reseq-control", "no such operation"}});
   office().settle();
   printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early", "--dry-run"});
   EXPECT_EQ(printed.code, 0) << printed.text;
@@ -192,6 +196,8 @@ TEST_F(Operated, RaisesTheVersionFloorOfATarget) {
 
 TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
   EXPECT_EQ(office().run({"pause"}).code, 78) << "of which partition?";
+  office().request("held", 1);
+  office().settle();
   Printed printed = office().run({"pause", "--all"});
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(office().run({"pause", "--partition", "2"}).text, HasSubstr("partition 2: pause: dropped, no_change"));
@@ -215,10 +221,17 @@ TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
   printed = office().run({"expire", "paused-1"});
   EXPECT_EQ(printed.code, 78) << "an operation has to get through";
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(records("work", "paused-" + std::to_string(i)).empty());
+  EXPECT_THAT(office().run({"describe", "held"}).text, testing::ContainsRegex("partition +[0-9], .*, paused\n"));
+  EXPECT_THAT(office().run({"why", "held"}).text, testing::ContainsRegex("partition ([0-9]) is paused: nothing is"));
+  EXPECT_THAT(office().run({"reprocess", "held", "--dry-run"}).text, HasSubstr("; its partition is paused\n"));
+  printed = office().run({"reprocess", "held"});
+  EXPECT_EQ(printed.code, 69);
+  EXPECT_THAT(printed.text, testing::ContainsRegex("is written again, and decided when partition [0-9] is resumed"));
   printed = office().run({"resume", "--all"});
   EXPECT_EQ(printed.code, 0) << printed.text;
   office().settle();
   for (int i = 0; i < 20; ++i) EXPECT_EQ(records("work", "paused-" + std::to_string(i)).size(), 1U);
+  EXPECT_EQ(records("work", "held").size(), 2U) << "the request again was decided too";
 }
 
 TEST_F(Operated, RequestsADocumentOnceMore) {
@@ -229,12 +242,45 @@ TEST_F(Operated, RequestsADocumentOnceMore) {
   EXPECT_EQ(records("work", "again").size(), 1U);
   const Printed printed = office().run({"reprocess", "again"});
   EXPECT_EQ(printed.code, 0) << printed.text;
-  EXPECT_THAT(printed.text, HasSubstr("again: requested again, newest request 6+1\n"));
+  EXPECT_THAT(printed.text, HasSubstr("again: requested again, newest request 6+1, for search,catalogue\n"));
   const std::vector<Output> work = records("work", "again");
   ASSERT_EQ(work.size(), 2U);
   EXPECT_EQ(work[1].headers.at("reseq-revision"), "1");
   EXPECT_EQ(described("again")["state"], "live");
   EXPECT_EQ(office().run({"reprocess", "never seen"}).code, 78);
+}
+
+TEST_F(Operated, SaysWhomARequestIsForAndWhatStopsIt) {
+  office().request("half", 4);
+  office().settle();
+  EXPECT_EQ(office().run({"expire", "half", "--target", "search"}).code, 0);
+  EXPECT_THAT(office().run({"reprocess", "half", "--dry-run"}).text,
+              HasSubstr("newest request 4, for catalogue; search stays removed from it\n"));
+  office().result("half", 9, "catalogue");
+  office().settle();
+  EXPECT_EQ(office().run({"release", place_of("half"), "--unknown"}).code, 0);
+  const Printed printed = office().run({"reprocess", "half"});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("its request again would be superseded: 9 is known of half"));
+  EXPECT_EQ(records("work", "half").size(), 1U);
+}
+
+TEST_F(Operated, WritesNothingThatWouldBeRefused) {
+  office().request("well known", 1);
+  office().settle();
+  const auto refused = [](std::vector<std::string> command, int code, const std::string& why) {
+    const Printed printed = office().run(command);
+    EXPECT_EQ(printed.code, code) << printed.text;
+    EXPECT_THAT(printed.text, HasSubstr(why));
+  };
+  refused({"expire", "well known", "--target", "nowhere"}, 78, "no target \"nowhere\": there are search, catalogue");
+  refused({"expire", "well known", "--expect-seq", "x"}, 78, "--expect-seq \"x\" is no sequence of this application");
+  refused({"expire", ""}, 78, "the id is empty");
+  refused({"raise-version-floor", "18446744073709551615"}, 64, "is no whole number from 1 to 9223372036854775807");
+  refused({"dead-letter", "list", "--reason", "bad mood"}, 64, "\"bad mood\" is no reason");
+  EXPECT_THAT(office().run_alone({"dead-letter", "redrive", "0:1", "--all"}).text,
+              HasSubstr("either name the dead letters or say --all"));
+  EXPECT_EQ(described("well known")["state"], "live");
 }
 
 TEST_F(Operated, ResetsTheDefaultEpoch) {

@@ -38,11 +38,12 @@ void Oracle::judge_by_hand(const Entry& entry, const ReleaseByHand& command) {
   if (judge_dry_run(entry, command.dry_run)) return;
   const SequenceResult& result = command.result;
   if (!judge_epoch(entry, result.epoch) || !judge_expected(entry, command.expected)) return;
-  if (!past().exists() && !command.unknown)
-    return require_reason(entry, Outcome::kDropped, Reason::kUnregistered, true, "nothing was known of it");
   const Order order{result.epoch.value_or(Epoch(0)), result.sequence, result.revision};
   const TargetNumber t = result.target;
   const Past& before = past();
+  const std::optional<Order> highest = before.newest_order();
+  if ((!highest || *highest < order) && !before.below_barrier(order) && !command.unknown)
+    return require_reason(entry, Outcome::kDropped, Reason::kUnregistered, true, "nothing as new was requested");
   const auto& newest = before.newest(t);
   const bool behind = before.below_barrier(order) || (newest && *newest > order);
   const bool waits = newest == order && before.standing(t) == Standing::kPending;

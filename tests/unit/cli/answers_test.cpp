@@ -105,6 +105,10 @@ TEST(Why, TellsWhereEachTargetStands) {
       "nothing yet\n"
       "gone gets nothing for 7: removed\n"
       "shop has 5, the newest for it\n");
+  Json paused = part(2, 4);
+  paused["paused"] = true;
+  EXPECT_THAT(standing_text(paused, document),
+              testing::StartsWith("partition 2 is paused: nothing is decided until `resume --partition 2`\nsearch "));
 }
 
 TEST(Why, TellsWhatBecameOfEachInput) {

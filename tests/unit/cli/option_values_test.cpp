@@ -15,6 +15,7 @@ class OptionValues : public testing::Test {
   OptionValues() {
     app_.add_option("--colour", colour_)->transform(one_of<Colour>({{"red", Colour::kRed}, {"blue", Colour::kBlue}}));
     app_.add_option("--since", since_ms_)->transform(duration());
+    app_.add_option("--version", version_)->check(whole_number(1, 10'000));
   }
   // What is said of the arguments; empty: nothing is wrong.
   std::string parse(std::vector<std::string> reversed) {
@@ -28,6 +29,7 @@ class OptionValues : public testing::Test {
   CLI::App app_;
   Colour colour_ = Colour::kRed;
   std::int64_t since_ms_ = 0;
+  std::uint64_t version_ = 0;
 };
 
 TEST_F(OptionValues, AreOneWordOfAFew) {
@@ -42,7 +44,17 @@ TEST_F(OptionValues, AreDurationsWithTheirUnit) {
   EXPECT_EQ(since_ms_, 90'000);
   EXPECT_EQ(parse({"2h", "--since"}), "");
   EXPECT_EQ(since_ms_, 7'200'000);
-  EXPECT_NE(parse({"90", "--since"}), "");
+  const std::string said = " is no time: a whole number with ms, s, m, h or d behind it, as 90s";
+  EXPECT_EQ(parse({"90", "--since"}), "--since: \"90\"" + said);
+  for (const std::string wrong : {"", "s", "9 s", "-1s", "9w", "1.5h", "9223372036854775807s"})
+    EXPECT_EQ(parse({wrong, "--since"}), "--since: \"" + wrong + "\"" + said);
+}
+
+TEST_F(OptionValues, AreWholeNumbersWithoutSign) {
+  EXPECT_EQ(parse({"7", "--version"}), "");
+  EXPECT_EQ(version_, 7U);
+  for (const std::string wrong : {"0", "-5", "+5", "5 ", "10001", "18446744073709551616", "five"})
+    EXPECT_EQ(parse({wrong, "--version"}), "--version: \"" + wrong + "\" is no whole number from 1 to 10000");
 }
 
 TEST(IdCell, OfALongIdIsItsBeginning) {

@@ -85,5 +85,19 @@ TEST_F(Control, ReleasesNothingOfADocumentThatIsNotKnownUnlessItIsSaid) {
   EXPECT_TRUE(state_.rows.empty()) << "it may have been forgotten, and a newer result be out";
 }
 
+TEST_F(Control, ReleasesNothingAheadOfAllRequestsUnlessItIsSaid) {
+  Batch batch(state_, state_.partition, context_);
+  ASSERT_EQ(batch.decide(request("a", 3), Offset(0), true), Verdict::kDecided);
+  batch.close();
+  state_.commit(batch);
+  const auto would = [&](std::uint64_t number, bool unknown) {
+    return after(ReleaseByHand{true, unknown, result("a", number, kSearch), {}}).decision;
+  };
+  EXPECT_EQ(would(4, false), (Decision{Outcome::kDropped, Reason::kUnregistered, TableRow::kControl}));
+  EXPECT_EQ(would(4, true).outcome, Outcome::kReleased);
+  EXPECT_EQ(would(3, false).outcome, Outcome::kReleased);
+  EXPECT_EQ(would(2, false).reason, Reason::kSuperseded);
+}
+
 }  // namespace
 }  // namespace reseq::engine
