@@ -91,8 +91,19 @@ void print_json(const Json& json) {
   std::fputs(admin::indented(json).c_str(), stdout);
 }
 
+// What decides whether requests can go back.
+struct Now {
+  bool old = false;           // those may that are older than what is remembered
+  bool epoch_raised = false;  // a request without an epoch would get a higher one than it had
+};
+
+bool needs_default_epoch(const DeadLetter& letter, const config::Settings& settings) {
+  return letter.text(codec::header::kSourceTopic) == settings.topic_requests && !letter.has(codec::header::kEpoch) &&
+         !letter.has(codec::header::kControl);
+}
+
 // Why it cannot go back to where it came from.
-std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings, bool old) {
+std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings, const Now& now) {
   namespace header = codec::header;
   const std::string topic = letter.text(header::kSourceTopic);
   if (topic != settings.topic_requests && topic != settings.topic_commands)
@@ -101,38 +112,31 @@ std::optional<std::string> obstacle(const DeadLetter& letter, const config::Sett
   if (!letter.source_partition()) return "it does not say where it came from";
   if (const auto name = letter.left_out())
     return *name + ": a part of it was left out; write it again from where it is whole";
-  if (topic == settings.topic_commands || old || settings.watermark_retention_ms == 0) return std::nullopt;
+  if (now.epoch_raised && needs_default_epoch(letter, settings))
+    return "a request without an epoch, and the default epoch was raised: it would count as newer than it is; send it "
+           "with reseq-epoch";
+  if (topic == settings.topic_commands || now.old || settings.watermark_retention_ms == 0) return std::nullopt;
   if (runtime::SystemClock().now().value() - letter.at.value() < settings.watermark_retention_ms) return std::nullopt;
   return "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
-         "sends "
-         "it all the same";
+         "sends it all the same";
 }
 
-bool needs_default_epoch(const DeadLetter& letter, const config::Settings& settings) {
-  return letter.text(codec::header::kSourceTopic) == settings.topic_requests && !letter.has(codec::header::kEpoch) &&
-         !letter.has(codec::header::kControl);
-}
-
-// A request without an epoch would get the default of now. It had that of then, which nobody remembers.
-Result<> check_epochs(const std::vector<DeadLetter>& letters, const config::Settings& settings) {
-  const auto first = std::find_if(letters.begin(), letters.end(),
-                                  [&](const DeadLetter& each) { return needs_default_epoch(each, settings); });
-  if (first == letters.end()) return Done{};
+// What a request without an epoch had was the default of then, which nobody remembers. Asked only if there is one.
+Result<bool> epoch_was_raised(const std::vector<DeadLetter>& letters, const config::Settings& settings) {
+  const auto needs = [&](const DeadLetter& each) { return needs_default_epoch(each, settings); };
+  if (std::none_of(letters.begin(), letters.end(), needs)) return false;
   auto session = Session::open(settings, {});
   if (!session) return session.error();
   admin::Answers answers;
-  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
+  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked.error();
   if (!answers.complete())
     return Error{ErrorClass::kTimeout, 0,
-                 "requests without an epoch are sent again only while all partitions answer that it was never raised: "
+                 "requests without an epoch are sent again only while all partitions answer whether it was raised: "
                  "not answered for " +
                      answers.missing()};
-  for (const auto& [partition, part] : answers.partitions())
-    if (admin::number_in(part, "default_epoch") != 0)
-      return invalid(text_of(first->place) +
-                     ": a request without an epoch, and the default epoch was raised: it would "
-                     "count as newer than it is; send it with reseq-epoch");
-  return Done{};
+  const auto& parts = answers.partitions();
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const auto& part) { return admin::number_in(part.second, "default_epoch") != 0; });
 }
 
 // By its key, as the producer should have done it; what has no key, or no known partitioner, to where it was.
@@ -303,10 +307,10 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
 
 // Those that can go back to where they came from. One that was named and cannot is an error; another one is told of.
 Result<std::vector<DeadLetter>> fit_to_go(const std::vector<DeadLetter>& letters, const config::Settings& settings,
-                                          bool were_named, bool old) {
+                                          bool were_named, const Now& now) {
   std::vector<DeadLetter> fit;
   for (const DeadLetter& letter : letters) {
-    const auto why = obstacle(letter, settings, old);
+    const auto why = obstacle(letter, settings, now);
     if (!why) {
       fit.push_back(letter);
       continue;
@@ -323,9 +327,10 @@ Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace
   const runtime::Application application(settings);
   const auto found = named(application, places, filter);
   if (!found) return found.error();
-  const auto letters = fit_to_go(found.value(), settings, !places.empty(), options.old);
+  const auto raised = epoch_was_raised(found.value(), settings);
+  if (!raised) return raised.error();
+  const auto letters = fit_to_go(found.value(), settings, !places.empty(), {options.old, raised.value()});
   if (!letters) return letters.error();
-  if (auto good = check_epochs(letters.value(), settings); !good) return good;
   if (!options.dry_run)
     if (auto sent = send_all(application, letters.value()); !sent) return sent;
   for (const DeadLetter& letter : letters.value())

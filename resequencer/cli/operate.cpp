@@ -183,7 +183,9 @@ class Operation {
       return Error{
           ErrorClass::kTimeout, 0,
           name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
-              ": it happens when an instance has them; the events topic will tell. Doing it again is harmless"};
+              (options_.dry_run ? ": it changes nothing, whenever it is decided; is an instance running?"
+                                : ": it happens when an instance has them; the events topic will tell. Doing it again "
+                                  "is harmless")};
     std::string refused;
     for (const auto& [partition, event] : told) {
       const std::string reason = text_in(event, "reason", "");

@@ -79,8 +79,10 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
   all.resume = app.add_subcommand("resume", "let paused partitions go on");
   declare_letters(app, all, into);
-  for (CLI::App* command : {all.expire, all.reprocess})
+  for (CLI::App* command : {all.expire, all.reprocess}) {
     command->add_option("id", into.expire.id, "the document's id")->required();
+    command->add_flag("--base64", into.base64, kBase64Help);
+  }
   all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
       ->required()
       ->expected(1);
@@ -116,7 +118,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
   for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
     command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
-  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess})
+  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess, all.reset})
     command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
@@ -134,6 +136,9 @@ std::optional<Result<>> operate(const OperationCommands& commands, Operations op
   operations.filter.since = Milliseconds(operations.since_ms);
   operations.expire.expected = operations.expected;
   const OperationOptions& options = operations.options;
+  const auto id = id_of(operations.expire.id, operations.base64);
+  if (!id) return invalid(kNoBase64);
+  operations.expire.id = *id;
   std::string wrong;
   const std::vector<LetterPlace> places = places_of(operations.places, wrong);
   if (!wrong.empty()) return invalid(wrong);

@@ -24,6 +24,7 @@ struct Operations {
   std::uint32_t epoch = 0;
   std::vector<std::string> places;
   bool unknown = false;
+  bool base64 = false;
   bool old = false;
   LetterFilter filter;
   std::int64_t since_ms = 0;

@@ -7,12 +7,22 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
 
+#include "codec/base64.h"
+
 namespace reseq::cli {
+
+// The id as an operator gives it; nothing: it was to be base64 and is not.
+[[nodiscard]] inline std::optional<std::string> id_of(const std::string& text, bool base64) {
+  return base64 ? codec::parse_base64(text) : std::optional(text);
+}
+inline constexpr const char* kBase64Help = "the id is given in base64, as ids are shown that are no text (base64:...)";
+inline constexpr const char* kNoBase64 = "the id is no base64 (without the word base64: in front)";
 
 // Makes an option for milliseconds take a number with its unit.
 [[nodiscard]] inline CLI::Validator duration() {

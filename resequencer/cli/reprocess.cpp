@@ -1,5 +1,6 @@
 #include "cli/reprocess.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -123,6 +124,34 @@ Result<> wait_for_revision(Session& session, const std::string& id, const Newest
                "the request is written again, and not decided yet: `resequencer describe` will show a higher revision"};
 }
 
+// Until each partition says that it has this default epoch, or a higher one.
+Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, const AskOptions& options) {
+  auto session = Session::open(settings, options);
+  if (!session) return session.error();
+  const auto until = SteadyClock::now() + std::chrono::milliseconds(options.timeout.value());
+  Answers answers;
+  const auto has_it = [&](const auto& part) { return number_in(part.second, "default_epoch", -1) >= epoch; };
+  while (SteadyClock::now() < until) {
+    answers = Answers();
+    if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
+    const auto& parts = answers.partitions();
+    if (!answers.complete() || !std::all_of(parts.begin(), parts.end(), has_it)) {
+      std::this_thread::sleep_for(kAskAgain);
+      continue;
+    }
+    for (const auto& [partition, part] : parts)
+      std::printf("partition %lld: default epoch %lld\n", static_cast<long long>(partition),
+                  static_cast<long long>(number_in(part, "default_epoch")));
+    return Done{};
+  }
+  std::string silent = answers.missing();
+  for (const auto& part : answers.partitions())
+    if (!has_it(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
+  return Error{ErrorClass::kTimeout, 0,
+               "the RESET is written, and not confirmed for partitions " + silent +
+                   ": it happens when an instance has them and they are not paused; `stats` will tell"};
+}
+
 }  // namespace
 
 Result<> reprocess(const config::Settings& settings, const std::string& id, const OperationOptions& options) {
@@ -182,11 +211,11 @@ Result<> reset(const config::Settings& settings, std::uint32_t epoch, const Oper
       if (auto sent = writing.value().send(settings.topic_requests, "reset", std::nullopt, headers, Partition(p));
           !sent)
         return runtime::with_fix(sent.error(), settings);
-    std::printf("partition %d: default epoch %s at least %u\n", p, options.dry_run ? "would be" : "will be", epoch);
+    if (options.dry_run) std::printf("partition %d: default epoch would be at least %u\n", p, epoch);
   }
   if (options.dry_run) return Done{};
   if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
-  return Done{};
+  return wait_for_epoch(settings, epoch, options.ask);
 }
 
 }  // namespace reseq::cli

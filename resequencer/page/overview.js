@@ -111,8 +111,14 @@ export function troubles(picture, memory, now) {
     for (const [name, { heard }] of silent)
       found.push({ bad: now - heard < kWindowMs, text: `Instance ${visible(name)} answered last at ` +
                                                        `${clock(heard)}: stopped, killed or cut off` });
-  for (const part of parts.filter((one) => stateOf(one) === "paused"))
-    found.push({ bad: false, text: `Partition ${part.partition} is paused by an operator: resequencer resume` });
+  const paused = parts.filter((one) => stateOf(one) === "paused").map((one) => one.partition);
+  if (paused.length === 1)
+    found.push({ bad: false, text: `Partition ${paused[0]} is paused by an operator and decides nothing: ` +
+                                   `resequencer resume --partition ${paused[0]}` });
+  else if (paused.length > 1)
+    found.push({ bad: false, text: `${plural(paused.length, "partition")} are paused by an operator and decide ` +
+                                   `nothing: resequencer resume --partition P, or --all: ` +
+                                   paused.slice(0, 20).join(", ") + (paused.length > 20 ? ", …" : "") });
   for (const part of parts.filter((one) => !runs(one) && !one.parked && !one.paused))
     found.push({ bad: false, text: `Partition ${part.partition} is being taken over: ${restoreText(part)}` });
   for (const part of parts)
@@ -125,7 +131,8 @@ export function troubles(picture, memory, now) {
   if (overdue > 0) found.push({ bad: false, text: named(overdue, "overdue") });
   if (starving > 0) found.push({ bad: false, text: named(starving, "starving") });
   const dead = sum(parts.map((part) => part.per_s?.dead_lettered));
-  if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes" });
+  if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes, and " +
+                                   "resequencer dead-letter list names them" });
   return found.sort((a, b) => Number(b.bad) - Number(a.bad));
 }
 
@@ -203,7 +210,9 @@ export class Overview {
     this.tile("inputs", "Inputs decided", rate(sum(rates)), "/s", false);
     const lacking = unanswered(picture).length;
     const note = lacking > 0 ? `lacks ${plural(lacking, "partition")}` : "";
-    this.tile("lag", "Lag, all inputs", count(lag), note || "offsets", false);
+    const paused = parts.filter((one) => stateOf(one) === "paused").length;
+    this.tile("lag", "Lag, all inputs", count(lag),
+              note || (paused > 0 ? `without ${plural(paused, "partition")} paused` : "offsets"), false);
     this.tile("running", "Partitions running", `${running} of ${whole}`, "", running < whole);
     this.tile("live", "Live documents", count(total(parts, (part) => part.documents?.live)), note, false);
     this.tile("overdue", "Overdue", count(overdue), note, overdue > 0);

@@ -265,6 +265,17 @@ TEST_F(Operated, SaysWhomARequestIsForAndWhatStopsIt) {
   EXPECT_EQ(records("work", "half").size(), 1U);
 }
 
+TEST_F(Operated, TakesAnIdThatIsNoTextAsItShowsIt) {
+  office().request("\xff\xfe", 1);
+  office().settle();
+  EXPECT_THAT(office().run({"list", "--prefix", "\xff"}).text, HasSubstr(" base64://4= "));
+  EXPECT_THAT(office().run({"describe", "//4=", "--base64"}).text, HasSubstr("id               base64://4=\n"));
+  EXPECT_THAT(office().run({"why", "//4=", "--base64"}).text, HasSubstr("search waits since"));
+  EXPECT_EQ(office().run({"reprocess", "//4=", "--base64", "--dry-run"}).code, 0);
+  EXPECT_EQ(office().run({"expire", "//4=", "--base64"}).code, 0);
+  EXPECT_THAT(office().run({"describe", "base64://4=", "--base64"}).text, HasSubstr("the id is no base64"));
+}
+
 TEST_F(Operated, WritesNothingThatWouldBeRefused) {
   office().request("well known", 1);
   office().settle();
@@ -326,12 +337,14 @@ TEST_F(Operated, SendsNoRequestAgainThatWouldUndoNewerOnes) {
   office().send("requests", "undone", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
   office().settle();
   const std::string place = place_of("undone");
-  EXPECT_EQ(office().run_alone({"reset", "--epoch", "4"}).code, 0);
-  ASSERT_TRUE(wait_until(std::chrono::seconds(60), [] {
-    const json stats = office().run_json({"stats"});
-    return stats["partitions"][0]["default_epoch"] == 4;
-  })) << "what instances tell is up to half a second old";
-  const Printed printed = office().run_alone({"dead-letter", "redrive", place});
+  Printed printed = office().run({"reset", "--epoch", "4"});
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  for (int p = 0; p < Office::kPartitions; ++p)
+    EXPECT_THAT(printed.text, HasSubstr("partition " + std::to_string(p) + ": default epoch 4\n"));
+  printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "undone", "--dry-run"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.text, HasSubstr("left out: " + place + ": a request without an epoch"));
+  printed = office().run_alone({"dead-letter", "redrive", place});
   EXPECT_EQ(printed.code, 78);
   EXPECT_THAT(printed.text, HasSubstr("a request without an epoch, and the default epoch was raised"));
 }

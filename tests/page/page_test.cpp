@@ -377,7 +377,7 @@ TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
   EXPECT_EQ(
       browser().evaluate(told),
       json::array({"bad Partition 3 is parked: keeps aborting: a\\u202eb", "bad No instance answers for 1 partition: 4",
-                   "Partition 5 is paused by an operator: resequencer resume",
+                   "Partition 5 is paused by an operator and decides nothing: resequencer resume --partition 5",
                    "Partition 0 is being taken over: restore: 25 %, 150 offsets left",
                    "Reading commands of partition 1 stands still since 03:03:00: a transaction is open there",
                    "2 documents overdue: resequencer list --state overdue names them",
