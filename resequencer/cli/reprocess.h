@@ -15,8 +15,8 @@ namespace reseq::cli {
 // document or its request is not known or not kept any more.
 Result<> reprocess(const config::Settings& settings, const std::string& id, const OperationOptions& options);
 
-// Writes a RESET to each partition of `requests`: their default epoch becomes at least this one. kTimeout: it is written,
-// and not all partitions have said within the time-out that they have it.
+// Writes a RESET to each partition of `requests`: their default epoch becomes at least this one. kTimeout: it is
+// written, and not all partitions have said within the time-out that they have it.
 Result<> reset(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options);
 
 }  // namespace reseq::cli
