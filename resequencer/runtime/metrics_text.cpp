@@ -151,6 +151,8 @@ void add_times(Exposition& out, const Workers& workers) {
                 &Totals::transaction_inputs, 1);
   add_histogram(out, "reseq_checkpoint_seconds", "Time of writing a checkpoint.", workers, &Totals::checkpoint_ms,
                 kSecondsPerMs);
+  add_histogram(out, "reseq_checkpoint_rows", "Changed rows that a checkpoint wrote to disk.", workers,
+                &Totals::checkpoint_rows, 1);
   add_histogram(out, "reseq_forward_seconds",
                 "Added latency: from the timestamp of a request to the commit of its work.", workers,
                 &Totals::forward_ms, kSecondsPerMs);

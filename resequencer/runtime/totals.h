@@ -70,8 +70,9 @@ struct Totals {
   metrics::Histogram commit_ms;           // of the call that commits
   metrics::Histogram transaction_inputs;  // how many one transaction decided
   metrics::Histogram checkpoint_ms;
-  metrics::Histogram forward_ms;  // from the timestamp of a request to the commit of its work
-  metrics::Histogram release_ms;  // from the timestamp of a result to the commit of its output
+  metrics::Histogram checkpoint_rows;  // that had changed since the one before
+  metrics::Histogram forward_ms;       // from the timestamp of a request to the commit of its work
+  metrics::Histogram release_ms;       // from the timestamp of a result to the commit of its output
   // Of results that came too late: since the newer one was released, and by how many sequence numbers they are behind
   // what is newest (u64 only).
   metrics::Histogram late_ms;

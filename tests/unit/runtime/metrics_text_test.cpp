@@ -77,6 +77,18 @@ TEST_F(Told, CountsWhatBecameOfInputsAndWhatWasWritten) {
   EXPECT_THAT(metrics, HasSubstr("instance_id=\"1\""));
 }
 
+TEST_F(Told, MeasuresHowMuchACheckpointWrites) {
+  const auto rows = [this] { return text().substr(text().find("reseq_checkpoint_rows_sum ")); };
+  const std::string before = rows();
+  EXPECT_THAT(before, testing::StartsWith("reseq_checkpoint_rows_sum 0\n"));
+  request("a", 1);
+  request("b", 1);
+  steps(200);
+  ticks(configured.checkpoint_interval_ms);
+  steps(10);
+  EXPECT_THAT(rows(), testing::StartsWith("reseq_checkpoint_rows_sum 2\n"));
+}
+
 TEST_F(Told, MeasuresHowLateAnOldResultIsAndHowFarBehind) {
   request("a", 1);
   steps(100);
