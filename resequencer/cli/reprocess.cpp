@@ -12,6 +12,7 @@
 #include "cli/session.h"
 #include "cli/writing.h"
 #include "codec/header_names.h"
+#include "codec/sequence_text.h"
 #include "kafka/admin.h"
 #include "runtime/clients.h"
 #include "runtime/log_reading.h"
@@ -57,11 +58,15 @@ std::string targets_text(const Json& group) {
   return (asks.empty() ? "no target" : asks) + (removed == "-" ? "" : "; " + removed + " stays removed from it");
 }
 
-bool same_request(const Json& one, const Json& other) {
-  return number_in(one, "epoch") == number_in(other, "epoch") && bytes_in(one, "seq") == bytes_in(other, "seq");
+bool is_above(const Json& one, const Json& other, SequenceKind kind) {
+  const auto order_of = [kind](const Json& order) {
+    return std::pair(number_in(order, "epoch"), codec::parse_sequence(kind, bytes_in(order, "seq")));
+  };
+  return order_of(one) > order_of(other);
 }
 
-Newest newest_in(std::int64_t partition, const Json& part, const Json& document, const Json& request) {
+Newest newest_in(std::int64_t partition, const Json& part, const Json& document, SequenceKind kind) {
+  const Json request = member(document, "request");
   const Json order = member(request, "order");
   Newest newest{Partition(static_cast<std::int32_t>(partition)),
                 Offset(number_in(request, "offset", -1)),
@@ -75,19 +80,19 @@ Newest newest_in(std::int64_t partition, const Json& part, const Json& document,
   const Json groups = member(document, "groups");
   if (!groups.is_array() || groups.empty()) return newest;
   const Json first = member(groups[0], "order");
-  if (!same_request(first, order)) newest.above = order_text(first);
+  if (is_above(first, order, kind)) newest.above = order_text(first);
   newest.targets = targets_text(groups[0]);
   return newest;
 }
 
-Result<Newest> newest_of(Session& session, const std::string& id) {
+Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind kind) {
   Answers answers;
   if (auto asked = session.collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked.error();
   for (const auto& [partition, part] : answers.partitions())
     for (const Json& document : part.value("documents", Json::array())) {
-      const Json request = member(document, "request");
-      if (!request.is_object()) return invalid(log::one_line(id) + " was never requested, only registered by commands");
-      return newest_in(partition, part, document, request);
+      if (!member(document, "request").is_object())
+        return invalid(log::one_line(id) + " was never requested, only registered by commands");
+      return newest_in(partition, part, document, kind);
     }
   if (!all_asked(answers))
     return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
@@ -105,10 +110,11 @@ DeadLetter again(const kafka::Record& record, const Newest& newest) {
   return request;
 }
 
-Result<> wait_for_revision(Session& session, const std::string& id, const Newest& before, Milliseconds limit) {
+Result<> wait_for_revision(Session& session, const std::string& id, const Newest& before, SequenceKind kind,
+                           Milliseconds limit) {
   const auto until = SteadyClock::now() + std::chrono::milliseconds(limit.value());
   while (SteadyClock::now() < until) {
-    const auto now = newest_of(session, id);
+    const auto now = newest_of(session, id, kind);
     if (!now) return now.error();
     if (now.value().epoch != before.epoch || now.value().sequence != before.sequence)
       return invalid("a newer request of " + log::one_line(id) + " has come, " + now.value().order +
@@ -159,13 +165,14 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
     return invalid("with intake = tap nobody can hand out a revision: send the document with a new sequence");
   auto session = Session::open(settings, options.ask);
   if (!session) return session.error();
-  const auto newest = newest_of(*session.value(), id);
+  const runtime::Application application(settings);
+  const SequenceKind kind = application.sequence_kind;
+  const auto newest = newest_of(*session.value(), id, kind);
   if (!newest) return newest.error();
   if (!newest.value().above.empty())
     return invalid("its request again would be superseded: " + newest.value().above + " is known of " +
                    log::one_line(id) + ", above its newest request " + newest.value().order +
                    ", by a command or a release by hand; the producer has to send it with a sequence above that");
-  const runtime::Application application(settings);
   auto log = LogReading::open(application, settings.topic_requests);
   if (!log) return runtime::with_fix(log.error(), settings);
   DeadLetter request;
@@ -190,7 +197,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
     return Error{ErrorClass::kTimeout, 0,
                  "the request is written again, and decided when partition " +
                      std::to_string(newest.value().partition.value()) + " is resumed"};
-  return wait_for_revision(*session.value(), id, newest.value(), options.ask.timeout);
+  return wait_for_revision(*session.value(), id, newest.value(), kind, options.ask.timeout);
 }
 
 Result<> reset(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
