@@ -4,6 +4,8 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
+#include <regex>
 #include <set>
 
 #include "tests/admin/office.h"
@@ -127,6 +129,17 @@ TEST_F(Asked, ListsATableForPeople) {
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, HasSubstr("PARTITION  ID"));
   EXPECT_THAT(printed.text, HasSubstr(id_of(kDocuments - 1) + "  live   1      catalogue"));
+}
+
+TEST_F(Asked, TellsAgainAndAgainWhatPartitionsDo) {
+  const std::regex table("20[0-9-]+T[0-9:.]+Z\nPARTITION  INSTANCE .*\n(?:[0-3] +[123] +running .*\n){4}");
+  const auto tables = [&](const std::string& text) {
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), table), std::sregex_iterator());
+  };
+  const Printed printed =
+      office().run_until({"stats", "--watch"}, [&](const std::string& text) { return tables(text) >= 2; });
+  EXPECT_GE(tables(printed.text), 2) << printed.text;
+  EXPECT_EQ(printed.code, 128 + SIGINT);
 }
 
 TEST_F(Asked, TellsWhatPartitionsDo) {

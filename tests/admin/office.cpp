@@ -1,5 +1,6 @@
 #include "tests/admin/office.h"
 
+#include <csignal>
 #include <fstream>
 #include <httplib.h>
 #include <iterator>
@@ -46,11 +47,19 @@ Printed Office::run(std::vector<std::string> subcommand) {
 }
 
 Printed Office::run_alone(std::vector<std::string> subcommand) {
+  return run_until(std::move(subcommand), nullptr);
+}
+
+Printed Office::run_until(std::vector<std::string> subcommand, const std::function<bool(const std::string&)>& enough) {
   const std::string output = path("output-" + std::to_string(++files_));
   std::vector<std::string> argv = {program("resequencer")};
   argv.insert(argv.end(), subcommand.begin(), subcommand.end());
   argv.insert(argv.end(), {"--config", application_.config_file(0)});
   Process process(argv, output);
+  if (enough) {
+    wait_until(std::chrono::milliseconds(kCommandLimitMs), [&] { return enough(read(output)); });
+    process.signal(SIGINT);
+  }
   Printed printed;
   printed.code = process.wait(kCommandLimitMs);
   printed.text = read(output);

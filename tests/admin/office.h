@@ -3,6 +3,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -31,6 +32,8 @@ class Office {
   Printed run(std::vector<std::string> subcommand);
   // One that waits for nobody, so that it has no --timeout-ms.
   Printed run_alone(std::vector<std::string> subcommand);
+  // One that would go on: interrupted when what it has printed is enough, or after a minute.
+  Printed run_until(std::vector<std::string> subcommand, const std::function<bool(const std::string&)>& enough);
   // The first with -o json; throws when it prints no JSON or fails.
   nlohmann::json run_json(std::vector<std::string> subcommand);
 
