@@ -1,6 +1,10 @@
 // What can happen to the commit of a transaction on its way: its reply is lost, or it comes too late. The last is the
 // fault that recycle-on-doubt is there for (RELIABILITY A3).
+#include <atomic>
 #include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/chaos_rig/scene.h"
 #include "tests/e2e/patience.h"
@@ -44,15 +48,24 @@ TEST_F(Commit, WhoseReplyIsLostIsRepeatedAndLeavesDoubt) {
 // librdkafka tells of an error once in 30 s as long as it is the same (rd_kafka_broker_set_error): what a commit lost
 // must not be among what it keeps to itself.
 TEST_F(Commit, ThatIsRepeatedLeavesDoubtAlsoWhenItsConnectionWasLostInTheSameWayBefore) {
-  const auto producer = scene.producer(scene.settings());
+  std::atomic<std::size_t> noticed = 0;  // connections that librdkafka knows to be lost: it logs each of them
+  auto settings = scene.settings();
+  settings.connection.socket_timeout = Milliseconds(20'000);  // a commit that takes longer is in doubt for that alone
+  settings.transaction_timeout = kLong;
+  settings.connection.librdkafka = {{"debug", "broker"}};
+  settings.connection.log = [&noticed](int, std::string_view fact, std::string_view) { noticed += fact == "FAIL"; };
+  const auto producer = scene.producer(settings);
   const Match ours{.transactional_id = scene.name()};
   for (const std::string payload : {"one", "two", "three", "four"}) {
     good(producer->begin());
     put(*producer, payload);
     good(settled([&] { return producer->commit(kLong); }));
     ASSERT_FALSE(producer->in_doubt()) << payload;
-    ASSERT_GT(scene.proxy().cut(ours), 0U) << payload;  // nothing is on its way
-    producer->poll(Milliseconds(300));                  // and it has noticed before the next transaction
+    const std::size_t before = noticed;
+    const std::size_t lost = scene.proxy().cut(ours);  // nothing is on its way
+    ASSERT_GT(lost, 0U) << payload;
+    // What it sends before it has noticed would be a doubt of its own.
+    ASSERT_TRUE(test::wait_until(kPatience, [&] { return noticed >= before + lost; })) << payload;
   }
   const RuleId rule = scene.proxy().add(lose_commit_reply(scene.name()));
   good(producer->begin());
