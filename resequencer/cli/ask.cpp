@@ -182,13 +182,12 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
   for (;;) {
     Answers answers;
     if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
-    if (options.view == View::kJson)
+    if (options.view == View::kJson) {
       print_json(answers, answers.complete());
-    else
-      std::fputs(
-          ((watch ? admin::time_text(runtime::SystemClock().now()) + "\n" : "") + stats_text(answers, options.view))
-              .c_str(),
-          stdout);
+    } else {
+      if (watch) std::puts(admin::time_text(runtime::SystemClock().now()).c_str());
+      std::fputs(stats_text(answers, options.view).c_str(), stdout);
+    }
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
     if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());
     std::fflush(stdout);

@@ -15,7 +15,6 @@
 #include "cli/operations.h"
 #include "cli/option_values.h"
 #include "cli/privacy.h"
-#include "cli/refusal.h"
 #include "cli/seek.h"
 #include "cli/shadow.h"
 #include "config/print.h"
@@ -34,8 +33,7 @@ struct Options {
   SeekRequest seek;
   AskOptions ask;
   std::int64_t timeout_ms = admin::kTimeoutDefault.value();
-  std::string id;
-  bool base64 = false;
+  GivenId id;
   ListOptions list;
   std::int64_t older_than_ms = 0;
   bool watch = false;
@@ -95,10 +93,7 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
     command->add_option("--timeout-ms", options.timeout_ms, "longest wait for answers")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   }
-  for (CLI::App* command : {all.describe, all.why}) {
-    command->add_option("id", options.id, "the document's id")->required();
-    command->add_flag("--base64", options.base64, kBase64Help);
-  }
+  for (CLI::App* command : {all.describe, all.why}) options.id.declare(*command);
   all.stats->add_flag("--watch", options.watch, "again every two seconds, until it is interrupted");
   const std::map<std::string, admin::State> states = {{"any", admin::State::kAny},
                                                       {"live", admin::State::kLive},
@@ -154,10 +149,10 @@ Subcommands declare(CLI::App& app, Options& options) {
 std::optional<Result<>> ask(const Subcommands& all, Options options, const config::Settings& settings) {
   options.ask.timeout = Milliseconds(options.timeout_ms);
   options.list.older_than = Milliseconds(options.older_than_ms);
-  const auto id = id_of(options.id, options.base64);
-  if (!id) return invalid(kNoBase64);
-  if (all.describe->parsed()) return describe(settings, *id, options.ask);
-  if (all.why->parsed()) return why(settings, *id, options.ask);
+  const auto id = options.id.bytes();
+  if (!id) return id.error();
+  if (all.describe->parsed()) return describe(settings, id.value(), options.ask);
+  if (all.why->parsed()) return why(settings, id.value(), options.ask);
   if (all.list->parsed()) return list(settings, options.list, options.ask);
   if (all.stats->parsed()) return stats(settings, options.watch, options.ask);
   if (all.topology->parsed()) return topology(settings, options.ask);

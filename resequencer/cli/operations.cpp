@@ -79,10 +79,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
   all.resume = app.add_subcommand("resume", "let paused partitions go on");
   declare_letters(app, all, into);
-  for (CLI::App* command : {all.expire, all.reprocess}) {
-    command->add_option("id", into.expire.id, "the document's id")->required();
-    command->add_flag("--base64", into.base64, kBase64Help);
-  }
+  for (CLI::App* command : {all.expire, all.reprocess}) into.id.declare(*command);
   all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
       ->required()
       ->expected(1);
@@ -136,16 +133,16 @@ std::optional<Result<>> operate(const OperationCommands& commands, Operations op
   operations.filter.since = Milliseconds(operations.since_ms);
   operations.expire.expected = operations.expected;
   const OperationOptions& options = operations.options;
-  const auto id = id_of(operations.expire.id, operations.base64);
-  if (!id) return invalid(kNoBase64);
-  operations.expire.id = *id;
+  const auto id = operations.id.bytes();
+  if (!id) return id.error();
+  operations.expire.id = id.value();
   std::string wrong;
   const std::vector<LetterPlace> places = places_of(operations.places, wrong);
   if (!wrong.empty()) return invalid(wrong);
   if (commands.expire->parsed()) return expire(settings, operations.expire, options);
   if (commands.release->parsed())
     return release(settings, {places.front(), operations.expected, operations.unknown}, options);
-  if (commands.reprocess->parsed()) return reprocess(settings, operations.expire.id, options);
+  if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);
   if (commands.reset->parsed()) return reset(settings, operations.epoch, options);
   if (commands.floor->parsed()) return raise_version_floor(settings, operations.floor, options);
   if (commands.pause->parsed()) return pause_or_resume(true, operations, settings);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/operate.h"
+#include "cli/option_values.h"
 
 namespace reseq::cli {
 
@@ -24,7 +25,7 @@ struct Operations {
   std::uint32_t epoch = 0;
   std::vector<std::string> places;
   bool unknown = false;
-  bool base64 = false;
+  GivenId id;
   bool old = false;
   LetterFilter filter;
   std::int64_t since_ms = 0;

@@ -1,4 +1,4 @@
-// What options of the command line take: durations as 90s, 10m, 2h, whole numbers, and one word of a few.
+// What options of the command line take: durations as 90s, 10m, 2h, whole numbers, one word of a few, and ids.
 // Thread rule: pure functions.
 #pragma once
 
@@ -7,22 +7,34 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
+#include "cli/refusal.h"
 #include "codec/base64.h"
 
 namespace reseq::cli {
 
-// The id as an operator gives it; nothing: it was to be base64 and is not.
-[[nodiscard]] inline std::optional<std::string> id_of(const std::string& text, bool base64) {
-  return base64 ? codec::parse_base64(text) : std::optional(text);
-}
-inline constexpr const char* kBase64Help = "the id is given in base64, as ids are shown that are no text (base64:...)";
-inline constexpr const char* kNoBase64 = "the id is no base64 (without the word base64: in front)";
+// The id of a document as an operator gives it.
+struct GivenId {
+  std::string text;
+  bool base64 = false;
+
+  void declare(CLI::App& command) {
+    command.add_option("id", text, "the document's id")->required();
+    command.add_flag("--base64", base64, "the id is given in base64, as ids are shown that are no text (base64:...)");
+  }
+  // kInvalid: it was to be base64 and is not.
+  [[nodiscard]] Result<std::string> bytes() const {
+    if (!base64) return text;
+    auto parsed = codec::parse_base64(text);
+    if (!parsed) return invalid("the id is no base64 (without the word base64: in front)");
+    return std::move(*parsed);
+  }
+};
 
 // Makes an option for milliseconds take a number with its unit.
 [[nodiscard]] inline CLI::Validator duration() {

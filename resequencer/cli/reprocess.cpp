@@ -68,15 +68,15 @@ bool is_above(const Json& one, const Json& other, SequenceKind kind) {
 Newest newest_in(std::int64_t partition, const Json& part, const Json& document, SequenceKind kind) {
   const Json request = member(document, "request");
   const Json order = member(request, "order");
-  Newest newest{Partition(static_cast<std::int32_t>(partition)),
-                Offset(number_in(request, "offset", -1)),
-                number_in(order, "epoch"),
-                order_text(order),
-                bytes_in(order, "seq"),
-                text_in(order, "revision", "0"),
-                "",
-                "",
-                part.contains("paused")};
+  Newest newest{.partition = Partition(static_cast<std::int32_t>(partition)),
+                .offset = Offset(number_in(request, "offset", -1)),
+                .epoch = number_in(order, "epoch"),
+                .order = order_text(order),
+                .sequence = bytes_in(order, "seq"),
+                .revision = text_in(order, "revision", "0"),
+                .above = "",
+                .targets = "",
+                .paused = part.contains("paused")};
   const Json groups = member(document, "groups");
   if (!groups.is_array() || groups.empty()) return newest;
   const Json first = member(groups[0], "order");
@@ -134,25 +134,21 @@ Result<> wait_for_revision(Session& session, const std::string& id, const Newest
 Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, const AskOptions& options) {
   auto session = Session::open(settings, options);
   if (!session) return session.error();
-  const auto until = SteadyClock::now() + std::chrono::milliseconds(options.timeout.value());
+  const auto lacks_it = [epoch](const auto& part) { return number_in(part.second, "default_epoch", -1) < epoch; };
+  const auto all_have_it = [&](const Answers& answers) {
+    return whole(answers) && std::none_of(answers.partitions().begin(), answers.partitions().end(), lacks_it);
+  };
   Answers answers;
-  const auto has_it = [&](const auto& part) { return number_in(part.second, "default_epoch", -1) >= epoch; };
-  while (SteadyClock::now() < until) {
-    answers = Answers();
-    if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
-    const auto& parts = answers.partitions();
-    if (!answers.complete() || !std::all_of(parts.begin(), parts.end(), has_it)) {
-      std::this_thread::sleep_for(kAskAgain);
-      continue;
-    }
-    for (const auto& [partition, part] : parts)
+  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, all_have_it); !asked) return asked;
+  if (all_have_it(answers)) {
+    for (const auto& [partition, part] : answers.partitions())
       std::printf("partition %lld: default epoch %lld\n", static_cast<long long>(partition),
                   static_cast<long long>(number_in(part, "default_epoch")));
     return Done{};
   }
   std::string silent = answers.missing();
   for (const auto& part : answers.partitions())
-    if (!has_it(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
+    if (!is_refused(part.second) && lacks_it(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
   return Error{ErrorClass::kTimeout, 0,
                "the RESET is written, and not confirmed for partitions " + silent +
                    ": it happens when an instance has them and they are not paused; `stats` will tell"};

@@ -106,19 +106,18 @@ export function troubles(picture, memory, now) {
                                   visible(String(picture.trouble)) });
   else if (missing.length > 0)
     found.push({ bad: true, text: `No instance answers for ${plural(missing.length, "partition")}: ` +
-                                  missing.slice(0, 20).join(", ") + (missing.length > 20 ? ", …" : "") });
+                                  someOf(missing) });
   if (!picture.trouble)
     for (const [name, { heard }] of silent)
       found.push({ bad: now - heard < kWindowMs, text: `Instance ${visible(name)} answered last at ` +
                                                        `${clock(heard)}: stopped, killed or cut off` });
-  const paused = parts.filter((one) => stateOf(one) === "paused").map((one) => one.partition);
+  const paused = pausedOf(parts).map((one) => one.partition);
   if (paused.length === 1)
     found.push({ bad: false, text: `Partition ${paused[0]} is paused by an operator and decides nothing: ` +
                                    `resequencer resume --partition ${paused[0]}` });
   else if (paused.length > 1)
     found.push({ bad: false, text: `${plural(paused.length, "partition")} are paused by an operator and decide ` +
-                                   `nothing: resequencer resume --partition P, or --all: ` +
-                                   paused.slice(0, 20).join(", ") + (paused.length > 20 ? ", …" : "") });
+                                   `nothing: resequencer resume --partition P, or --all: ${someOf(paused)}` });
   for (const part of parts.filter((one) => !runs(one) && !one.parked && !one.paused))
     found.push({ bad: false, text: `Partition ${part.partition} is being taken over: ${restoreText(part)}` });
   for (const part of parts)
@@ -135,6 +134,10 @@ export function troubles(picture, memory, now) {
                                    "resequencer dead-letter list names them" });
   return found.sort((a, b) => Number(b.bad) - Number(a.bad));
 }
+
+const pausedOf = (parts) => parts.filter((one) => stateOf(one) === "paused");
+
+const someOf = (numbers) => numbers.slice(0, 20).join(", ") + (numbers.length > 20 ? ", …" : "");
 
 const named = (number, state) =>
   `${plural(number, "document")} ${state}: resequencer list --state ${state} names them`;
@@ -210,7 +213,7 @@ export class Overview {
     this.tile("inputs", "Inputs decided", rate(sum(rates)), "/s", false);
     const lacking = unanswered(picture).length;
     const note = lacking > 0 ? `lacks ${plural(lacking, "partition")}` : "";
-    const paused = parts.filter((one) => stateOf(one) === "paused").length;
+    const paused = pausedOf(parts).length;
     this.tile("lag", "Lag, all inputs", count(lag),
               note || (paused > 0 ? `without ${plural(paused, "partition")} paused` : "offsets"), false);
     this.tile("running", "Partitions running", `${running} of ${whole}`, "", running < whole);

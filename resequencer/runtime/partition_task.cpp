@@ -125,19 +125,18 @@ bool PartitionTask::checkpoint_due() const {
   return clock_.steady().value() - checkpointed_at_.value() >= settings.checkpoint_interval_ms;
 }
 
-Result<> PartitionTask::checkpoint() {
+Result<std::size_t> PartitionTask::checkpoint() {
   const std::size_t rows = store_->dirty_rows();
   const Milliseconds begin = clock_.steady();
-  auto written = store_->write_checkpoint();
-  if (!written) {
+  if (const auto written = store_->write_checkpoint(); !written) {
     checkpoint_retry_at_ = Milliseconds(clock_.steady().value() + kAfterFailedCheckpoint.value());
-    return written;
+    return written.error();
   }
   checkpointed_at_ = clock_.steady();
   const store::Checkpoint checkpoint = *store_->checkpointed();
   spdlog::debug("partition={} checkpoint=written changelog_position={} generation={} rows={} ms={}", partition_.value(),
                 checkpoint.position.value(), checkpoint.generation, rows, checkpointed_at_.value() - begin.value());
-  return written;
+  return rows;
 }
 
 bool PartitionTask::memory_full() const {

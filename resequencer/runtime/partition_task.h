@@ -84,8 +84,8 @@ class PartitionTask {
   [[nodiscard]] bool damage_stays(Role role);
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
   [[nodiscard]] bool checkpoint_due() const;
-  // kFatal: the copy cannot be used any more. Others: try again later.
-  Result<> checkpoint();
+  // Returns how many changed rows it wrote. kFatal: the copy cannot be used any more. Others: try again later.
+  Result<std::size_t> checkpoint();
   // Changed rows that cannot go to disk fill the memory: nothing more may be decided until a checkpoint succeeds.
   [[nodiscard]] bool memory_full() const;
 

@@ -106,11 +106,10 @@ bool Worker::checkpoint_one() {
   for (const auto& task : tasks_) {
     if (!task->checkpoint_due()) continue;
     const Milliseconds begin = clock_.steady();
-    const auto rows = static_cast<std::int64_t>(task->store().dirty_rows());
     const auto written = task->checkpoint();
     if (written) {
       ++totals_.checkpoints;
-      totals_.checkpoint_rows.observe(rows);
+      totals_.checkpoint_rows.observe(static_cast<std::int64_t>(written.value()));
       totals_.checkpoint_ms.observe(clock_.steady().value() - begin.value());
     } else {
       ++totals_.checkpoints_failed;
