@@ -333,6 +333,12 @@ Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace
   if (!letters) return letters.error();
   if (!options.dry_run)
     if (auto sent = send_all(application, letters.value()); !sent) return sent;
+  if (options.view == View::kJson) {
+    Json gone = Json::array();
+    for (const DeadLetter& letter : letters.value()) gone.push_back(json_of(letter));
+    print_json({{"dry_run", options.dry_run}, {"dead_letters", std::move(gone)}});
+    return Done{};
+  }
   for (const DeadLetter& letter : letters.value())
     std::printf("%s  %s  %s to %s\n", text_of(letter.place).c_str(), id_text(letter).c_str(),
                 options.dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());

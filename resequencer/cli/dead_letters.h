@@ -60,6 +60,7 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
 struct RedriveOptions {
   bool dry_run = false;
   bool old = false;  // also requests that are older than watermark_retention_ms
+  View view = View::kTable;
 };
 // Writes inputs again, as they came, to the topics that they came from: those named, or with no names all that fit.
 // kInvalid: one of them cannot be sent again, and nothing is sent then: its payload was left out; it came from another

@@ -64,7 +64,8 @@ Result<> redrive_those(const Operations& operations, const std::vector<LetterPla
   if (!places.empty() && operations.all_letters)
     return invalid(
         "either name the dead letters or say --all, which are those that fit --reason, --prefix and --since");
-  return redrive(settings, places, operations.filter, {operations.options.dry_run, operations.old});
+  return redrive(settings, places, operations.filter,
+                 {operations.options.dry_run, operations.old, operations.options.ask.view});
 }
 
 }  // namespace
@@ -119,8 +120,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
     command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
-  for (CLI::App* command :
-       {all.expire, all.release, all.floor, all.pause, all.resume, all.letters_list, all.letters_show})
+  for (CLI::App* command : all.all())
     command->add_option("-o,--output", into.options.ask.view, "table or json")
         ->transform(one_of(views))
         ->option_text("table|json");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -39,13 +40,14 @@ constexpr std::chrono::milliseconds kAskAgain{200};
 struct Newest {
   Partition partition;
   Offset offset;
-  std::int64_t epoch = 0;
-  std::string order;  // for a person
-  std::string sequence;
-  std::string revision;  // of the newest order
-  std::string above;     // a newer order of the document than that of its request, for a person; empty: none
-  std::string targets;   // of the newest order that get a result, and those that do not
-  bool paused = false;   // the partition decides nothing for the time being
+  Json order;           // epoch, seq, revision
+  Json group;           // of the newest order, with its targets; null: none
+  std::string above;    // a newer order of the document than that of its request, for a person; empty: none
+  bool paused = false;  // the partition decides nothing for the time being
+
+  [[nodiscard]] std::int64_t epoch() const { return number_in(order, "epoch"); }
+  [[nodiscard]] std::string sequence() const { return bytes_in(order, "seq"); }
+  [[nodiscard]] std::string revision() const { return text_in(order, "revision", "0"); }
 };
 
 // Whom a request of this order is for, as far as the row knows.
@@ -67,21 +69,17 @@ bool is_above(const Json& one, const Json& other, SequenceKind kind) {
 
 Newest newest_in(std::int64_t partition, const Json& part, const Json& document, SequenceKind kind) {
   const Json request = member(document, "request");
-  const Json order = member(request, "order");
   Newest newest{.partition = Partition(static_cast<std::int32_t>(partition)),
                 .offset = Offset(number_in(request, "offset", -1)),
-                .epoch = number_in(order, "epoch"),
-                .order = order_text(order),
-                .sequence = bytes_in(order, "seq"),
-                .revision = text_in(order, "revision", "0"),
+                .order = member(request, "order"),
+                .group = nullptr,
                 .above = "",
-                .targets = "",
                 .paused = part.contains("paused")};
   const Json groups = member(document, "groups");
   if (!groups.is_array() || groups.empty()) return newest;
-  const Json first = member(groups[0], "order");
-  if (is_above(first, order, kind)) newest.above = order_text(first);
-  newest.targets = targets_text(groups[0]);
+  newest.group = groups[0];
+  const Json first = member(newest.group, "order");
+  if (is_above(first, newest.order, kind)) newest.above = order_text(first);
   return newest;
 }
 
@@ -105,34 +103,61 @@ DeadLetter again(const kafka::Record& record, const Newest& newest) {
   std::erase_if(request.headers, [](const OwnedHeader& each) {
     return each.first == header::kReprocess || each.first == header::kEpoch;
   });
-  request.headers.emplace_back(header::kEpoch, std::to_string(newest.epoch));
+  request.headers.emplace_back(header::kEpoch, std::to_string(newest.epoch()));
   request.headers.emplace_back(header::kReprocess, "true");
   return request;
 }
 
-Result<> wait_for_revision(Session& session, const std::string& id, const Newest& before, SequenceKind kind,
-                           Milliseconds limit) {
+Result<Newest> wait_for_revision(Session& session, const std::string& id, const Newest& before, SequenceKind kind,
+                                 Milliseconds limit) {
   const auto until = SteadyClock::now() + std::chrono::milliseconds(limit.value());
   while (SteadyClock::now() < until) {
-    const auto now = newest_of(session, id, kind);
+    auto now = newest_of(session, id, kind);
     if (!now) return now.error();
-    if (now.value().epoch != before.epoch || now.value().sequence != before.sequence)
-      return invalid("a newer request of " + log::one_line(id) + " has come, " + now.value().order +
+    if (now.value().epoch() != before.epoch() || now.value().sequence() != before.sequence())
+      return invalid("a newer request of " + log::one_line(id) + " has come, " + order_text(now.value().order) +
                      ": it is processed instead");
-    if (now.value().revision != before.revision) {
-      std::printf("%s: requested again, newest request %s, for %s\n", log::one_line(id).c_str(),
-                  now.value().order.c_str(), log::one_line(now.value().targets).c_str());
-      return Done{};
-    }
+    if (now.value().revision() != before.revision()) return now;
     std::this_thread::sleep_for(kAskAgain);
   }
   return Error{ErrorClass::kTimeout, 0,
                "the request is written again, and not decided yet: `resequencer describe` will show a higher revision"};
 }
 
+void print(const std::string& id, const Newest& newest, const OperationOptions& options) {
+  if (options.ask.view != View::kJson) {
+    std::printf("%s: %s again, newest request %s, for %s%s\n", log::one_line(id).c_str(),
+                options.dry_run ? "would be requested" : "requested", order_text(newest.order).c_str(),
+                log::one_line(targets_text(newest.group)).c_str(), newest.paused ? "; its partition is paused" : "");
+    return;
+  }
+  Json told = {{"partition", newest.partition.value()},
+               {"dry_run", options.dry_run},
+               {"paused", newest.paused},
+               {"order", newest.order}};
+  admin::set_bytes(told, "id", id);
+  for (const char* what : {"pending", "served", "removed"})
+    if (newest.group.contains(what)) told[what] = newest.group[what];
+  std::fputs(admin::indented(told).c_str(), stdout);
+}
+
+void print(const std::map<std::int64_t, std::int64_t>& epochs, const OperationOptions& options) {
+  if (options.ask.view == View::kJson) {
+    Json partitions = Json::array();
+    for (const auto& [partition, epoch] : epochs)
+      partitions.push_back({{"partition", partition}, {"default_epoch", epoch}});
+    const Json told = {{"dry_run", options.dry_run}, {"partitions", std::move(partitions)}};
+    std::fputs(admin::indented(told).c_str(), stdout);
+    return;
+  }
+  for (const auto& [partition, epoch] : epochs)
+    std::printf("partition %lld: default epoch %s%lld\n", static_cast<long long>(partition),
+                options.dry_run ? "would be at least " : "", static_cast<long long>(epoch));
+}
+
 // Until each partition says that it has this default epoch, or a higher one.
-Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, const AskOptions& options) {
-  auto session = Session::open(settings, options);
+Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
+  auto session = Session::open(settings, options.ask);
   if (!session) return session.error();
   const auto lacks_it = [epoch](const auto& part) { return number_in(part.second, "default_epoch", -1) < epoch; };
   const auto all_have_it = [&](const Answers& answers) {
@@ -141,9 +166,9 @@ Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, c
   Answers answers;
   if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, all_have_it); !asked) return asked;
   if (all_have_it(answers)) {
-    for (const auto& [partition, part] : answers.partitions())
-      std::printf("partition %lld: default epoch %lld\n", static_cast<long long>(partition),
-                  static_cast<long long>(number_in(part, "default_epoch")));
+    std::map<std::int64_t, std::int64_t> epochs;
+    for (const auto& [partition, part] : answers.partitions()) epochs[partition] = number_in(part, "default_epoch");
+    print(epochs, options);
     return Done{};
   }
   std::string silent = answers.missing();
@@ -167,7 +192,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   if (!newest) return newest.error();
   if (!newest.value().above.empty())
     return invalid("its request again would be superseded: " + newest.value().above + " is known of " +
-                   log::one_line(id) + ", above its newest request " + newest.value().order +
+                   log::one_line(id) + ", above its newest request " + order_text(newest.value().order) +
                    ", by a command or a release by hand; the producer has to send it with a sequence above that");
   auto log = LogReading::open(application, settings.topic_requests);
   if (!log) return runtime::with_fix(log.error(), settings);
@@ -177,9 +202,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   if (!read) return read;
   if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   if (options.dry_run) {
-    std::printf("%s: would be requested again, newest request %s, for %s%s\n", log::one_line(id).c_str(),
-                newest.value().order.c_str(), log::one_line(newest.value().targets).c_str(),
-                newest.value().paused ? "; its partition is paused" : "");
+    print(id, newest.value(), options);
     return Done{};
   }
   auto writing = Writing::open(application);
@@ -193,7 +216,10 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
     return Error{ErrorClass::kTimeout, 0,
                  "the request is written again, and decided when partition " +
                      std::to_string(newest.value().partition.value()) + " is resumed"};
-  return wait_for_revision(*session.value(), id, newest.value(), kind, options.ask.timeout);
+  const auto decided = wait_for_revision(*session.value(), id, newest.value(), kind, options.ask.timeout);
+  if (!decided) return decided.error();
+  print(id, decided.value(), options);
+  return Done{};
 }
 
 Result<> reset(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
@@ -202,23 +228,25 @@ Result<> reset(const config::Settings& settings, std::uint32_t epoch, const Oper
   if (!admin) return admin.error();
   const auto partitions = admin.value()->partition_count(settings.topic_requests, kAskLimit);
   if (!partitions) return runtime::with_fix(partitions.error(), settings);
+  const std::string control_id = options.control_id.empty() ? "reset-" + std::to_string(epoch) : options.control_id;
+  if (options.dry_run) {
+    std::map<std::int64_t, std::int64_t> epochs;
+    for (std::int32_t p = 0; p < partitions.value(); ++p) epochs[p] = epoch;
+    print(epochs, options);
+    return Done{};
+  }
   auto writing = Writing::open(application);
   if (!writing) return writing.error();
-  const std::string control_id = options.control_id.empty() ? "reset-" + std::to_string(epoch) : options.control_id;
   for (std::int32_t p = 0; p < partitions.value(); ++p) {
     const std::vector<OwnedHeader> headers = {{std::string(header::kControl), "reset"},
                                               {std::string(header::kControlId), control_id},
                                               {std::string(header::kControlPartition), std::to_string(p)},
                                               {std::string(header::kEpoch), std::to_string(epoch)}};
-    if (!options.dry_run)
-      if (auto sent = writing.value().send(settings.topic_requests, "reset", std::nullopt, headers, Partition(p));
-          !sent)
-        return runtime::with_fix(sent.error(), settings);
-    if (options.dry_run) std::printf("partition %d: default epoch would be at least %u\n", p, epoch);
+    if (auto sent = writing.value().send(settings.topic_requests, "reset", std::nullopt, headers, Partition(p)); !sent)
+      return runtime::with_fix(sent.error(), settings);
   }
-  if (options.dry_run) return Done{};
   if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
-  return wait_for_epoch(settings, epoch, options.ask);
+  return wait_for_epoch(settings, epoch, options);
 }
 
 }  // namespace reseq::cli

@@ -152,6 +152,12 @@ TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, HasSubstr("it came from " + office().application().topic("control"))) << "and is left out";
   EXPECT_THAT(printed.text, HasSubstr("would go to " + office().application().topic("commands")));
+  printed = office().run_alone(
+      {"dead-letter", "redrive", "--all", "--prefix", "early", "--reason", "unregistered", "--dry-run", "-o", "json"});
+  const json told = json::parse(printed.text);
+  EXPECT_EQ(told["dry_run"], true);
+  ASSERT_EQ(told["dead_letters"].size(), 2U);
+  EXPECT_EQ(told["dead_letters"][0]["id"], "early");
   EXPECT_TRUE(records("output.search", "early").empty());
   printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "early"});
   EXPECT_EQ(printed.code, 0) << printed.text;
@@ -240,13 +246,19 @@ TEST_F(Operated, RequestsADocumentOnceMore) {
   office().settle();
   EXPECT_THAT(office().run({"reprocess", "again", "--dry-run"}).text, HasSubstr("would be requested again"));
   EXPECT_EQ(records("work", "again").size(), 1U);
-  const Printed printed = office().run({"reprocess", "again"});
+  Printed printed = office().run({"reprocess", "again"});
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, HasSubstr("again: requested again, newest request 6+1, for search,catalogue\n"));
   const std::vector<Output> work = records("work", "again");
   ASSERT_EQ(work.size(), 2U);
   EXPECT_EQ(work[1].headers.at("reseq-revision"), "1");
   EXPECT_EQ(described("again")["state"], "live");
+  printed = office().run({"reprocess", "again", "-o", "json"});
+  const json told = json::parse(printed.text);
+  EXPECT_EQ(told["id"], "again");
+  EXPECT_EQ(told["dry_run"], false);
+  EXPECT_EQ(told["order"]["revision"], "2");
+  EXPECT_EQ(told["pending"], (json{"search", "catalogue"}));
   EXPECT_EQ(office().run({"reprocess", "never seen"}).code, 78);
 }
 
@@ -297,8 +309,12 @@ TEST_F(Operated, WritesNothingThatWouldBeRefused) {
 TEST_F(Operated, ResetsTheDefaultEpoch) {
   EXPECT_THAT(office().run_alone({"reset", "--epoch", "2", "--dry-run"}).text,
               HasSubstr("partition 3: default epoch would be at least 2\n"));
-  const Printed printed = office().run_alone({"reset", "--epoch", "2"});
+  const Printed printed = office().run_alone({"reset", "--epoch", "2", "-o", "json"});
   EXPECT_EQ(printed.code, 0) << printed.text;
+  const json told = json::parse(printed.text);
+  EXPECT_EQ(told["dry_run"], false);
+  ASSERT_EQ(told["partitions"].size(), Office::kPartitions);
+  EXPECT_EQ(told["partitions"][3], (json{{"partition", 3}, {"default_epoch", 2}}));
   office().request("counted anew", 1);
   office().settle();
   EXPECT_EQ(described("counted anew")["groups"][0]["order"]["epoch"], 2);
