@@ -61,9 +61,8 @@ bool for_each_document(const Answers& answers,
   return any;
 }
 
-Error unknown(const std::string& id) {
-  return {ErrorClass::kInvalid, 0,
-          "document " + log::outside(id) + " is not known: it was never requested, or completed and forgotten"};
+Error unknown(const std::string& id, const Answers& answers) {
+  return {ErrorClass::kInvalid, 0, "document " + log::outside(id) + " is not known: " + why_unknown(answers)};
 }
 
 Error unowned() {
@@ -119,7 +118,7 @@ Result<> describe(const config::Settings& settings, const std::string& id, const
     if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
   });
   if (found) return Done{};
-  return all_asked(answers) ? unknown(id) : unowned();
+  return all_asked(answers) ? unknown(id, answers) : unowned();
 }
 
 Result<> why(const config::Settings& settings, const std::string& id, const AskOptions& options) {
@@ -143,7 +142,7 @@ Result<> why(const config::Settings& settings, const std::string& id, const AskO
   }
   if (!all_asked(answers)) return unowned();
   const bool known = for_each_document(answers, [](const Json&, const Json&) {});
-  return known || !events.empty() ? Result<>(Done{}) : Result<>(unknown(id));
+  return known || !events.empty() ? Result<>(Done{}) : Result<>(unknown(id, answers));
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {

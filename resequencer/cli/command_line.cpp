@@ -138,7 +138,8 @@ Subcommands declare(CLI::App& app, Options& options) {
       ->transform(one_of(formats))
       ->option_text("table|json");
   const char* where = "standing (where the state stands), committed, begin, end, or an offset";
-  all.seek->add_option("--partition", options.seek.partition, "of the inputs; default: all");
+  all.seek->add_option("--partition", options.seek.partition, "of the inputs; default: all")
+      ->check(whole_number(0, INT32_MAX));
   all.seek->add_option("--requests", options.seek.requests, where);
   all.seek->add_option("--commands", options.seek.commands, where);
   all.seek->add_option("--control", options.seek.control, where);

@@ -127,24 +127,36 @@ Result<bool> epoch_was_raised(const std::vector<DeadLetter>& letters, const conf
   if (std::none_of(letters.begin(), letters.end(), needs)) return false;
   auto session = Session::open(settings, {});
   if (!session) return session.error();
+  // While it is taken over a partition tells what its copy has, which may be old, or nothing.
+  const auto runs = [](const auto& part) { return admin::text_in(part.second, "state") == "running"; };
+  const auto all_run = [&](const admin::Answers& got) {
+    return whole(got) && std::all_of(got.partitions().begin(), got.partitions().end(), runs);
+  };
   admin::Answers answers;
-  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked.error();
-  if (!answers.complete())
-    return Error{ErrorClass::kTimeout, 0,
-                 "requests without an epoch are sent again only while all partitions answer whether it was raised: "
-                 "not answered for " +
-                     answers.missing()};
+  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, all_run); !asked) return asked.error();
   const auto& parts = answers.partitions();
+  std::string silent = answers.missing();
+  for (const auto& part : parts)
+    if (!runs(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
+  if (!silent.empty())
+    return Error{ErrorClass::kTimeout, 0,
+                 "requests without an epoch are sent again only while all partitions run and answer whether it was "
+                 "raised: not answered for " +
+                     silent};
   return std::any_of(parts.begin(), parts.end(),
                      [](const auto& part) { return admin::number_in(part.second, "default_epoch") != 0; });
 }
 
-// By its key, as the producer should have done it; what has no key, or no known partitioner, to where it was.
-Result<> send_again(Writing& writing, const DeadLetter& letter, Partitioner partitioner) {
+// By its key, as the producer should have done it; a RESET, and what has no key or no known partitioner, to where it
+// was. A request without an epoch had epoch 0, because the default was never raised. Said so, it keeps it, also behind
+// a RESET that is written and not decided yet.
+Result<> send_again(Writing& writing, const DeadLetter& letter, const runtime::Application& application) {
   std::optional<Partition> partition;
-  if (!letter.key || partitioner == Partitioner::kUnchecked) partition = Partition(*letter.source_partition());
-  return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, letter.input_headers(),
-                      partition);
+  if (!letter.key || letter.has(codec::header::kControl) || application.partitioner == Partitioner::kUnchecked)
+    partition = Partition(*letter.source_partition());
+  std::vector<OwnedHeader> headers = letter.input_headers();
+  if (needs_default_epoch(letter, application.settings)) headers.emplace_back(codec::header::kEpoch, "0");
+  return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, headers, partition);
 }
 
 // All of them, acknowledged.
@@ -153,7 +165,7 @@ Result<> send_all(const runtime::Application& application, const std::vector<Dea
   if (!writing) return writing.error();
   Result<> sent = Done{};
   for (const DeadLetter& letter : letters)
-    if (sent = send_again(writing.value(), letter, application.partitioner); !sent) break;
+    if (sent = send_again(writing.value(), letter, application); !sent) break;
   const Result<> finished = writing.value().finish();
   if (sent && finished) return Done{};
   Error error = sent ? finished.error() : sent.error();

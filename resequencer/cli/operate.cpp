@@ -196,7 +196,7 @@ class Operation {
     const bool unknown = name_ == "release" && refused.find("(unregistered)") != std::string::npos;
     return invalid(
         name_ + " was refused in partition " + refused + ": " +
-        (unknown ? "no request as new as this result is known: a newer result may have gone out and be "
+        (unknown ? "no request as new as this result is known for its target: a newer result may have gone out and be "
                    "forgotten, and requests below its number would be stopped; --unknown releases it all the same"
                  : "see schemas/reasons.md"));
   }

@@ -96,19 +96,21 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
       "also if no request as new as the result is known: a newer result may have gone out and be forgotten, "
       "and requests below its number are stopped");
   all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
-  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked");
+  const auto partition_number = whole_number(0, INT32_MAX);
+  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
+      ->check(partition_number);
   all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
       ->required()
       ->check(whole_number(1, kVersionLimit - 1));
   all.floor->add_option("--target", into.floor.target, "of this target only");
-  all.floor->add_option("--partition", into.floor.partition, "of this partition only");
+  all.floor->add_option("--partition", into.floor.partition, "of this partition only")->check(partition_number);
   all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)")
       ->check(whole_number(0, kVersionLimit - 1));
   all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")
       ->required()
       ->check(whole_number(0, UINT32_MAX));
   for (CLI::App* command : {all.pause, all.resume}) {
-    CLI::Option* one = command->add_option("--partition", into.partition, "this one");
+    CLI::Option* one = command->add_option("--partition", into.partition, "this one")->check(partition_number);
     command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);
   }
   for (CLI::App* command : all.all())

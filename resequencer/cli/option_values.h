@@ -52,13 +52,14 @@ struct GivenId {
   return CLI::Validator(translate, "TIME");
 }
 
-// Digits only, from `least` to `most`: CLI11's own numbers without sign take -1 for the largest of all.
+// Digits only, from `least` to `most`: CLI11's own numbers without sign take -1 for the largest of all, and 010 for 8.
 [[nodiscard]] inline CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   const auto look = [least, most](std::string& text) {
     std::uint64_t number = 0;
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc() && stop == end && number >= least && number <= most) return std::string();
+    const bool octal = text.size() > 1 && text.front() == '0';
+    if (error == std::errc() && stop == end && !octal && number >= least && number <= most) return std::string();
     return "\"" + text + "\" is no whole number from " + std::to_string(least) + " to " + std::to_string(most);
   };
   return CLI::Validator(look, "NUMBER");

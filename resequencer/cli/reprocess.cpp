@@ -12,6 +12,7 @@
 #include "cli/refusal.h"
 #include "cli/session.h"
 #include "cli/writing.h"
+#include "codec/base64.h"
 #include "codec/header_names.h"
 #include "codec/sequence_text.h"
 #include "kafka/admin.h"
@@ -43,6 +44,7 @@ struct Newest {
   Json order;           // epoch, seq, revision
   Json group;           // of the newest order, with its targets; null: none
   std::string above;    // a newer order of the document than that of its request, for a person; empty: none
+  bool asks = false;    // some target was not removed from the newest request
   bool paused = false;  // the partition decides nothing for the time being
 
   [[nodiscard]] std::int64_t epoch() const { return number_in(order, "epoch"); }
@@ -60,11 +62,14 @@ std::string targets_text(const Json& group) {
   return (asks.empty() ? "no target" : asks) + (removed == "-" ? "" : "; " + removed + " stays removed from it");
 }
 
-bool is_above(const Json& one, const Json& other, SequenceKind kind) {
-  const auto order_of = [kind](const Json& order) {
-    return std::pair(number_in(order, "epoch"), codec::parse_sequence(kind, bytes_in(order, "seq")));
-  };
-  return order_of(one) > order_of(other);
+std::pair<std::int64_t, std::optional<Sequence>> order_of(const Json& order, SequenceKind kind) {
+  const std::string base64 = text_in(order, "seq_base64", "");
+  const std::string seq = base64.empty() ? bytes_in(order, "seq") : codec::parse_base64(base64).value_or("");
+  return {number_in(order, "epoch"), codec::parse_sequence(kind, seq)};
+}
+
+bool has_any(const Json& group, const char* what) {
+  return !member(group, what).empty();
 }
 
 Newest newest_in(std::int64_t partition, const Json& part, const Json& document, SequenceKind kind) {
@@ -74,12 +79,18 @@ Newest newest_in(std::int64_t partition, const Json& part, const Json& document,
                 .order = member(request, "order"),
                 .group = nullptr,
                 .above = "",
+                .asks = false,
                 .paused = part.contains("paused")};
   const Json groups = member(document, "groups");
   if (!groups.is_array() || groups.empty()) return newest;
   newest.group = groups[0];
+  const auto of_request = order_of(newest.order, kind);
   const Json first = member(newest.group, "order");
-  if (is_above(first, newest.order, kind)) newest.above = order_text(first);
+  if (order_of(first, kind) > of_request) newest.above = order_text(first);
+  newest.asks = std::any_of(groups.begin(), groups.end(), [&](const Json& group) {
+    return order_of(member(group, "order"), kind) == of_request &&
+           (has_any(group, "pending") || has_any(group, "served"));
+  });
   return newest;
 }
 
@@ -94,7 +105,7 @@ Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind k
     }
   if (!all_asked(answers))
     return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
-  return invalid(log::one_line(id) + " is not known: it was never requested, or completed and forgotten");
+  return invalid(log::one_line(id) + " is not known: " + why_unknown(answers));
 }
 
 // With its epoch, which may have been the default of then.
@@ -108,12 +119,19 @@ DeadLetter again(const kafka::Record& record, const Newest& newest) {
   return request;
 }
 
+// What went wrong behind something that is done.
+Error behind(const std::string& done, Error error) {
+  error.message = done + ": " + error.message;
+  return error;
+}
+
 Result<Newest> wait_for_revision(Session& session, const std::string& id, const Newest& before, SequenceKind kind,
                                  Milliseconds limit) {
   const auto until = SteadyClock::now() + std::chrono::milliseconds(limit.value());
   while (SteadyClock::now() < until) {
     auto now = newest_of(session, id, kind);
-    if (!now) return now.error();
+    if (!now && now.error().what_to_do == ErrorClass::kTimeout) continue;  // its partition moves
+    if (!now) return behind("the request is written again", now.error());
     if (now.value().epoch() != before.epoch() || now.value().sequence() != before.sequence())
       return invalid("a newer request of " + log::one_line(id) + " has come, " + order_text(now.value().order) +
                      ": it is processed instead");
@@ -127,7 +145,7 @@ Result<Newest> wait_for_revision(Session& session, const std::string& id, const 
 void print(const std::string& id, const Newest& newest, const OperationOptions& options) {
   if (options.ask.view != View::kJson) {
     std::printf("%s: %s again, newest request %s, for %s%s\n", log::one_line(id).c_str(),
-                options.dry_run ? "would be requested" : "requested", order_text(newest.order).c_str(),
+                options.dry_run ? "would be requested" : "requested", log::one_line(order_text(newest.order)).c_str(),
                 log::one_line(targets_text(newest.group)).c_str(), newest.paused ? "; its partition is paused" : "");
     return;
   }
@@ -156,15 +174,14 @@ void print(const std::map<std::int64_t, std::int64_t>& epochs, const OperationOp
 }
 
 // Until each partition says that it has this default epoch, or a higher one.
-Result<> wait_for_epoch(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
-  auto session = Session::open(settings, options.ask);
-  if (!session) return session.error();
+Result<> wait_for_epoch(Session& session, std::uint32_t epoch, const OperationOptions& options) {
   const auto lacks_it = [epoch](const auto& part) { return number_in(part.second, "default_epoch", -1) < epoch; };
   const auto all_have_it = [&](const Answers& answers) {
     return whole(answers) && std::none_of(answers.partitions().begin(), answers.partitions().end(), lacks_it);
   };
   Answers answers;
-  if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, all_have_it); !asked) return asked;
+  if (auto asked = session.collect(admin::StatsQuery{}, answers, all_have_it); !asked)
+    return behind("the RESET is written", asked.error());
   if (all_have_it(answers)) {
     std::map<std::int64_t, std::int64_t> epochs;
     for (const auto& [partition, part] : answers.partitions()) epochs[partition] = number_in(part, "default_epoch");
@@ -200,6 +217,11 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   auto read = log.value().read_one(newest.value().partition, newest.value().offset,
                                    [&](const kafka::Record& record) { request = again(record, newest.value()); });
   if (!read) return read;
+  if (!newest.value().asks && request.payload)
+    return invalid("nothing would be requested: " + log::one_line(id) +
+                   " is removed from all targets of its newest "
+                   "request " +
+                   log::one_line(order_text(newest.value().order)) + ": only a newer one brings it back");
   if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   if (options.dry_run) {
     print(id, newest.value(), options);
@@ -223,6 +245,8 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
 }
 
 Result<> reset(const config::Settings& settings, std::uint32_t epoch, const OperationOptions& options) {
+  if (settings.intake == "tap" && !settings.requests_carry_epochs)
+    return invalid("with intake = tap a RESET needs requests that carry epochs: the producer has to send reseq-epoch");
   const runtime::Application application(settings);
   auto admin = kafka::Admin::open(runtime::connection_of(settings));
   if (!admin) return admin.error();
@@ -235,6 +259,8 @@ Result<> reset(const config::Settings& settings, std::uint32_t epoch, const Oper
     print(epochs, options);
     return Done{};
   }
+  auto session = Session::open(settings, options.ask);
+  if (!session) return session.error();
   auto writing = Writing::open(application);
   if (!writing) return writing.error();
   for (std::int32_t p = 0; p < partitions.value(); ++p) {
@@ -246,7 +272,7 @@ Result<> reset(const config::Settings& settings, std::uint32_t epoch, const Oper
       return runtime::with_fix(sent.error(), settings);
   }
   if (auto finished = writing.value().finish(); !finished) return runtime::with_fix(finished.error(), settings);
-  return wait_for_epoch(settings, epoch, options);
+  return wait_for_epoch(*session.value(), epoch, options);
 }
 
 }  // namespace reseq::cli

@@ -34,6 +34,14 @@ bool is_refused(const Json& part) {
   return part.contains("refused");
 }
 
+std::string why_unknown(const Answers& answers) {
+  for (const auto& [partition, part] : answers.partitions())
+    if (part.contains("paused"))
+      return "partition " + std::to_string(partition) + " is paused, and what came for it since is not decided; " +
+             "otherwise it was never requested, or completed and forgotten";
+  return "it was never requested, or completed and forgotten";
+}
+
 Result<std::unique_ptr<Session>> Session::open(const config::Settings& settings, const AskOptions& options) {
   const runtime::Application application(settings);
   auto channel = admin::Channel::open(runtime::cluster_settings_of(application, std::nullopt),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "admin/answers.h"
@@ -20,6 +21,9 @@ using HasAll = admin::Asker::HasAll;
 [[nodiscard]] bool all_asked(const Answers& answers);
 // This partition could not answer.
 [[nodiscard]] bool is_refused(const admin::Json& part);
+
+// Why a document may be unknown to all that have answered.
+[[nodiscard]] std::string why_unknown(const Answers& answers);
 
 class Session {
  public:

@@ -16,11 +16,15 @@ bool is_expected(const std::optional<ExpectedRequest>& expected, const Row* row)
   return newest != nullptr && newest->epoch == expected->epoch && newest->sequence == expected->sequence;
 }
 
-// Something as new as this was requested, or stopped by a delete. If not, a newer one may have gone out and be
-// forgotten, or the number is wrong: then all requests below it would be stopped.
-bool is_requested(const Row* row, const Order& order) {
+// Something as new as this was requested of a document whose target is known, or stopped by a delete. If not, a newer
+// one may have gone out and be forgotten, or the number is wrong: then all requests below it would be stopped. What is
+// known of other targets says nothing: a row that was forgotten begins anew with the targets of its next request.
+bool is_requested(const Row* row, const Order& order, TargetNumber t) {
+  if (below_barrier(row, order)) return true;
   const Order* newest = newest_order(row);
-  return (newest != nullptr && order <= *newest) || below_barrier(row, order);
+  if (newest == nullptr || *newest < order) return false;
+  const Standing at = standing_at(row, order);
+  return (at.newer | at.here() | at.older).contains(t);
 }
 
 Decision applied() {
@@ -55,7 +59,7 @@ Ruling decide_release(const ReleaseByHand& command, const Row* row, const Partit
   const std::optional<Order> order = command_order(command.result, row, state.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
   const bool expected = is_expected(command.expected, row);
-  if (expected && (is_requested(row, *order) || command.unknown))
+  if (expected && (is_requested(row, *order, command.result.target) || command.unknown))
     return decide_forced(command.result, row, state, context);
   Ruling ruling;
   ruling.decision = dropped(expected ? Reason::kUnregistered : Reason::kUnexpectedState);

@@ -168,6 +168,17 @@ TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
   EXPECT_EQ(office().run_alone({"dead-letter", "redrive"}).code, 78);
 }
 
+TEST_F(Operated, KeepsTheEpochOfARequestThatIsSentAgain) {
+  office().send("requests", "no target", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
+  office().settle();
+  EXPECT_EQ(office().run_alone({"dead-letter", "redrive", place_of("no target")}).code, 0);
+  office().settle();
+  const std::vector<Output> letters = records("dead-letter", "no target");
+  ASSERT_EQ(letters.size(), 2U);
+  EXPECT_FALSE(letters[0].headers.contains("reseq-epoch"));
+  EXPECT_EQ(letters[1].headers.at("reseq-epoch"), "0") << "a RESET may be on its way";
+}
+
 TEST_F(Operated, ShowsADeadLetterWithItsHeaders) {
   office().result("to be seen", 3, "search");
   office().settle();
@@ -230,6 +241,8 @@ TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
   EXPECT_THAT(office().run({"describe", "held"}).text, testing::ContainsRegex("partition +[0-9], .*, paused\n"));
   EXPECT_THAT(office().run({"why", "held"}).text, testing::ContainsRegex("partition ([0-9]) is paused: nothing is"));
   EXPECT_THAT(office().run({"reprocess", "held", "--dry-run"}).text, HasSubstr("; its partition is paused\n"));
+  EXPECT_THAT(office().run({"describe", "paused-3"}).text,
+              testing::ContainsRegex("partition [0-9] is paused, and what"));
   printed = office().run({"reprocess", "held"});
   EXPECT_EQ(printed.code, 69);
   EXPECT_THAT(printed.text, testing::ContainsRegex("is written again, and decided when partition [0-9] is resumed"));
@@ -277,6 +290,15 @@ TEST_F(Operated, SaysWhomARequestIsForAndWhatStopsIt) {
   EXPECT_EQ(records("work", "half").size(), 1U);
 }
 
+TEST_F(Operated, RequestsNothingAgainThatIsRemovedEverywhere) {
+  office().request("given up", 2);
+  office().settle();
+  EXPECT_EQ(office().run({"expire", "given up"}).code, 0);
+  const Printed printed = office().run({"reprocess", "given up", "--dry-run"});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("given up is removed from all targets of its newest request 2"));
+}
+
 TEST_F(Operated, TakesAnIdThatIsNoTextAsItShowsIt) {
   office().request("\xff\xfe", 1);
   office().settle();
@@ -300,6 +322,7 @@ TEST_F(Operated, WritesNothingThatWouldBeRefused) {
   refused({"expire", "well known", "--expect-seq", "x"}, 78, "--expect-seq \"x\" is no sequence of this application");
   refused({"expire", ""}, 78, "the id is empty");
   refused({"raise-version-floor", "18446744073709551615"}, 64, "is no whole number from 1 to 9223372036854775807");
+  refused({"pause", "--partition", "010"}, 64, "\"010\" is no whole number");
   refused({"dead-letter", "list", "--reason", "bad mood"}, 64, "\"bad mood\" is no reason");
   EXPECT_THAT(office().run_alone({"dead-letter", "redrive", "0:1", "--all"}).text,
               HasSubstr("either name the dead letters or say --all"));

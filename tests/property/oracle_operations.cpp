@@ -42,7 +42,8 @@ void Oracle::judge_by_hand(const Entry& entry, const ReleaseByHand& command) {
   const TargetNumber t = result.target;
   const Past& before = past();
   const std::optional<Order> highest = before.newest_order();
-  if ((!highest || *highest < order) && !before.below_barrier(order) && !command.unknown)
+  const bool requested = before.newest(t) && order <= *highest;
+  if (!requested && !before.below_barrier(order) && !command.unknown)
     return require_reason(entry, Outcome::kDropped, Reason::kUnregistered, true, "nothing as new was requested");
   const auto& newest = before.newest(t);
   const bool behind = before.below_barrier(order) || (newest && *newest > order);

@@ -53,7 +53,7 @@ TEST_F(OptionValues, AreDurationsWithTheirUnit) {
 TEST_F(OptionValues, AreWholeNumbersWithoutSign) {
   EXPECT_EQ(parse({"7", "--version"}), "");
   EXPECT_EQ(version_, 7U);
-  for (const std::string wrong : {"0", "-5", "+5", "5 ", "10001", "18446744073709551616", "five"})
+  for (const std::string wrong : {"0", "-5", "+5", "5 ", "010", "10001", "18446744073709551616", "five"})
     EXPECT_EQ(parse({wrong, "--version"}), "--version: \"" + wrong + "\" is no whole number from 1 to 10000");
 }
 

@@ -99,5 +99,18 @@ TEST_F(Control, ReleasesNothingAheadOfAllRequestsUnlessItIsSaid) {
   EXPECT_EQ(would(2, false).reason, Reason::kSuperseded);
 }
 
+TEST_F(Control, ReleasesNothingForATargetOfWhichNothingIsKnownUnlessItIsSaid) {
+  Batch batch(state_, state_.partition, context_);
+  ASSERT_EQ(batch.decide(request("a", 20, TargetSet::of(kSearch)), Offset(0), true), Verdict::kDecided);
+  batch.close();
+  state_.commit(batch);
+  const auto would = [&](std::uint64_t number, bool unknown) {
+    return after(ReleaseByHand{true, unknown, result("a", number, kCatalogue), {}}).decision;
+  };
+  EXPECT_EQ(would(5, false), (Decision{Outcome::kDropped, Reason::kUnregistered, TableRow::kControl}))
+      << "15 may have gone out to it, with the row that was before this one";
+  EXPECT_EQ(would(5, true).outcome, Outcome::kReleased);
+}
+
 }  // namespace
 }  // namespace reseq::engine
