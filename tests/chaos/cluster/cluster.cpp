@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "tests/chaos/cluster/deposed_coordinators.h"
 #include "tests/chaos/proxy/socket.h"
 #include "tests/support/pause.h"
 
@@ -155,6 +156,18 @@ int Cluster::pid(int broker) const {
   std::ifstream command("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
   const std::string words((std::istreambuf_iterator<char>(command)), std::istreambuf_iterator<char>());
   return words.find(folder + "/server.properties") != std::string::npos ? pid : 0;
+}
+
+std::vector<std::string> Cluster::torn() const {
+  DeposedCoordinators coordinators;
+  for (const Node& node : nodes_)
+    for (const auto& entry : std::filesystem::directory_iterator(node.folder)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with("broker") || !name.ends_with(".log")) continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      coordinators.read(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()));
+    }
+  return coordinators.proofs();
 }
 
 bool Cluster::alive(int broker) const {

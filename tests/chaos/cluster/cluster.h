@@ -61,6 +61,8 @@ class Cluster {
   void tend();
   // What was found since the last call.
   [[nodiscard]] MarkerNews take_news() { return std::exchange(news_, {}); }
+  // Proofs from the logs of all brokers so far that Kafka may have torn a transaction (deposed_coordinators.h).
+  [[nodiscard]] std::vector<std::string> torn() const;
   [[nodiscard]] bool alive(int broker) const;    // its process is there, perhaps stopped
   [[nodiscard]] bool stopped(int broker) const;  // by stop()
 

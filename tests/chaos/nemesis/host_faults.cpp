@@ -1,4 +1,5 @@
 // Faults of the host of a process: its disk, its clock, and what lies in its state folder.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
@@ -90,8 +91,10 @@ Harm clock_step(Scene& scene) {
 // The others die or stop, so that a host whose clock is behind has to take over. By seconds: it does. By hours: it must
 // not, versions are further ahead of its clock than max_clock_drift_ms; that the partitions wait is right then.
 Harm slow_host(Scene& scene) {
-  // What its predecessors gave may be ahead of the right time by a step that they believed.
-  constexpr seconds kNear = kClockDriftMax - kClockJumpMax;
+  // What its predecessors gave may be ahead of the right time by a step that they believed. And put right, its clock
+  // steps by what it was behind and by the time since the process looked last: it has to believe that, too.
+  constexpr seconds kLooksEvery{5};
+  constexpr seconds kNear = std::min(kClockDriftMax - kClockJumpMax, kClockJumpMax - kLooksEvery);
   Member& slow = any_resequencer(scene);
   const bool far = scene.draw.chance(500);
   // Who gives birth to a partition cannot know better.

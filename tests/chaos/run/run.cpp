@@ -390,6 +390,7 @@ std::string Run::details() const {
   text += "longest_stall under_faults_s=" + std::to_string(stall_under_faults_.count()) +
           " after_heal_s=" + std::to_string(stall_after_heal_.count()) +
           " after_heal_max_s=" + std::to_string(stall_after_heal_max_.count()) + "\n";
+  for (const std::string& proof : report_.torn_by_broker) text += "torn by the broker: " + proof + "\n";
   return text + failpoints_.table();
 }
 
@@ -413,6 +414,8 @@ RunReport Run::play() {
   report_.kills = crew_.counts().kills;
   report_.rebalances = crew_.counts().rebalances;
   report_.violations = chronicle_.violations();
+  report_.torn_by_broker = cluster_.torn();
+  for (const std::string& proof : report_.torn_by_broker) chronicle_.note(proof);
   report_.details = details();
   return report_;
 }

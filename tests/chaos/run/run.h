@@ -27,6 +27,8 @@ struct RunReport {
   std::uint64_t rebalances = 0;
   std::uint64_t records = 0;
   std::vector<std::string> violations = {};
+  // Proofs that Kafka may have torn a transaction: with them violations say nothing of the program.
+  std::vector<std::string> torn_by_broker = {};
   std::string details = {};  // lines: tables of faults, failpoints, recoveries, footprint
 };
 
