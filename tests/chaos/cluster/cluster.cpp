@@ -160,12 +160,12 @@ int Cluster::pid(int broker) const {
 
 std::vector<std::string> Cluster::torn() const {
   DeposedCoordinators coordinators;
-  for (const Node& node : nodes_)
-    for (const auto& entry : std::filesystem::directory_iterator(node.folder)) {
+  for (int broker = 1; broker <= brokers(); ++broker)
+    for (const auto& entry : std::filesystem::directory_iterator(at(broker).folder)) {
       const std::string name = entry.path().filename().string();
       if (!name.starts_with("broker") || !name.ends_with(".log")) continue;
       std::ifstream file(entry.path(), std::ios::binary);
-      coordinators.read(std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()));
+      coordinators.read(broker, std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>()));
     }
   return coordinators.proofs();
 }

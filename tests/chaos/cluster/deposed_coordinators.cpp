@@ -1,6 +1,5 @@
 #include "tests/chaos/cluster/deposed_coordinators.h"
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <system_error>
@@ -11,59 +10,76 @@ namespace {
 
 constexpr std::size_t kTimeBytes = 23;  // 2026-11-23 08:50:39,594
 
-// What stands behind `begin`, up to the number behind `between` included: both numbers. Nothing: it is not there.
-std::optional<std::pair<std::int32_t, std::int32_t>> two_numbers(std::string_view line, std::string_view begin,
-                                                                 std::string_view between) {
-  const std::size_t from = line.find(begin);
+// What stands behind the last `begin`. Nothing: it is not there.
+std::optional<std::string_view> behind(std::string_view text, std::string_view begin) {
+  const std::size_t from = text.rfind(begin);
   if (from == std::string_view::npos) return std::nullopt;
-  const char* const end = line.data() + line.size();
-  std::pair<std::int32_t, std::int32_t> numbers;
-  const auto first = std::from_chars(line.data() + from + begin.size(), end, numbers.first);
-  if (first.ec != std::errc()) return std::nullopt;
-  const std::string_view rest(first.ptr, static_cast<std::size_t>(end - first.ptr));
-  if (!rest.starts_with(between)) return std::nullopt;
-  const auto second = std::from_chars(rest.data() + between.size(), end, numbers.second);
-  return second.ec == std::errc() ? std::optional(numbers) : std::nullopt;
+  return text.substr(from + begin.size());
+}
+
+// The number that a text begins with; `text` goes on behind it.
+std::optional<std::int32_t> take_number(std::string_view& text) {
+  std::int32_t number = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return number;
 }
 
 }  // namespace
 
-void DeposedCoordinators::read(std::string_view log) {
-  std::pair<std::int32_t, std::int32_t> loading{-1, -1};  // partition and term, one after the other
+void DeposedCoordinators::read(int broker, std::string_view log) {
   for (std::size_t end = log.find('\n'); end != std::string_view::npos; end = log.find('\n')) {
-    if (end > kTimeBytes) read_line(log.substr(0, end), loading);
+    if (end > kTimeBytes) read_line(broker, log.substr(0, end));
     log.remove_prefix(end + 1);
   }
 }
 
-void DeposedCoordinators::read_line(std::string_view line, std::pair<std::int32_t, std::int32_t>& loading) {
-  constexpr std::string_view kSending = "Sending txn markers for TransactionalIdCoordinatorEpochAndTransitMetadata(";
+void DeposedCoordinators::read_line(int broker, std::string_view line) {
   const std::string time(line.substr(0, kTimeBytes));
-  if (const auto begun = two_numbers(line, ": Loading transaction metadata from __transaction_state-", " at epoch "))
-    loading = *begun;
-  else if (const auto done = two_numbers(line, "Completed loading transaction metadata from __transaction_state-",
-                                         " for coordinator epoch "))
-    terms_[done->first].push_back({.since = time, .epoch = done->second});
-  else if (const std::size_t from = line.find(kSending); from != std::string_view::npos) {
-    const std::string_view what = line.substr(from + kSending.size());
-    sent_.push_back({.at = time,
-                     .transaction = std::string(what.substr(0, what.find(",TransactionMetadata("))),
-                     .partition = loading.first,
-                     .epoch = loading.second});
+  if (auto loaded = behind(line, "Completed loading transaction metadata from __transaction_state-")) {
+    const auto partition = take_number(*loaded);
+    auto term = behind(*loaded, " for coordinator epoch ");
+    const auto epoch = term ? take_number(*term) : std::nullopt;
+    if (partition && epoch) terms_[*partition].push_back({.broker = broker, .since = time, .epoch = *epoch});
+    return;
   }
+  const auto sent = behind(line, "Sending txn markers for TransactionalIdCoordinatorEpochAndTransitMetadata(");
+  if (!sent) return;
+  const std::string_view transaction = sent->substr(0, sent->find(",TransactionMetadata("));
+  auto term = behind(transaction.substr(0, transaction.rfind(',')), ",");
+  auto place = behind(*sent, " after loading partition ");
+  const auto epoch = term ? take_number(*term) : std::nullopt;
+  const auto partition = place ? take_number(*place) : std::nullopt;
+  if (!epoch || !partition) return;
+  sent_.push_back({.broker = broker,
+                   .at = time,
+                   .transaction = std::string(transaction),
+                   .partition = *partition,
+                   .epoch = *epoch});
+}
+
+// The highest term that another broker had begun before: the same text in whatever order logs were read.
+const DeposedCoordinators::Term* DeposedCoordinators::successor_of(const Sent& sent) const {
+  const auto terms = terms_.find(sent.partition);
+  if (terms == terms_.end()) return nullptr;
+  const Term* highest = nullptr;
+  for (const Term& term : terms->second) {
+    if (term.broker == sent.broker || term.epoch <= sent.epoch || term.since >= sent.at) continue;
+    if (highest == nullptr || term.epoch > highest->epoch) highest = &term;
+  }
+  return highest;
 }
 
 std::vector<std::string> DeposedCoordinators::proofs() const {
   std::vector<std::string> proofs;
   for (const Sent& sent : sent_) {
-    const auto terms = terms_.find(sent.partition);
-    if (terms == terms_.end()) continue;
-    const auto higher = std::find_if(terms->second.begin(), terms->second.end(),
-                                     [&](const Term& term) { return term.epoch > sent.epoch && term.since < sent.at; });
-    if (higher == terms->second.end()) continue;
-    proofs.push_back("a deposed coordinator sent markers of (" + sent.transaction + ") at " + sent.at +
-                     ": __transaction_state-" + std::to_string(sent.partition) + " had term " +
-                     std::to_string(higher->epoch) + " since " + higher->since);
+    const Term* successor = successor_of(sent);
+    if (successor == nullptr) continue;
+    proofs.push_back("broker " + std::to_string(sent.broker) + ", a deposed coordinator, sent markers of (" +
+                     sent.transaction + ") at " + sent.at + ": __transaction_state-" + std::to_string(sent.partition) +
+                     " had term " + std::to_string(successor->epoch) + " at broker " +
+                     std::to_string(successor->broker) + " since " + successor->since);
   }
   return proofs;
 }

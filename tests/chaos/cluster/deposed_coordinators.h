@@ -6,9 +6,10 @@
 // by the coordinator of the new term. What both brokers log, shortened:
 //   2026-11-23 08:50:39,457 INFO ...: Completed loading transaction metadata from __transaction_state-1 for coordinator
 //     epoch 4 (...)
-//   2026-11-23 08:50:39,594 INFO ...: Loading transaction metadata from __transaction_state-1 at epoch 0 (...)
-//   2026-11-23 08:50:39,632 INFO ...: Sending txn markers for ...(app.r3.0,0,COMMIT,TransactionMetadata(...
-// The last line is only there for what is found at a load. Brokers of one host have one clock.
+//   2026-11-23 08:50:39,632 INFO ...: Sending txn markers for ...(app.r3.0,0,COMMIT,TransactionMetadata(... after
+//     loading partition 1 (...)
+// The last line, with its term and partition, is only there for what is found at a load. Brokers of one host have one
+// clock.
 // Thread rule: none of its own.
 #pragma once
 
@@ -16,31 +17,34 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace reseq::chaos {
 
 class DeposedCoordinators {
  public:
-  // The whole log of one life of a broker; in any order.
-  void read(std::string_view log);
+  // The whole log of one life of a broker; lives and brokers in any order.
+  void read(int broker, std::string_view log);
   // One text for each transaction whose markers a deposed coordinator sent.
   [[nodiscard]] std::vector<std::string> proofs() const;
 
  private:
   struct Term {
+    int broker = 0;
     std::string since;  // a time as it stands in the log
     std::int32_t epoch = 0;
   };
   struct Sent {
+    int broker = 0;
     std::string at;
     std::string transaction;  // id, term, result
     std::int32_t partition = 0;
     std::int32_t epoch = 0;
   };
 
-  void read_line(std::string_view line, std::pair<std::int32_t, std::int32_t>& loading);
+  void read_line(int broker, std::string_view line);
+  // Nothing: its term was not over.
+  [[nodiscard]] const Term* successor_of(const Sent& sent) const;
 
   std::map<std::int32_t, std::vector<Term>> terms_;  // by partition of __transaction_state
   std::vector<Sent> sent_;

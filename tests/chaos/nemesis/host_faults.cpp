@@ -24,6 +24,9 @@ using std::chrono::seconds;
 constexpr int kConfigurationExit = 78;  // EX_CONFIG
 // What a process did is in its log, and was read there.
 constexpr seconds kToldWithin{2};
+// A process reads the wall clock and the one that never steps one after the other, and may have to wait for its core in
+// between: it sees a step that is a little larger or smaller than what is done. Up to this it surely believes one.
+constexpr seconds kSurelyBelieved = kClockJumpMax - seconds(5);
 
 // The process goes on without checkpoints, for as long as its memory lasts, and says so; one that starts now cannot
 // write its lock and is refused.
@@ -64,7 +67,7 @@ Harm map_full(Scene& scene) {
 // The time of a host is put right. A process that was started with one far behind must not believe the right one, which
 // it sees as a step forward: whoever corrects a clock by so much restarts it.
 void put_clock_right(Member& member, int starts_before) {
-  const bool far_behind = -member.host->clock_shift() > kClockJumpMax;
+  const bool far_behind = -member.host->clock_shift() > kSurelyBelieved;
   if (far_behind && member.process->starts() != starts_before) member.process->kill();
   member.host->shift_clock(seconds(0));
 }
@@ -78,11 +81,12 @@ Harm clock_step(Scene& scene) {
   Member& member = any_resequencer(scene);
   const bool back = scene.draw.chance(500);
   const seconds step = kSteps[scene.draw.below(kSteps.size())] * (back ? -1 : 1);
+  const seconds seen = step - member.host->clock_shift();  // it may be slow already
   member.host->shift_clock(step);
   const std::string name = member.process->name();
   std::vector<Words> excused;
   // A process that starts meanwhile takes a time that is behind for right, and sees it step when it is put right.
-  if (step > kClockJumpMax || -step > kClockJumpMax) excused.push_back({name + ": ", " clock=stepped forward"});
+  if (seen > kSurelyBelieved || -step > kSurelyBelieved) excused.push_back({name + ": ", " clock=stepped forward"});
   return {.what = name + " by " + std::to_string(step.count()) + " s",
           .heal = [&member, starts = member.process->starts()] { put_clock_right(member, starts); },
           .excused = std::move(excused)};
@@ -91,10 +95,9 @@ Harm clock_step(Scene& scene) {
 // The others die or stop, so that a host whose clock is behind has to take over. By seconds: it does. By hours: it must
 // not, versions are further ahead of its clock than max_clock_drift_ms; that the partitions wait is right then.
 Harm slow_host(Scene& scene) {
-  // What its predecessors gave may be ahead of the right time by a step that they believed. And put right, its clock
-  // steps by what it was behind and by the time since the process looked last: it has to believe that, too.
-  constexpr seconds kLooksEvery{5};
-  constexpr seconds kNear = std::min(kClockDriftMax - kClockJumpMax, kClockJumpMax - kLooksEvery);
+  // What its predecessors gave may be ahead of the right time by a step that they believed. And it has to believe the
+  // right time when its clock is put right while it runs.
+  constexpr seconds kNear = std::min(kClockDriftMax - kClockJumpMax, kSurelyBelieved);
   Member& slow = any_resequencer(scene);
   const bool far = scene.draw.chance(500);
   // Who gives birth to a partition cannot know better.

@@ -1,5 +1,5 @@
 // reseq-chaos: runs an application on real brokers, breaks what can be broken, heals it, and judges what is left
-// (docs/testing.md, "Chaos"). Exit code 1: there was a violation.
+// (docs/testing.md, "Chaos"). Exit code 1: there was a violation, also if the run is void.
 // Thread rule: one thread.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -41,6 +41,7 @@ int play(RunOptions options, bool keep) {
   const bool remove = report.violations.empty() && !keep && !named;
   if (remove) std::filesystem::remove_all(options.folder);
   if (!remove) std::cout << "kept: " << options.folder << '\n';
+  std::cout << reseq::chaos::void_lines(report);
   std::cout << reseq::chaos::last_line(options, report) << std::endl;
   return report.violations.empty() ? EX_OK : EXIT_FAILURE;
 }

@@ -415,7 +415,7 @@ RunReport Run::play() {
   report_.rebalances = crew_.counts().rebalances;
   report_.violations = chronicle_.violations();
   report_.torn_by_broker = cluster_.torn();
-  for (const std::string& proof : report_.torn_by_broker) chronicle_.note(proof);
+  for (const std::string& proof : report_.torn_by_broker) chronicle_.note("torn by the broker: " + proof);
   report_.details = details();
   return report_;
 }
@@ -424,6 +424,14 @@ RunReport Run::play() {
 
 RunReport run_chaos(const RunOptions& options) {
   return Run(options).play();
+}
+
+std::string void_lines(const RunReport& report) {
+  std::string lines;
+  if (!report.is_void()) return lines;
+  for (const std::string& proof : report.torn_by_broker) lines += "void: torn by the broker: " + proof + "\n";
+  for (const std::string& violation : report.violations) lines += "void: " + violation + "\n";
+  return lines;
 }
 
 std::string last_line(const RunOptions& options, const RunReport& report) {

@@ -30,11 +30,16 @@ struct RunReport {
   // Proofs that Kafka may have torn a transaction: with them violations say nothing of the program.
   std::vector<std::string> torn_by_broker = {};
   std::string details = {};  // lines: tables of faults, failpoints, recoveries, footprint
+
+  [[nodiscard]] bool is_void() const { return !violations.empty() && !torn_by_broker.empty(); }
 };
 
 // Throws std::runtime_error when the run cannot take place: no broker, no program, no folder, a fault that is unknown
 // or impossible with so many brokers.
 [[nodiscard]] RunReport run_chaos(const RunOptions& options);
+
+// Lines that say why a run is void: the proofs, and its violations. Empty: it is not.
+[[nodiscard]] std::string void_lines(const RunReport& report);
 
 // The last line of a run.
 [[nodiscard]] std::string last_line(const RunOptions& options, const RunReport& report);
