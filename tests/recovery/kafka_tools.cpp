@@ -57,6 +57,15 @@ void KafkaTools::delete_group(const std::string& group) const {
   change_group({"--delete", "--group", group}, "successful");
 }
 
+void KafkaTools::delete_offsets(const std::string& group, const std::vector<std::string>& topics, int partition) const {
+  std::vector<std::string> arguments = {"--delete-offsets", "--group", group};
+  for (const std::string& topic : topics) {
+    arguments.emplace_back("--topic");
+    arguments.push_back(topic + ":" + std::to_string(partition));
+  }
+  change_group(arguments, "Successful");
+}
+
 void KafkaTools::reset_offsets(const std::string& group, const std::string& topic, int partition,
                                std::int64_t offset) const {
   change_group({"--reset-offsets", "--execute", "--group", group, "--topic", topic + ":" + std::to_string(partition),

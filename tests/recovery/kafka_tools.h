@@ -25,6 +25,7 @@ class KafkaTools {
   // Of a group without members; members that were stopped or killed count until their session is over, and are waited
   // for.
   void delete_group(const std::string& group) const;
+  void delete_offsets(const std::string& group, const std::vector<std::string>& topics, int partition) const;
   void reset_offsets(const std::string& group, const std::string& topic, int partition, std::int64_t offset) const;
 
  private:
