@@ -9,6 +9,7 @@
 #include <sysexits.h>
 #include <utility>
 
+#include "base/usage.h"
 #include "consumers/files/file_store.h"
 #include "consumers/files/listing.h"
 #include "consumers/sink/program.h"
@@ -26,7 +27,7 @@ int follow(int argc, char** argv) {
   app.footer("reseq-sink-files list --directory DIR tells which file a document is in.");
   sink::declare(app, arguments);
   app.add_option("--directory", directory, "made when it does not exist")->required();
-  if (const auto code = sink::parse(app, argc, argv)) return *code;
+  if (const auto code = parse(app, argc, argv)) return *code;
   return sink::run(app.get_name(), arguments,
                    [&](const sink::StoreIdentity& identity) -> Result<std::unique_ptr<sink::Store>> {
                      auto store = files::FileStore::open(directory, identity);
@@ -41,7 +42,7 @@ int list(int argc, char** argv) {
   CLI::App app("Tells which file a document is in: a line of JSON for each", "reseq-sink-files list");
   app.add_option("--directory", directory, "that of the sink")->required();
   app.add_option("--id", id, "this document only; exit code 1 when it is not there");
-  if (const auto code = sink::parse(app, argc, argv)) return *code;
+  if (const auto code = parse(app, argc, argv)) return *code;
   const Result<std::uint64_t> listed = files::list_documents(directory, id, stdout);
   if (listed) return id && listed.value() == 0 ? kNoSuchDocument : EX_OK;
   std::fprintf(stderr, "reseq-sink-files: %s\n", listed.error().message.c_str());

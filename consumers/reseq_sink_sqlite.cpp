@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/usage.h"
 #include "consumers/sink/program.h"
 #include "consumers/sqlite/document_store.h"
 
@@ -14,7 +15,7 @@ int main(int argc, char** argv) {
   CLI::App app("Writes the documents of a target into an SQLite file with a full-text index", "reseq-sink-sqlite");
   sink::declare(app, arguments);
   app.add_option("--database", database, "SQLite file, made when it does not exist")->required();
-  if (const auto code = sink::parse(app, argc, argv)) return *code;
+  if (const auto code = parse(app, argc, argv)) return *code;
   return sink::run(app.get_name(), arguments,
                    [&](const sink::StoreIdentity& identity) -> Result<std::unique_ptr<sink::Store>> {
                      auto store = sqlite::DocumentStore::open(database, identity);

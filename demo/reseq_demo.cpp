@@ -9,6 +9,7 @@
 #include <sysexits.h>
 #include <vector>
 
+#include "base/usage.h"
 #include "demo/run/demo.h"
 #include "demo/run/numbers.h"
 #include "demo/run/search_hint.h"
@@ -92,14 +93,7 @@ int main(int argc, char** argv) {
   settings.programs = fs::read_symlink("/proc/self/exe").parent_path();
   CLI::App app("Runs the resequencer on a git history and proves the result", "reseq-demo");
   declare(app, settings);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-demo: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   watch_signals();
   remove_older_results(settings);
   const Result<demo::Numbers> numbers = demo::run_demo(settings, stop_requested);

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/usage.h"
 #include "consumers/progress/progress_file.h"
 #include "consumers/stage/kafka_stage.h"
 #include "demo/pipeline/worker.h"
@@ -126,14 +127,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Reads work, takes its time, answers out of order", "reseq-demo-pipeline");
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-demo-pipeline: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   const Result<> result = run(arguments);

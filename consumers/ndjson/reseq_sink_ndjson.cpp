@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/usage.h"
 #include "consumers/ndjson/printer.h"
 #include "kafka/admin.h"
 #include "kafka/group_consumer.h"
@@ -157,14 +158,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Prints the records of a topic as lines of JSON", "reseq-sink-ndjson");
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-sink-ndjson: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   std::signal(SIGPIPE, SIG_IGN);  // seen at the write

@@ -104,18 +104,6 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated");
 }
 
-std::optional<int> parse(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "%s: %s (--help shows the options)\n", app.get_name().c_str(), error.what());
-    return EX_USAGE;
-  }
-  return std::nullopt;
-}
-
 int run(const std::string& program, const Arguments& arguments, const OpenStore& open) {
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,6 @@ struct Arguments {
 };
 
 void declare(CLI::App& app, Arguments& arguments);
-
-// The exit code, when help was all that was wanted or the arguments are wrong; both have been said then.
-[[nodiscard]] std::optional<int> parse(CLI::App& app, int argc, char** argv);
 
 using OpenStore = std::function<Result<std::unique_ptr<Store>>(const StoreIdentity&)>;
 

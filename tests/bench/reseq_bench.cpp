@@ -6,10 +6,10 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
-#include <sysexits.h>
 #include <utility>
 #include <vector>
 
+#include "base/usage.h"
 #include "tests/bench/metrics.h"
 #include "tests/bench/progress.h"
 
@@ -88,14 +88,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Measures the resequencer against what else there is", "reseq-bench");
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-bench: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = reseq::parse(app, argc, argv)) return *code;
   catch_signals();
   try {
     run(arguments);

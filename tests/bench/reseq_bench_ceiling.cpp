@@ -15,6 +15,7 @@
 #include <sysexits.h>
 #include <utility>
 
+#include "base/usage.h"
 #include "kafka/handles.h"
 
 namespace {
@@ -189,14 +190,7 @@ int main(int argc, char** argv) {
   CLI::App app("What Kafka carries at best: requests to work and changelog, exactly once", "reseq-bench-ceiling");
   app.add_option("--bootstrap-servers", servers, "host:port of brokers, comma separated")->required();
   app.add_option("--application", application, "prefix of the topics, name of the group")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-bench-ceiling: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = reseq::parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   try {

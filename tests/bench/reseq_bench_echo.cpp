@@ -10,6 +10,7 @@
 #include <sysexits.h>
 #include <vector>
 
+#include "base/usage.h"
 #include "kafka/group_consumer.h"
 #include "kafka/plain_producer.h"
 
@@ -69,14 +70,7 @@ int main(int argc, char** argv) {
   CLI::App app("A pipeline that answers at once", "reseq-bench-echo");
   app.add_option("--bootstrap-servers", servers, "host:port of brokers, comma separated")->required();
   app.add_option("--application", application, "prefix of the topics")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-bench-echo: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   if (const auto done = run(servers, application); !done) {

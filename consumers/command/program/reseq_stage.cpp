@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/usage.h"
 #include "consumers/command/command_stage.h"
 #include "consumers/stage/kafka_stage.h"
 
@@ -134,14 +135,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Makes a stage of a pipeline out of a command that reads and writes lines of JSON", "reseq-stage");
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    say(std::string(error.what()) + " (--help shows the options)");
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   arguments.command.payload_form = lines::payload_form_of(arguments.payload);
   arguments.command.on_bad_line = arguments.on_error == "skip" ? command::OnBadLine::kSkip : command::OnBadLine::kStop;
   std::signal(SIGTERM, on_signal);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/usage.h"
 #include "consumers/stage/kafka_stage.h"
 #include "tests/chaos/workload/lag_watch.h"
 #include "tests/chaos/workload/program/worker.h"
@@ -82,14 +83,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("One process of the pipeline of a chaos run", "reseq-chaos-pipeline");
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& wanted) {
-    return app.exit(wanted);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "reseq-chaos-pipeline: %s (--help shows the options)\n", error.what());
-    return EX_USAGE;
-  }
+  if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   crash_later(arguments.crash_every_s);
