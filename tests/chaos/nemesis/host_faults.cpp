@@ -64,11 +64,17 @@ Harm map_full(Scene& scene) {
   return {.what = process.name() + " map_bytes=" + std::to_string(bytes), .over = [] { return true; }};
 }
 
+// The start of a process that knows the time of its host. None: one that is just starting may not have looked yet.
+std::optional<int> informed_start(const Member& member) {
+  return member.ready_at ? std::optional(member.process->starts()) : std::nullopt;
+}
+
 // The time of a host is put right. A process that was started with one far behind must not believe the right one, which
-// it sees as a step forward: whoever corrects a clock by so much restarts it.
-void put_clock_right(Member& member, int starts_before) {
+// it sees as a step forward: whoever corrects a clock by so much restarts it. `informed`: the start of the one that
+// knew the time before it was made wrong.
+void put_clock_right(Member& member, std::optional<int> informed) {
   const bool far_behind = -member.host->clock_shift() > kSurelyBelieved;
-  if (far_behind && member.process->starts() != starts_before) member.process->kill();
+  if (far_behind && informed != member.process->starts()) member.process->kill();
   member.host->shift_clock(seconds(0));
 }
 
@@ -82,13 +88,14 @@ Harm clock_step(Scene& scene) {
   const bool back = scene.draw.chance(500);
   const seconds step = kSteps[scene.draw.below(kSteps.size())] * (back ? -1 : 1);
   const seconds seen = step - member.host->clock_shift();  // it may be slow already
+  const std::optional<int> informed = informed_start(member);
   member.host->shift_clock(step);
   const std::string name = member.process->name();
   std::vector<Words> excused;
   // A process that starts meanwhile takes a time that is behind for right, and sees it step when it is put right.
   if (seen > kSurelyBelieved || -step > kSurelyBelieved) excused.push_back({name + ": ", " clock=stepped forward"});
   return {.what = name + " by " + std::to_string(step.count()) + " s",
-          .heal = [&member, starts = member.process->starts()] { put_clock_right(member, starts); },
+          .heal = [&member, informed] { put_clock_right(member, informed); },
           .excused = std::move(excused)};
 }
 
@@ -105,7 +112,7 @@ Harm slow_host(Scene& scene) {
     return nothing("not every partition is born");
   const seconds behind = far ? seconds(3'600) * (1 + static_cast<std::int64_t>(scene.draw.below(48)))
                              : seconds(1 + static_cast<std::int64_t>(scene.draw.below(kNear.count())));
-  const int starts = slow.process->starts();
+  const std::optional<int> informed = informed_start(slow);
   slow.host->shift_clock(-behind);
   const bool in_order = scene.draw.chance(700);  // nothing that they had open has to be waited for
   std::vector<Member*> others;
@@ -125,13 +132,13 @@ Harm slow_host(Scene& scene) {
   return {.what = slow.process->name() + " by " + std::to_string(-behind.count()) + " s, the others " +
                   (in_order ? "stopped" : "killed"),
           .heal =
-              [&slow, &chronicle, &crew = scene.crew, others, starts, far, behind, taken] {
+              [&slow, &chronicle, &crew = scene.crew, others, informed, far, behind, taken] {
                 crew.read_log(slow);
                 // Another fault of its clock may have put it right meanwhile.
                 if (far && taken() && slow.host->clock_shift() == -behind)
                   chronicle.violation(slow.process->name() + " took over with a clock that is " +
                                       std::to_string(behind.count()) + " s behind");
-                put_clock_right(slow, starts);
+                put_clock_right(slow, informed);
                 for (Member* member : others) member->process->release();
               },
           .step =
