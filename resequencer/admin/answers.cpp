@@ -44,14 +44,16 @@ void Answers::add(const Json& reply) {
 }
 
 bool Answers::complete() const {
-  return total_ > 0 && missing().empty();
+  return lacking().empty();
 }
 
-std::string Answers::missing() const {
+std::string Answers::lacking(const std::function<bool(const Json& part)>& is_fit) const {
+  if (total_ == 0) return "all";
   std::string text;
   for (std::int64_t i = 0; i < total_; ++i) {
     const auto found = partitions_.find(i);
-    if (found != partitions_.end() && !found->second.contains("refused")) continue;
+    if (found != partitions_.end() && !found->second.contains("refused") && (!is_fit || is_fit(found->second)))
+      continue;
     text += (text.empty() ? "" : ", ") + std::to_string(i);
   }
   return text;

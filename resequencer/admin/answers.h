@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,8 +30,9 @@ class Answers {
   [[nodiscard]] bool all_asked() const;
   // All of partitions(), as an array.
   [[nodiscard]] Json parts() const;
-  // Partitions that nobody has answered for, as "1, 3".
-  [[nodiscard]] std::string missing() const;
+  // Partitions that nobody has answered for, or not as it should be (all of them, without `is_fit`), as "1, 3"; "all"
+  // while nobody has said how many there are; empty: none is lacking.
+  [[nodiscard]] std::string lacking(const std::function<bool(const Json& part)>& is_fit = nullptr) const;
   // Why an instance refused the request as a whole; another one, of a later version perhaps, may answer it.
   [[nodiscard]] const std::optional<std::string>& refused() const { return refused_; }
 

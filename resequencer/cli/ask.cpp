@@ -36,7 +36,7 @@ Error nobody(const Answers& answers) {
   if (answers.total() == 0)
     return {ErrorClass::kTimeout, 0, "no instance answers: is one running, and may it read the admin topic?"};
   return {ErrorClass::kTimeout, 0,
-          "not answered for partitions " + answers.missing() +
+          "not answered for partitions " + answers.lacking() +
               ": they are being taken over, or no instance has them; ask again"};
 }
 

@@ -93,8 +93,9 @@ void print_json(const Json& json) {
 
 // What decides whether requests can go back.
 struct Now {
-  bool old = false;           // those may that are older than what is remembered
-  bool epoch_raised = false;  // a request without an epoch would get a higher one than it had
+  bool old = false;                   // those may that are older than what is remembered
+  bool epoch_raised = false;          // a request without an epoch would get a higher one than it had
+  std::string epoch_unknown_of = {};  // partitions that do not tell whether that is so; empty: all have told
 };
 
 bool needs_default_epoch(const DeadLetter& letter, const config::Settings& settings) {
@@ -102,49 +103,53 @@ bool needs_default_epoch(const DeadLetter& letter, const config::Settings& setti
          !letter.has(codec::header::kControl);
 }
 
-// Why it cannot go back to where it came from.
-std::optional<std::string> obstacle(const DeadLetter& letter, const config::Settings& settings, const Now& now) {
+// Why it cannot go back to where it came from. kTimeout: not now.
+std::optional<Error> obstacle(const DeadLetter& letter, const config::Settings& settings, const Now& now) {
   namespace header = codec::header;
   const std::string topic = letter.text(header::kSourceTopic);
   if (topic != settings.topic_requests && topic != settings.topic_commands)
-    return "it came from " + log::one_line(topic) + ", which is none of " + settings.topic_requests + " and " +
-           settings.topic_commands;
-  if (!letter.source_partition()) return "it does not say where it came from";
+    return invalid("it came from " + log::one_line(topic) + ", which is none of " + settings.topic_requests + " and " +
+                   settings.topic_commands);
+  if (!letter.source_partition()) return invalid("it does not say where it came from");
   if (const auto name = letter.left_out())
-    return *name + ": a part of it was left out; write it again from where it is whole";
+    return invalid(*name + ": a part of it was left out; write it again from where it is whole");
   if (now.epoch_raised && needs_default_epoch(letter, settings))
-    return "a request without an epoch, and the default epoch was raised: it would count as newer than it is; send it "
-           "with reseq-epoch";
-  if (topic == settings.topic_commands || now.old || settings.watermark_retention_ms == 0) return std::nullopt;
-  if (runtime::SystemClock().now().value() - letter.at.value() < settings.watermark_retention_ms) return std::nullopt;
-  return "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
-         "sends it all the same";
+    return invalid(
+        "a request without an epoch, and the default epoch was raised: it would count as newer than it is; send it "
+        "with reseq-epoch");
+  const bool too_old = settings.watermark_retention_ms != 0 &&
+                       runtime::SystemClock().now().value() - letter.at.value() >= settings.watermark_retention_ms;
+  if (topic == settings.topic_requests && too_old && !now.old)
+    return invalid(
+        "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
+        "sends it all the same");
+  if (!now.epoch_unknown_of.empty() && needs_default_epoch(letter, settings))
+    return Error{ErrorClass::kTimeout, 0,
+                 "a request without an epoch goes only while all partitions run and tell whether the default epoch was "
+                 "raised; not told: " +
+                     now.epoch_unknown_of};
+  return std::nullopt;
 }
 
-// What a request without an epoch had was the default of then, which nobody remembers. Asked only if there is one.
-Result<bool> epoch_was_raised(const std::vector<DeadLetter>& letters, const config::Settings& settings) {
-  const auto needs = [&](const DeadLetter& each) { return needs_default_epoch(each, settings); };
-  if (std::none_of(letters.begin(), letters.end(), needs)) return false;
+// What a request without an epoch had was the default of then, which nobody remembers. Asked only if one would go.
+Result<Now> now_for(const std::vector<DeadLetter>& letters, const config::Settings& settings, bool old) {
+  Now now{.old = old};
+  const auto needs = [&](const DeadLetter& each) {
+    return needs_default_epoch(each, settings) && !obstacle(each, settings, now);
+  };
+  if (std::none_of(letters.begin(), letters.end(), needs)) return now;
   auto session = Session::open(settings, {});
   if (!session) return session.error();
   // While it is taken over a partition tells what its copy has, which may be old, or nothing.
-  const auto runs = [](const auto& part) { return admin::text_in(part.second, "state") == "running"; };
-  const auto all_run = [&](const admin::Answers& got) {
-    return whole(got) && std::all_of(got.partitions().begin(), got.partitions().end(), runs);
-  };
+  const auto runs = [](const Json& part) { return admin::text_in(part, "state") == "running"; };
   admin::Answers answers;
+  const auto all_run = [&](const admin::Answers& got) { return got.lacking(runs).empty(); };
   if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, all_run); !asked) return asked.error();
+  now.epoch_unknown_of = answers.lacking(runs);
   const auto& parts = answers.partitions();
-  std::string silent = answers.missing();
-  for (const auto& part : parts)
-    if (!runs(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
-  if (!silent.empty())
-    return Error{ErrorClass::kTimeout, 0,
-                 "requests without an epoch are sent again only while all partitions run and answer whether it was "
-                 "raised: not answered for " +
-                     silent};
-  return std::any_of(parts.begin(), parts.end(),
-                     [](const auto& part) { return admin::number_in(part.second, "default_epoch") != 0; });
+  now.epoch_raised = std::any_of(parts.begin(), parts.end(),
+                                 [](const auto& part) { return admin::number_in(part.second, "default_epoch") != 0; });
+  return now;
 }
 
 // By its key, as the producer should have done it; a RESET, and what has no key or no known partitioner, to where it
@@ -191,6 +196,42 @@ Result<std::vector<DeadLetter>> named(const runtime::Application& application, c
     letters.push_back(std::move(letter).value());
   }
   return letters;
+}
+
+// Those that can go back to where they came from, and how many might later.
+struct Fit {
+  std::vector<DeadLetter> letters;
+  std::size_t not_now = 0;
+};
+
+// One that was named and cannot go is an error; another one is told of.
+Result<Fit> fit_to_go(const std::vector<DeadLetter>& letters, const config::Settings& settings, bool were_named,
+                      const Now& now) {
+  Fit fit;
+  for (const DeadLetter& letter : letters) {
+    auto why = obstacle(letter, settings, now);
+    if (!why) {
+      fit.letters.push_back(letter);
+      continue;
+    }
+    why->message = text_of(letter.place) + ": " + why->message;
+    if (were_named) return *why;
+    std::fprintf(stderr, "resequencer: left out: %s\n", why->message.c_str());
+    if (why->what_to_do == ErrorClass::kTimeout) ++fit.not_now;
+  }
+  return fit;
+}
+
+void print(const std::vector<DeadLetter>& letters, const RedriveOptions& options) {
+  if (options.view == View::kJson) {
+    Json gone = Json::array();
+    for (const DeadLetter& letter : letters) gone.push_back(json_of(letter));
+    print_json({{"dry_run", options.dry_run}, {"dead_letters", std::move(gone)}});
+    return;
+  }
+  for (const DeadLetter& letter : letters)
+    std::printf("%s  %s  %s to %s\n", text_of(letter.place).c_str(), id_text(letter).c_str(),
+                options.dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());
 }
 
 }  // namespace
@@ -317,44 +358,22 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
   return Done{};
 }
 
-// Those that can go back to where they came from. One that was named and cannot is an error; another one is told of.
-Result<std::vector<DeadLetter>> fit_to_go(const std::vector<DeadLetter>& letters, const config::Settings& settings,
-                                          bool were_named, const Now& now) {
-  std::vector<DeadLetter> fit;
-  for (const DeadLetter& letter : letters) {
-    const auto why = obstacle(letter, settings, now);
-    if (!why) {
-      fit.push_back(letter);
-      continue;
-    }
-    const std::string what = text_of(letter.place) + ": " + *why;
-    if (were_named) return invalid(what);
-    std::fprintf(stderr, "resequencer: left out: %s\n", what.c_str());
-  }
-  return fit;
-}
-
 Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace>& places, const LetterFilter& filter,
                  const RedriveOptions& options) {
   const runtime::Application application(settings);
   const auto found = named(application, places, filter);
   if (!found) return found.error();
-  const auto raised = epoch_was_raised(found.value(), settings);
-  if (!raised) return raised.error();
-  const auto letters = fit_to_go(found.value(), settings, !places.empty(), {options.old, raised.value()});
-  if (!letters) return letters.error();
+  const auto now = now_for(found.value(), settings, options.old);
+  if (!now) return now.error();
+  const auto fit = fit_to_go(found.value(), settings, !places.empty(), now.value());
+  if (!fit) return fit.error();
   if (!options.dry_run)
-    if (auto sent = send_all(application, letters.value()); !sent) return sent;
-  if (options.view == View::kJson) {
-    Json gone = Json::array();
-    for (const DeadLetter& letter : letters.value()) gone.push_back(json_of(letter));
-    print_json({{"dry_run", options.dry_run}, {"dead_letters", std::move(gone)}});
-    return Done{};
-  }
-  for (const DeadLetter& letter : letters.value())
-    std::printf("%s  %s  %s to %s\n", text_of(letter.place).c_str(), id_text(letter).c_str(),
-                options.dry_run ? "would go" : "sent", log::one_line(letter.text(codec::header::kSourceTopic)).c_str());
-  return Done{};
+    if (auto sent = send_all(application, fit.value().letters); !sent) return sent;
+  print(fit.value().letters, options);
+  if (fit.value().not_now == 0) return Done{};
+  return Error{ErrorClass::kTimeout, 0,
+               std::to_string(fit.value().not_now) +
+                   " of them, named above, cannot go before all partitions run: try again then"};
 }
 
 }  // namespace reseq::cli

@@ -93,8 +93,8 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   }
   all.release->add_flag(
       "--unknown", into.unknown,
-      "also if no request as new as the result is known: a newer result may have gone out and be forgotten, "
-      "and requests below its number are stopped");
+      "also if no request as new as the result is known, or nothing of its target: a newer result may have gone out "
+      "and be forgotten, and requests below its number are stopped");
   all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
   const auto partition_number = whole_number(0, INT32_MAX);
   all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")

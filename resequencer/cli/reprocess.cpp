@@ -42,9 +42,8 @@ struct Newest {
   Partition partition;
   Offset offset;
   Json order;           // epoch, seq, revision
-  Json group;           // of the newest order, with its targets; null: none
+  Json groups;          // of all orders that have targets, newest first
   std::string above;    // a newer order of the document than that of its request, for a person; empty: none
-  bool asks = false;    // some target was not removed from the newest request
   bool paused = false;  // the partition decides nothing for the time being
 
   [[nodiscard]] std::int64_t epoch() const { return number_in(order, "epoch"); }
@@ -52,24 +51,10 @@ struct Newest {
   [[nodiscard]] std::string revision() const { return text_in(order, "revision", "0"); }
 };
 
-// Whom a request of this order is for, as far as the row knows.
-std::string targets_text(const Json& group) {
-  std::string asks;
-  for (const char* what : {"pending", "served"})
-    if (const std::string names = names_text(member(group, what)); names != "-")
-      asks += (asks.empty() ? "" : ",") + names;
-  const std::string removed = names_text(member(group, "removed"));
-  return (asks.empty() ? "no target" : asks) + (removed == "-" ? "" : "; " + removed + " stays removed from it");
-}
-
 std::pair<std::int64_t, std::optional<Sequence>> order_of(const Json& order, SequenceKind kind) {
   const std::string base64 = text_in(order, "seq_base64", "");
   const std::string seq = base64.empty() ? bytes_in(order, "seq") : codec::parse_base64(base64).value_or("");
   return {number_in(order, "epoch"), codec::parse_sequence(kind, seq)};
-}
-
-bool has_any(const Json& group, const char* what) {
-  return !member(group, what).empty();
 }
 
 Newest newest_in(std::int64_t partition, const Json& part, const Json& document, SequenceKind kind) {
@@ -77,21 +62,56 @@ Newest newest_in(std::int64_t partition, const Json& part, const Json& document,
   Newest newest{.partition = Partition(static_cast<std::int32_t>(partition)),
                 .offset = Offset(number_in(request, "offset", -1)),
                 .order = member(request, "order"),
-                .group = nullptr,
+                .groups = member(document, "groups"),
                 .above = "",
-                .asks = false,
                 .paused = part.contains("paused")};
-  const Json groups = member(document, "groups");
-  if (!groups.is_array() || groups.empty()) return newest;
-  newest.group = groups[0];
-  const auto of_request = order_of(newest.order, kind);
-  const Json first = member(newest.group, "order");
-  if (order_of(first, kind) > of_request) newest.above = order_text(first);
-  newest.asks = std::any_of(groups.begin(), groups.end(), [&](const Json& group) {
-    return order_of(member(group, "order"), kind) == of_request &&
-           (has_any(group, "pending") || has_any(group, "served"));
-  });
+  if (!newest.groups.is_array()) newest.groups = Json::array();
+  if (newest.groups.empty()) return newest;
+  const Json first = member(newest.groups[0], "order");
+  if (order_of(first, kind) > order_of(newest.order, kind)) newest.above = order_text(first);
   return newest;
+}
+
+// Names, in the order in which they came, each once.
+class Names {
+ public:
+  [[nodiscard]] bool has(const Json& name) const { return std::find(all_.begin(), all_.end(), name) != all_.end(); }
+  void add(const Json& name) {
+    if (!has(name)) all_.push_back(name);
+  }
+  [[nodiscard]] const Json& json() const { return all_; }
+  [[nodiscard]] std::string text() const { return names_text(all_); }
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+
+ private:
+  Json all_ = Json::array();
+};
+
+// What the newest request is for when it is sent once more. It is the engine that decides (row R6); this is what can be
+// told before. No target is older than an accepted delete of all: that one needs no rule of its own.
+struct Again {
+  Names targets;
+  Names removed;  // stay removed from it
+  Names older;    // wait for an older request, which cannot be sent once more
+};
+
+Again again_of(const Newest& newest, SequenceKind kind) {
+  Again again;
+  Names newer;
+  const auto request = order_of(newest.order, kind);
+  for (const Json& group : newest.groups) {
+    const bool is_newest = order_of(member(group, "order"), kind) == request;
+    const auto take = [&](const char* what, Names& into) {
+      for (const Json& name : member(group, what))
+        if (!newer.has(name)) into.add(name);
+    };
+    take("pending", is_newest ? again.targets : again.older);
+    if (is_newest) take("served", again.targets);
+    if (is_newest) take("removed", again.removed);
+    for (const char* what : {"pending", "served", "removed"})
+      for (const Json& name : member(group, what)) newer.add(name);
+  }
+  return again;
 }
 
 Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind kind) {
@@ -134,28 +154,32 @@ Result<Newest> wait_for_revision(Session& session, const std::string& id, const 
     if (!now) return behind("the request is written again", now.error());
     if (now.value().epoch() != before.epoch() || now.value().sequence() != before.sequence())
       return invalid("a newer request of " + log::one_line(id) + " has come, " + order_text(now.value().order) +
-                     ": it is processed instead");
+                     ": its targets are processed for it, `describe` shows the others");
     if (now.value().revision() != before.revision()) return now;
     std::this_thread::sleep_for(kAskAgain);
   }
   return Error{ErrorClass::kTimeout, 0,
-               "the request is written again, and not decided yet: `resequencer describe` will show a higher revision"};
+               "the request is written again, and not decided yet: `resequencer why` will tell what became of it"};
 }
 
-void print(const std::string& id, const Newest& newest, const OperationOptions& options) {
+void print(const std::string& id, const Newest& newest, const Again& again, const OperationOptions& options) {
   if (options.ask.view != View::kJson) {
-    std::printf("%s: %s again, newest request %s, for %s%s\n", log::one_line(id).c_str(),
+    const std::string removed = again.removed.empty() ? "" : "; " + again.removed.text() + " stays removed from it";
+    const std::string older = again.older.empty() ? "" : "; " + again.older.text() + " waits for an older request";
+    std::printf("%s: %s again, newest request %s, for %s%s%s%s\n", log::one_line(id).c_str(),
                 options.dry_run ? "would be requested" : "requested", log::one_line(order_text(newest.order)).c_str(),
-                log::one_line(targets_text(newest.group)).c_str(), newest.paused ? "; its partition is paused" : "");
+                log::one_line(again.targets.text()).c_str(), log::one_line(removed).c_str(),
+                log::one_line(older).c_str(), newest.paused ? "; its partition is paused" : "");
     return;
   }
   Json told = {{"partition", newest.partition.value()},
                {"dry_run", options.dry_run},
                {"paused", newest.paused},
-               {"order", newest.order}};
+               {"order", newest.order},
+               {"targets", again.targets.json()},
+               {"removed", again.removed.json()},
+               {"older", again.older.json()}};
   admin::set_bytes(told, "id", id);
-  for (const char* what : {"pending", "served", "removed"})
-    if (newest.group.contains(what)) told[what] = newest.group[what];
   std::fputs(admin::indented(told).c_str(), stdout);
 }
 
@@ -175,10 +199,8 @@ void print(const std::map<std::int64_t, std::int64_t>& epochs, const OperationOp
 
 // Until each partition says that it has this default epoch, or a higher one.
 Result<> wait_for_epoch(Session& session, std::uint32_t epoch, const OperationOptions& options) {
-  const auto lacks_it = [epoch](const auto& part) { return number_in(part.second, "default_epoch", -1) < epoch; };
-  const auto all_have_it = [&](const Answers& answers) {
-    return whole(answers) && std::none_of(answers.partitions().begin(), answers.partitions().end(), lacks_it);
-  };
+  const auto has_it = [epoch](const Json& part) { return number_in(part, "default_epoch", -1) >= epoch; };
+  const auto all_have_it = [&](const Answers& answers) { return answers.lacking(has_it).empty(); };
   Answers answers;
   if (auto asked = session.collect(admin::StatsQuery{}, answers, all_have_it); !asked)
     return behind("the RESET is written", asked.error());
@@ -188,12 +210,9 @@ Result<> wait_for_epoch(Session& session, std::uint32_t epoch, const OperationOp
     print(epochs, options);
     return Done{};
   }
-  std::string silent = answers.missing();
-  for (const auto& part : answers.partitions())
-    if (!is_refused(part.second) && lacks_it(part)) silent += (silent.empty() ? "" : ", ") + std::to_string(part.first);
   return Error{ErrorClass::kTimeout, 0,
-               "the RESET is written, and not confirmed for partitions " + silent +
-                   ": it happens when an instance has them and they are not paused; `stats` will tell"};
+               "the RESET is written, and not confirmed; partitions: " + answers.lacking(has_it) +
+                   "; it happens when an instance has them and they are not paused; `stats` will tell"};
 }
 
 }  // namespace
@@ -217,14 +236,14 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   auto read = log.value().read_one(newest.value().partition, newest.value().offset,
                                    [&](const kafka::Record& record) { request = again(record, newest.value()); });
   if (!read) return read;
-  if (!newest.value().asks && request.payload)
-    return invalid("nothing would be requested: " + log::one_line(id) +
-                   " is removed from all targets of its newest "
-                   "request " +
-                   log::one_line(order_text(newest.value().order)) + ": only a newer one brings it back");
   if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
+  const Again again = again_of(newest.value(), kind);
+  if (again.targets.empty())
+    return invalid("nothing would be requested: " + log::one_line(id) +
+                   " is removed from all targets of its newest request " +
+                   log::one_line(order_text(newest.value().order)) + ": only a newer one brings it back");
   if (options.dry_run) {
-    print(id, newest.value(), options);
+    print(id, newest.value(), again, options);
     return Done{};
   }
   auto writing = Writing::open(application);
@@ -240,7 +259,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
                      std::to_string(newest.value().partition.value()) + " is resumed"};
   const auto decided = wait_for_revision(*session.value(), id, newest.value(), kind, options.ask.timeout);
   if (!decided) return decided.error();
-  print(id, decided.value(), options);
+  print(id, decided.value(), again_of(decided.value(), kind), options);
   return Done{};
 }
 

@@ -209,7 +209,8 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
   }
   if (!store_->meta())
     return park(Parked::kNoMetaRow,
-                "the changelog has no meta row but offsets are committed or rows exist: it was deleted or truncated");
+                store_->empty() ? "the changelog is empty but offsets are committed: it was deleted or truncated"
+                                : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = runtime::refusal(*store_->identity(), application_))

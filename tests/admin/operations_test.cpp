@@ -271,7 +271,7 @@ TEST_F(Operated, RequestsADocumentOnceMore) {
   EXPECT_EQ(told["id"], "again");
   EXPECT_EQ(told["dry_run"], false);
   EXPECT_EQ(told["order"]["revision"], "2");
-  EXPECT_EQ(told["pending"], (json{"search", "catalogue"}));
+  EXPECT_EQ(told["targets"], (json{"search", "catalogue"}));
   EXPECT_EQ(office().run({"reprocess", "never seen"}).code, 78);
 }
 
@@ -281,13 +281,26 @@ TEST_F(Operated, SaysWhomARequestIsForAndWhatStopsIt) {
   EXPECT_EQ(office().run({"expire", "half", "--target", "search"}).code, 0);
   EXPECT_THAT(office().run({"reprocess", "half", "--dry-run"}).text,
               HasSubstr("newest request 4, for catalogue; search stays removed from it\n"));
+  Printed printed = office().run({"reprocess", "half"});
+  EXPECT_THAT(printed.text, HasSubstr("newest request 4+1, for catalogue; search stays removed from it\n"));
+  EXPECT_THAT(office().run_json({"reprocess", "half", "--dry-run"})["removed"], json{"search"});
   office().result("half", 9, "catalogue");
   office().settle();
   EXPECT_EQ(office().run({"release", place_of("half"), "--unknown"}).code, 0);
-  const Printed printed = office().run({"reprocess", "half"});
+  printed = office().run({"reprocess", "half"});
   EXPECT_EQ(printed.code, 78);
   EXPECT_THAT(printed.text, HasSubstr("its request again would be superseded: 9 is known of half"));
-  EXPECT_EQ(records("work", "half").size(), 1U);
+  EXPECT_EQ(records("work", "half").size(), 2U);
+}
+
+TEST_F(Operated, SaysWhichTargetsWaitForAnOlderRequest) {
+  office().request("partly newer", 4);
+  office().send("requests", "partly newer", {{"reseq-seq", "5"}, {"reseq-targets", "search"}});
+  office().settle();
+  const Printed printed = office().run({"reprocess", "partly newer"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.text, HasSubstr("newest request 5+1, for search; catalogue waits for an older request\n"));
+  EXPECT_EQ(records("work", "partly newer").back().headers.at("reseq-targets"), "search");
 }
 
 TEST_F(Operated, RequestsNothingAgainThatIsRemovedEverywhere) {
@@ -297,6 +310,22 @@ TEST_F(Operated, RequestsNothingAgainThatIsRemovedEverywhere) {
   const Printed printed = office().run({"reprocess", "given up", "--dry-run"});
   EXPECT_EQ(printed.code, 78);
   EXPECT_THAT(printed.text, HasSubstr("given up is removed from all targets of its newest request 2"));
+}
+
+TEST_F(Operated, RequestsNothingAgainWhoseRevisionOrDeleteIsRemovedEverywhere) {
+  office().request("served once", 2);
+  for (const char* target : {"search", "catalogue"}) office().result("served once", 2, target);
+  office().settle();
+  EXPECT_EQ(office().run({"reprocess", "served once"}).code, 0);
+  office().send("requests", "deleted", {{"reseq-seq", "7"}, {"reseq-op", "delete"}});
+  office().settle();
+  EXPECT_THAT(office().run({"reprocess", "deleted", "--dry-run"}).text, HasSubstr("for search,catalogue\n"));
+  for (const char* id : {"served once", "deleted"}) {
+    EXPECT_EQ(office().run({"expire", id}).code, 0);
+    const Printed printed = office().run({"reprocess", id});
+    EXPECT_EQ(printed.code, 78) << "waits for a revision that never comes";
+    EXPECT_THAT(printed.text, HasSubstr("is removed from all targets of its newest request"));
+  }
 }
 
 TEST_F(Operated, TakesAnIdThatIsNoTextAsItShowsIt) {
@@ -327,6 +356,31 @@ TEST_F(Operated, WritesNothingThatWouldBeRefused) {
   EXPECT_THAT(office().run_alone({"dead-letter", "redrive", "0:1", "--all"}).text,
               HasSubstr("either name the dead letters or say --all"));
   EXPECT_EQ(described("well known")["state"], "live");
+}
+
+TEST_F(Operated, SaysWhatCannotBeDoneWhileNobodyAnswers) {
+  office().send("requests", "quiet", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
+  office().settle();
+  const std::string place = place_of("quiet");
+  office().result("quiet", 1, "search");
+  office().settle();
+  for (int i = 1; i <= Office::kInstances; ++i) office().fleet().process(i).signal(SIGSTOP);
+  Printed printed = office().run_alone({"dead-letter", "redrive", place});
+  EXPECT_EQ(printed.code, 69) << "its epoch may be another one by now";
+  EXPECT_THAT(printed.text, HasSubstr("whether the default epoch was raised; not told: all"));
+  printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "quiet"});
+  EXPECT_EQ(printed.code, 69);
+  EXPECT_THAT(printed.text, HasSubstr("left out: " + place + ": a request without an epoch"));
+  EXPECT_THAT(printed.text, HasSubstr("sent to " + office().application().topic("commands"))) << "the others go";
+  EXPECT_THAT(printed.text, HasSubstr("1 of them, named above, cannot go before all partitions run"));
+  EXPECT_EQ(records("requests", "quiet").size(), 1U);
+  printed = office().run_alone({"reset", "--epoch", "0", "--timeout-ms", "500"});
+  EXPECT_EQ(printed.code, 69);
+  EXPECT_THAT(printed.text, HasSubstr("not confirmed; partitions: all; it happens when"));
+  for (int i = 1; i <= Office::kInstances; ++i) office().fleet().process(i).signal(SIGCONT);
+  EXPECT_TRUE(wait_until(std::chrono::seconds(60), [&] {
+    return office().run_alone({"dead-letter", "redrive", place}).code == 0;
+  }));
 }
 
 TEST_F(Operated, ResetsTheDefaultEpoch) {

@@ -26,12 +26,15 @@ Json part(int partition, int generation, int position = 0) {
 TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
   Answers answers;
   EXPECT_FALSE(answers.complete());
+  EXPECT_EQ(answers.lacking(), "all") << "how many there are is not known";
   answers.add(reply("1", Json::array({part(0, 1)})));
   EXPECT_FALSE(answers.complete());
-  EXPECT_EQ(answers.missing(), "1");
+  EXPECT_EQ(answers.lacking(), "1");
   answers.add(reply("2", Json::array({part(1, 1)})));
   EXPECT_TRUE(answers.complete());
   EXPECT_EQ(answers.partitions().at(1)["instance"], "2");
+  EXPECT_EQ(answers.lacking(), "");
+  EXPECT_EQ(answers.lacking([](const Json& part) { return part["instance"] == "2"; }), "0");
 }
 
 TEST(Answers, TakeTheLaterOwnerOfAPartitionWhicheverCameFirst) {
@@ -51,7 +54,7 @@ TEST(Answers, DoNotTakeARefusalForAnAnswer) {
   refused["refused"] = {{"reason", "not_ready"}, {"detail", ""}};
   answers.add(reply("1", Json::array({refused, part(1, 1)})));
   EXPECT_FALSE(answers.complete());
-  EXPECT_EQ(answers.missing(), "0");
+  EXPECT_EQ(answers.lacking(), "0");
   answers.add(reply("2", Json::array({part(0, 2)})));
   EXPECT_TRUE(answers.complete());
 }
