@@ -73,8 +73,8 @@ class Crew {
   // What is parked now, one line each.
   [[nodiscard]] std::vector<std::string> parked() const;
   [[nodiscard]] const CrewCounts& counts() const { return counts_; }
-  // Partitions that have had an owner.
-  [[nodiscard]] std::size_t owned() const { return owned_.size(); }
+  // Partitions that have had an owner: they were born.
+  [[nodiscard]] const std::set<int>& owned() const { return owned_; }
 
  private:
   static bool died_of_damage(Member& member, const End& end);

@@ -105,7 +105,7 @@ void Hunt::begin_life() {
   if (member_.process->running()) member_.process->kill();
   member_.process->arm(point_, {"RESEQ_FAILPOINT=" + plan_});
   if (need_ == Need::kPoison) poison_copies(member_.folder);
-  if (need_ == Need::kExchange) member_.exchanged.merge(exchange_copies(member_.folder, means_.partitions));
+  if (need_ == Need::kExchange) member_.exchanged.merge(exchange_copies(member_.folder, means_.born));
   ends_before_ = member_.ends;
 }
 

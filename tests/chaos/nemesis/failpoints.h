@@ -58,7 +58,7 @@ struct HuntMeans {
   Member& guest;
   Proxy& proxy;
   std::string transactional_ids;  // pattern of the process
-  int partitions = 0;
+  const std::set<int>& born;      // partitions
 };
 
 class Hunt {

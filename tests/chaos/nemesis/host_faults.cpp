@@ -108,7 +108,7 @@ Harm slow_host(Scene& scene) {
   Member& slow = any_resequencer(scene);
   const bool far = scene.draw.chance(500);
   // Who gives birth to a partition cannot know better.
-  if (scene.crew.owned() < static_cast<std::size_t>(scene.site.settings().partitions))
+  if (scene.crew.owned().size() < static_cast<std::size_t>(scene.site.settings().partitions))
     return nothing("not every partition is born");
   const seconds behind = far ? seconds(3'600) * (1 + static_cast<std::int64_t>(scene.draw.below(48)))
                              : seconds(1 + static_cast<std::int64_t>(scene.draw.below(kNear.count())));

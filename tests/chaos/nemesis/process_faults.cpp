@@ -70,7 +70,7 @@ Harm failpoint(Scene& scene) {
   if (!point) return nothing("no point is wanted");
   Member& member = any_resequencer(scene);
   const HuntMeans means{scene.chronicle, guest, scene.cluster.proxy(),
-                        scene.site.transactional_ids(member.process->name()), scene.site.settings().partitions};
+                        scene.site.transactional_ids(member.process->name()), scene.crew.owned()};
   const Failpoints& points = scene.failpoints;
   const std::uint64_t before = points.deaths();
   auto hunt = std::make_shared<Hunt>(scene.failpoints, *std::move(point), member, means, scene.draw);

@@ -111,11 +111,11 @@ void poison_copies(const std::string& instance_folder) {
     if (size_of(file_of(copy)) > 0) write(file_of(copy, "poisoned"), "rebuild\n");
 }
 
-std::set<int> exchange_copies(const std::string& instance_folder, int partitions) {
+std::set<int> exchange_copies(const std::string& instance_folder, const std::set<int>& partitions) {
   const std::string aside = instance_folder + "/data.mdb.";
   const std::vector<std::string> filled = filled_copies(instance_folder);
   std::set<int> taken;
-  for (int partition = 0; partition < partitions; ++partition) {
+  for (const int partition : partitions) {
     const auto other = std::find_if(filled.begin(), filled.end(), [&](const std::string& copy) {
       return fs::path(copy).filename() != std::to_string(partition);
     });

@@ -16,9 +16,10 @@ namespace reseq::chaos {
 // As after a sync that failed: each copy is to be rebuilt at its next opening.
 void poison_copies(const std::string& instance_folder);
 
-// The copy of every partition becomes one of another partition, of this instance or of another one, with notes that say
-// nothing against it: what the changelog holds is to find it out. Returns the partitions whose copy is another one now.
-[[nodiscard]] std::set<int> exchange_copies(const std::string& instance_folder, int partitions);
+// The copy of each of these partitions becomes one of another partition, of this instance or of another one, with notes
+// that say nothing against it: what the changelog holds is to find it out. Returns the partitions whose copy is another
+// one now. REQUIRES: they were born. With an empty changelog a copy is taken for all that is left, and rightly.
+[[nodiscard]] std::set<int> exchange_copies(const std::string& instance_folder, const std::set<int>& partitions);
 
 // Keeps a copy of the copy, to be put back later. False: there is nothing to keep.
 bool keep(const std::string& copy, const std::string& kept_folder);

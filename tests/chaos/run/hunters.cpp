@@ -27,11 +27,10 @@ void Hunters::step() {
     }
     if (done()) return;
     if (auto point = scene_.failpoints.next())
-      hunts_[i].emplace(
-          scene_.failpoints, *std::move(point), *members[i],
-          HuntMeans{scene_.chronicle, *guests[i % guests.size()], scene_.cluster.proxy(),
-                    scene_.site.transactional_ids(members[i]->process->name()), scene_.site.settings().partitions},
-          scene_.draw);
+      hunts_[i].emplace(scene_.failpoints, *std::move(point), *members[i],
+                        HuntMeans{scene_.chronicle, *guests[i % guests.size()], scene_.cluster.proxy(),
+                                  scene_.site.transactional_ids(members[i]->process->name()), scene_.crew.owned()},
+                        scene_.draw);
   }
 }
 

@@ -65,5 +65,21 @@ TEST(PoisonCopies, MarksThoseThatHoldSomething) {
   EXPECT_FALSE(std::filesystem::exists(directory.path() + "/1/poisoned"));
 }
 
+// One that was not born has an empty changelog: a copy of anything there is rightly taken for all that is left.
+TEST(ExchangeCopies, GivesAnotherCopyToThosePartitionsOnlyThatWereBorn) {
+  const test::TempDir directory;
+  const std::string instance = directory.path() + "/r1";
+  make_copy(instance + "/0", 'a');
+  make_copy(directory.path() + "/r2/1", 'b');
+  const std::string before = content(instance + "/0");
+  EXPECT_TRUE(exchange_copies(instance, {}).empty());
+  EXPECT_EQ(exchange_copies(instance, {1, 2}), (std::set<int>{1, 2}));
+  EXPECT_EQ(content(instance + "/0"), before);
+  EXPECT_EQ(content(instance + "/3"), "gone");
+  EXPECT_NE(content(instance + "/2"), "gone");
+  std::ifstream wrong(instance + "/1/data.mdb");
+  EXPECT_EQ(wrong.get(), 'a');
+}
+
 }  // namespace
 }  // namespace reseq::chaos
