@@ -6,6 +6,15 @@ add_custom_target(release_tests)
 # What the TSan build needs.
 add_custom_target(thread_tests)
 set(RESEQ_RELEASE_LABELS e2e property simulation)
+set(RESEQ_TESTS_FOLDER ${PROJECT_SOURCE_DIR}/tests)
+
+# Sanitized code takes twice as long to compile with -O1: what is under test keeps it; tests, their helpers and the main
+# files of programs do without. Fuzzers keep it, too: they are worth what they play in a second.
+function(reseq_compile_fast target)
+  if(RESEQ_SANITIZE AND NOT RESEQ_SANITIZE MATCHES fuzzer)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
 
 # reseq_library(engine DEPS model [LINK Pkg::lib]): library reseq_<name> of the .cpp files in this folder.
 function(reseq_library name)
@@ -15,6 +24,10 @@ function(reseq_library name)
   if(sources)
     add_library(reseq_${name} STATIC ${sources})
     target_link_libraries(reseq_${name} PUBLIC reseq_compiler ${arg_DEPS} ${arg_LINK})
+    cmake_path(IS_PREFIX RESEQ_TESTS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} is_of_tests)
+    if(is_of_tests)
+      reseq_compile_fast(reseq_${name})
+    endif()
   else()
     add_library(reseq_${name} INTERFACE)
     target_link_libraries(reseq_${name} INTERFACE reseq_compiler ${arg_DEPS} ${arg_LINK})
@@ -27,6 +40,7 @@ function(reseq_program name)
   list(TRANSFORM arg_DEPS PREPEND reseq_)
   add_executable(${name} ${arg_SOURCES} ${RESEQ_EVERY_PROGRAM})
   target_link_libraries(${name} PRIVATE reseq_compiler ${arg_DEPS} ${arg_LINK})
+  reseq_compile_fast(${name})
   add_dependencies(programs ${name})
 endfunction()
 
@@ -41,16 +55,14 @@ function(reseq_test name)
   list(TRANSFORM arg_DEPS PREPEND reseq_)
   add_executable(test_${name} ${sources} ${RESEQ_EVERY_PROGRAM})
   target_link_libraries(test_${name} PRIVATE reseq_compiler ${arg_DEPS} ${arg_LINK} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(test_${name} PRIVATE RESEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(test_${name} PRIVATE RESEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    $<$<BOOL:${RESEQ_SANITIZE}>:RESEQ_SANITIZED>)  # tests of many cases play fewer
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE})
-  if(RESEQ_SANITIZE)
-    # Sanitized code takes twice as long to compile with -O1; the code under test keeps it, tests do without. The
-    # end-to-end tests start programs of the release build.
-    target_compile_options(test_${name} PRIVATE -O0)
-    if("e2e" IN_LIST arg_LABELS)
-      set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
-    endif()
+  reseq_compile_fast(test_${name})
+  if(RESEQ_SANITIZE AND "e2e" IN_LIST arg_LABELS)
+    # They start programs of the release build.
+    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
   foreach(label ${arg_LABELS})
     if(label IN_LIST RESEQ_RELEASE_LABELS)

@@ -21,9 +21,12 @@ class InputQueue {
   void reset(Role role, Offset next) {
     Input& input = at(role);
     bytes_ -= input.bytes;
-    input = Input{};
+    // Not assigned: Boost 1.74 clears the old one first, and to clear a deque that never held anything it adds to null.
+    Records().swap(input.records);
+    input.sizes.clear();
     input.read = next;
     input.decided = next;
+    input.bytes = 0;
     fence_.reset();
     wants_ends_ = false;
   }

@@ -16,7 +16,7 @@
 namespace reseq::property {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef RESEQ_SANITIZED
 constexpr int kCases = 10'000;
 #else
 constexpr int kCases = 200'000;

@@ -120,7 +120,7 @@ std::ostream& operator<<(std::ostream& out, const Script& script) {
 
 rc::Gen<Script> scripts() {
   return
-      [](const rc::Random& random, int size) { return rc::shrinkable::shrinkRecur(draw(random, size), simpler_than); };
+      [](const rc::Random& random, int size) { return rc::shrinkable::shrinkRecur(draw(random, size), &simpler_than); };
 }
 
 }  // namespace reseq::property

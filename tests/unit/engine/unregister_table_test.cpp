@@ -73,7 +73,7 @@ TEST(UnregisterTable, EveryTargetMeetsExactlyOneRowAndTheFirstOfThemIsTheOutcome
   const Context context = two_targets();
   for_each_row(false, [&](const NaiveRow& row) {
     for (const NaiveOrder o : {1, 2, 3, 4})
-      for (const std::uint64_t list : {1, 2, 3})
+      for (const unsigned list : {1U, 2U, 3U})
         if (!check_list(o, TargetSet(list), row, context))
           ADD_FAILURE() << "unregister order " << o << " targets " << list << " on " << text_of(row);
   });
