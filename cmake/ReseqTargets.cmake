@@ -1,11 +1,12 @@
 # One folder = one target. A folder's CMakeLists.txt is one or two lines; its sources are the .cpp files in it.
+include(ReseqJoin)
 
-# What the release build of script/test needs: all programs, and the tests whose label says that they take long.
+# All programs. What tests of a label need is target tests_<label>.
 add_custom_target(programs)
-add_custom_target(release_tests)
-# What the TSan build needs.
-add_custom_target(thread_tests)
-set(RESEQ_RELEASE_LABELS e2e property simulation)
+set(RESEQ_TEST_LABELS unit tree component property simulation e2e threads long)
+foreach(label ${RESEQ_TEST_LABELS})
+  add_custom_target(tests_${label})
+endforeach()
 set(RESEQ_TESTS_FOLDER ${PROJECT_SOURCE_DIR}/tests)
 
 # Sanitized code takes twice as long to compile with -O1: what is under test keeps it; tests, their helpers and the main
@@ -16,17 +17,45 @@ function(reseq_compile_fast target)
   endif()
 endfunction()
 
-# reseq_library(engine DEPS model [LINK Pkg::lib]): library reseq_<name> of the .cpp files in this folder.
-function(reseq_library name)
-  cmake_parse_arguments(arg "" "" "DEPS;LINK" ${ARGN})
+# What only starts programs and waits for them is not optimized in a release either: that halves its time to compile.
+function(reseq_compile_unoptimized target)
+  if(NOT RESEQ_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0 -U_FORTIFY_SOURCE)
+  endif()
+endfunction()
+
+# The .cpp files of this folder that no library of it has taken by name.
+function(reseq_folder_sources out)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  get_property(taken DIRECTORY PROPERTY RESEQ_TAKEN)
+  foreach(file ${taken})
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+# reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [UNOPTIMIZED]): library reseq_<name> of the .cpp
+# files in this folder. SOURCES: only of these, and a test of the same folder is made of the others. UNOPTIMIZED: for
+# tests that need no speed.
+function(reseq_library name)
+  cmake_parse_arguments(arg "UNOPTIMIZED" "" "DEPS;LINK;SOURCES" ${ARGN})
+  if(arg_SOURCES)
+    set(sources ${arg_SOURCES})
+    set_property(DIRECTORY APPEND PROPERTY RESEQ_TAKEN ${sources})
+  else()
+    reseq_folder_sources(sources)
+  endif()
   list(TRANSFORM arg_DEPS PREPEND reseq_)
   if(sources)
+    reseq_join(sources reseq_${name} ${sources})
     add_library(reseq_${name} STATIC ${sources})
     target_link_libraries(reseq_${name} PUBLIC reseq_compiler ${arg_DEPS} ${arg_LINK})
     cmake_path(IS_PREFIX RESEQ_TESTS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} is_of_tests)
     if(is_of_tests)
       reseq_compile_fast(reseq_${name})
+    endif()
+    if(arg_UNOPTIMIZED)
+      reseq_compile_unoptimized(reseq_${name})
     endif()
   else()
     add_library(reseq_${name} INTERFACE)
@@ -38,38 +67,55 @@ endfunction()
 function(reseq_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
   list(TRANSFORM arg_DEPS PREPEND reseq_)
-  add_executable(${name} ${arg_SOURCES} ${RESEQ_EVERY_PROGRAM})
+  reseq_join(sources ${name} ${arg_SOURCES})
+  add_executable(${name} ${sources} ${RESEQ_EVERY_PROGRAM})
   target_link_libraries(${name} PRIVATE reseq_compiler ${arg_DEPS} ${arg_LINK})
   reseq_compile_fast(${name})
   add_dependencies(programs ${name})
 endfunction()
 
-# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120] [ALONE]): one GoogleTest program of the .cpp
-# files in this folder, one ctest entry. ALONE: no other test runs meanwhile.
+# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120] [TAKES 5] [PROCESSORS 2] [ALONE]
+# [OPTIMIZED] [LONG]): one GoogleTest program of the .cpp files in this folder, one ctest entry.
+#   TAKES       seconds, about: what takes longest begins first
+#   PROCESSORS  how many of the tests that run at once it counts for
+#   ALONE       no other test runs meanwhile
+#   OPTIMIZED   an end-to-end test that has much to do itself
+#   LONG        cases whose suite begins with Long are an entry of their own, with label long
 function(reseq_test name)
-  cmake_parse_arguments(arg "ALONE" "TIMEOUT" "DEPS;LINK;LABELS" ${ARGN})
-  if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 300)
-  endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  cmake_parse_arguments(arg "ALONE;LONG;OPTIMIZED" "TIMEOUT;TAKES;PROCESSORS" "DEPS;LINK;LABELS" ${ARGN})
+  foreach(default TIMEOUT=300 TAKES=1 PROCESSORS=1)
+    string(REPLACE "=" ";" default ${default})
+    list(GET default 0 option)
+    if(NOT arg_${option})
+      list(GET default 1 arg_${option})
+    endif()
+  endforeach()
+  reseq_folder_sources(sources)
+  reseq_join(sources test_${name} ${sources})
   list(TRANSFORM arg_DEPS PREPEND reseq_)
   add_executable(test_${name} ${sources} ${RESEQ_EVERY_PROGRAM})
-  target_link_libraries(test_${name} PRIVATE reseq_compiler ${arg_DEPS} ${arg_LINK} GTest::gmock GTest::gtest_main)
-  target_compile_definitions(test_${name} PRIVATE RESEQ_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    $<$<BOOL:${RESEQ_SANITIZE}>:RESEQ_SANITIZED>)  # tests of many cases play fewer
-  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE})
+  target_link_libraries(test_${name} PRIVATE
+    reseq_compiler ${arg_DEPS} reseq_source_path ${arg_LINK} GTest::gmock GTest::gtest_main)
+  # Tests of many cases play fewer.
+  target_compile_definitions(test_${name} PRIVATE $<$<BOOL:${RESEQ_SANITIZE}>:RESEQ_SANITIZED>)
+  if(arg_LONG)
+    add_test(NAME ${name}_long COMMAND test_${name} --gtest_filter=Long* WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name}_long PROPERTIES TIMEOUT 3600 LABELS long)
+    add_dependencies(tests_long test_${name})
+    set(short --gtest_filter=-Long*)
+  endif()
+  add_test(NAME ${name} COMMAND test_${name} ${short} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE}
+    COST ${arg_TAKES} PROCESSORS ${arg_PROCESSORS})
   reseq_compile_fast(test_${name})
+  if("e2e" IN_LIST arg_LABELS AND NOT arg_OPTIMIZED)
+    reseq_compile_unoptimized(test_${name})
+  endif()
   if(RESEQ_SANITIZE AND "e2e" IN_LIST arg_LABELS)
     # They start programs of the release build.
     set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
   foreach(label ${arg_LABELS})
-    if(label IN_LIST RESEQ_RELEASE_LABELS)
-      add_dependencies(release_tests test_${name})
-    endif()
-    if(label STREQUAL "threads")
-      add_dependencies(thread_tests test_${name})
-    endif()
+    add_dependencies(tests_${label} test_${name})
   endforeach()
 endfunction()

@@ -17,7 +17,7 @@ namespace reseq::sink {
 namespace {
 
 constexpr Milliseconds kPoll{100};
-constexpr Milliseconds kAskLimit{30'000};
+constexpr Milliseconds kBeginsLimit{30'000};
 constexpr std::chrono::milliseconds kProgressEvery{250};
 
 volatile std::sig_atomic_t stop_requested = 0;
@@ -45,9 +45,9 @@ nlohmann::ordered_json progress_of(const Sink& sink) {
 
 // A topic that was just created may have no leader yet.
 Result<std::vector<kafka::PlainOffset>> ask_begins(kafka::Admin& admin, const std::string& topic) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kAskLimit.value());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kBeginsLimit.value());
   while (true) {
-    auto begins = admin.begins(topic, kAskLimit);
+    auto begins = admin.begins(topic, kBeginsLimit);
     if (begins || begins.error().what_to_do != ErrorClass::kRetriable || stop_requested != 0 ||
         std::chrono::steady_clock::now() > until)
       return begins;

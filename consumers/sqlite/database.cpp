@@ -16,9 +16,14 @@ Error error_of(sqlite3* handle, const char* doing) {
           .message = std::string("sqlite: ") + doing + ": " + sqlite3_errmsg(handle)};
 }
 
-constexpr int kBusyWaitMs = 10'000;
+constexpr Milliseconds kBusyWait{10'000};
 
 }  // namespace
+
+bool is_busy(const Error& error) {
+  constexpr int kPrimaryCode = 0xff;
+  return (error.code & kPrimaryCode) == SQLITE_BUSY || (error.code & kPrimaryCode) == SQLITE_LOCKED;
+}
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
@@ -88,8 +93,12 @@ Result<Database> Database::open(const std::string& file, Mode mode) {
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
   Database database(handle);
   if (code != SQLITE_OK) return error_of(handle, file.c_str());
-  sqlite3_busy_timeout(handle, kBusyWaitMs);
+  database.wait_at_most(kBusyWait);
   return database;
+}
+
+void Database::wait_at_most(Milliseconds limit) {
+  sqlite3_busy_timeout(handle_.get(), static_cast<int>(limit.value()));
 }
 
 Result<> Database::execute(const char* sql) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/ids.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -18,6 +19,9 @@ struct sqlite3_stmt;
 namespace reseq::sqlite {
 
 class Database;
+
+// Others have the file, for longer than a statement may wait.
+[[nodiscard]] bool is_busy(const Error& error);
 
 class Statement {
  public:
@@ -50,6 +54,9 @@ class Database {
   enum class Mode : unsigned char { kCreate, kReadOnly };
 
   static Result<Database> open(const std::string& file, Mode mode);
+
+  // How long a statement waits for others who have the file. Ten seconds if not told.
+  void wait_at_most(Milliseconds limit);
 
   // One or more statements without parameters.
   Result<> execute(const char* sql);

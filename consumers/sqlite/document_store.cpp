@@ -8,7 +8,7 @@
 namespace reseq::sqlite {
 namespace {
 
-constexpr std::string_view kSchema =
+constexpr std::string_view kDocumentTables =
     "CREATE TABLE IF NOT EXISTS documents("
     "  id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB);"
     "CREATE VIRTUAL TABLE IF NOT EXISTS documents_fts USING fts5(id UNINDEXED, text);"
@@ -31,7 +31,7 @@ DocumentStore::~DocumentStore() = default;
 
 Result<std::unique_ptr<DocumentStore>> DocumentStore::open(const std::string& file,
                                                            const sink::StoreIdentity& identity) {
-  Result<std::unique_ptr<Ledger>> ledger = Ledger::open(file, identity, kSchema);
+  Result<std::unique_ptr<Ledger>> ledger = Ledger::open(file, identity, kDocumentTables);
   if (!ledger) return ledger.error();
   std::unique_ptr<DocumentStore> store(new DocumentStore(std::move(ledger).value()));
   if (Result<> prepared = store->prepare(identity.check); !prepared) return prepared.error();

@@ -37,7 +37,8 @@ class Ledger {
   Result<> commit();
 
   // Folds the write-ahead log into the file, so that it can be read or copied alone, even where nothing may be written.
-  // REQUIRES: no transaction is open.
+  // While somebody reads it the log stays beside it: nothing is missing then, whoever reads it, and the next finish()
+  // folds it. REQUIRES: no transaction is open.
   Result<> finish();
 
  private:

@@ -16,15 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Milliseconds kCloseLimit{3'000};
 constexpr Milliseconds kTopicLookup{30'000};
 // No client takes more, whatever a topic allows.
-constexpr std::uint64_t kRecordBytesMax = 900'000'000;
-
-std::optional<std::string> owned(const std::optional<std::string_view>& bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(*bytes);
-}
+constexpr std::uint64_t kClientRecordBytesMax = 900'000'000;
 
 class KafkaWorkReader : public WorkReader {
  public:
@@ -48,8 +42,9 @@ class KafkaWorkReader : public WorkReader {
     if (!polled) return polled.error();
     if (!polled.value()) return std::optional<WorkRecord>();
     const kafka::PlainRecord& record = *polled.value();
-    WorkRecord work{record.partition, record.offset, owned(record.key), owned(record.payload), {}};
-    for (const Header& header : record.headers) work.headers.push_back({std::string(header.name), owned(header.value)});
+    WorkRecord work{record.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {}};
+    for (const Header& header : record.headers)
+      work.headers.push_back({std::string(header.name), owned_bytes(header.value)});
     return std::optional<WorkRecord>(std::move(work));
   }
 
@@ -149,7 +144,7 @@ Result<CommandsRules> rules_of_commands(const KafkaStageSettings& settings) {
     return error;
   }
   return CommandsRules{.partitioner = settings.partitioner == "crc32" ? "consistent_random" : "murmur2_random",
-                       .record_bytes_max = std::min(facts.value().max_message_bytes, kRecordBytesMax)};
+                       .record_bytes_max = std::min(facts.value().max_message_bytes, kClientRecordBytesMax)};
 }
 
 // A batch that is larger than the topic takes is refused whole, however small its records are.

@@ -1,4 +1,4 @@
-// Result: what a pipeline answers to a record of `work`, and the headers it is sent with (DESIGN 4).
+// Result: what a pipeline answers to a record of `work`, and the headers it is sent with.
 // Every header of the work record is copied, known or not, `reseq-*` or not; only those that the answer itself sets are
 // replaced. Without that contract the resequencer could not add a header later without breaking every pipeline.
 // Thread rule: plain values, pure functions.
@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,10 +28,16 @@ struct OwnedHeader {
   std::optional<std::string> value;
 };
 
+// A copy: what a record shows ends with the next poll.
+[[nodiscard]] inline std::optional<std::string> owned_bytes(const std::optional<std::string_view>& bytes) {
+  if (!bytes) return std::nullopt;
+  return std::string(*bytes);
+}
+
 // One record to send to `commands`. Its key is the key of the work record.
 struct StageResult {
   Answer answer = Answer::kSequence;
-  // kSequence: one target. kRegister, kUnregister: a comma list; kUnregister also "*". Empty: no header is set, which
+  // kSequence, kUnregister: one target; kUnregister also "*". kRegister: a comma list. Empty: no header is set, which
   // the resequencer accepts of a SEQUENCE when the application has exactly one target.
   std::string target{};
   std::optional<Op> op{};                // absent: the op of the work record stays

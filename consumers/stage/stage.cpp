@@ -5,15 +5,9 @@
 namespace reseq::stage {
 namespace {
 
-constexpr Milliseconds kAtOnce{0};
 constexpr Milliseconds kQueueFullPause{10};
 constexpr Milliseconds kPollSlice{100};
 constexpr Milliseconds kDrainAtEnd{10'000};
-
-bool means_later(const Error& error) {
-  return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout ||
-         error.what_to_do == ErrorClass::kAbort;
-}
 
 }  // namespace
 

@@ -8,24 +8,11 @@
 namespace reseq::stage {
 namespace {
 
-constexpr Milliseconds kAtOnce{0};
-constexpr Milliseconds kCloseLimit{3'000};
-
-std::optional<std::string> owned_bytes(const std::optional<std::string_view>& bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(*bytes);
-}
-
 WorkRecord work_record(const kafka::Record& record) {
   WorkRecord work{record.where.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {}};
   for (const Header& header : record.headers)
     work.headers.push_back({std::string(header.name), owned_bytes(header.value)});
   return work;
-}
-
-bool means_again(const Error& error) {
-  return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout ||
-         error.what_to_do == ErrorClass::kAbort;
 }
 
 }  // namespace
@@ -115,7 +102,7 @@ Result<> TransactionalReader::rewind() {
 }
 
 Result<> TransactionalReader::place(Milliseconds limit) {
-  const auto answer_of = [](const Error& error) { return means_again(error) ? Result<>(Done{}) : Result<>(error); };
+  const auto answer_of = [](const Error& error) { return means_later(error) ? Result<>(Done{}) : Result<>(error); };
   if (Result<> settled = sender_.settle(limit); !settled) return answer_of(settled.error());
   Result<std::vector<kafka::TopicPartitionOffset>> from = starts(limit);
   if (!from) return answer_of(from.error());

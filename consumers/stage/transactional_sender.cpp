@@ -10,7 +10,7 @@ namespace reseq::stage {
 namespace {
 
 constexpr Milliseconds kSlice{1'000};
-// A transaction waits this many slices in all: half of its time-out, so that we give it up before the broker does (A9).
+// A transaction waits this many slices in all: half of its time-out, so that we give it up before the broker does.
 constexpr int kWaitsMax = 5;
 constexpr Milliseconds kBeforeRetry{100};
 constexpr int kFailuresMax = 20;
@@ -25,11 +25,6 @@ std::vector<Header> views_of(std::span<const OwnedHeader> headers) {
   for (const OwnedHeader& header : headers)
     views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
   return views;
-}
-
-std::optional<std::string> owned(const std::optional<std::string_view>& bytes) {
-  if (!bytes) return std::nullopt;
-  return std::string(*bytes);
 }
 
 bool is_before(const Ticket& ticket, std::span<const NextOffset> next) {
@@ -51,7 +46,7 @@ Result<> TransactionalSender::send(const Ticket& ticket, std::optional<std::stri
                  .message = "too many results for one record: at most " + std::to_string(kRecordResultsMax) + ", of " +
                             std::to_string(kRecordBytesMax) + " bytes together"};
   record.bytes += bytes.value();
-  record.results.push_back({owned(key), owned(payload), {headers.begin(), headers.end()}});
+  record.results.push_back({owned_bytes(key), owned_bytes(payload), {headers.begin(), headers.end()}});
   kept_.push_back(ticket);
   return Done{};
 }

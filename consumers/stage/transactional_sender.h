@@ -1,8 +1,8 @@
 // TransactionalSender: keeps the results of a stage until every earlier record of their partition is finished, and then
 // sends them together with the offsets of those records in one Kafka transaction, of bounded size.
 // Invariants: a result is sent only in the transaction that commits the offset of its record, so both are there or
-// neither; after a transaction whose end is not known nothing is begun before a new producer has ended it (RELIABILITY
-// A3); the metadata of the group is that of the assignment that gave the partitions (A6).
+// neither; after a transaction whose end is not known nothing is begun before a new producer has ended it;
+// the metadata of the group is that of the assignment that gave the partitions.
 // Thread rule: one thread.
 #pragma once
 

@@ -15,6 +15,17 @@
 
 namespace reseq::stage {
 
+// A limit that waits for nothing.
+inline constexpr Milliseconds kAtOnce{0};
+// How long a reader takes to leave its group.
+inline constexpr Milliseconds kCloseLimit{3'000};
+
+// Nothing, or perhaps only a part, was done: it may be tried again.
+[[nodiscard]] inline bool means_later(const Error& error) {
+  return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout ||
+         error.what_to_do == ErrorClass::kAbort;
+}
+
 struct WorkRecord {
   Partition partition;
   Offset offset;

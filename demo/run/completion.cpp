@@ -6,7 +6,7 @@
 namespace reseq::demo {
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
+constexpr Milliseconds kOffsetsAskLimit{10'000};
 
 constexpr const char* kResultsStep = "results";
 
@@ -41,7 +41,7 @@ Result<std::vector<Offset>> Completion::positions(const Step& step, std::size_t 
       for (const auto& [partition, next] : progress->positions) set(partition, next);
     return positions;
   }
-  auto committed = admin_->committed(step.group, step.topic, kAskLimit);
+  auto committed = admin_->committed(step.group, step.topic, kOffsetsAskLimit);
   if (!committed) return committed.error();
   for (const kafka::PlainOffset& offset : committed.value()) set(offset.partition, offset.offset);
   return positions;
@@ -58,7 +58,7 @@ Result<Flow> Completion::sweep() {
 }
 
 Result<Completion::StepState> Completion::look_at(const Step& step) {
-  auto ends = admin_->stable_ends(step.topic, kAskLimit);
+  auto ends = admin_->stable_ends(step.topic, kOffsetsAskLimit);
   if (!ends) return ends.error();
   auto reached = positions(step, ends.value().size());
   if (!reached) return reached.error();

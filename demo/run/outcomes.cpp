@@ -13,7 +13,7 @@
 namespace reseq::demo {
 namespace {
 
-constexpr Milliseconds kAskLimit{30'000};
+constexpr Milliseconds kEventsAskLimit{30'000};
 constexpr Milliseconds kPoll{200};
 constexpr std::chrono::seconds kReadLimit{60};
 
@@ -57,11 +57,11 @@ Result<Outcomes> read_outcomes(const Settings& settings) {
   const std::string topic = settings.topic("events");
   auto admin = kafka::Admin::open(connection);
   if (!admin) return admin.error();
-  auto ends = admin.value()->stable_ends(topic, kAskLimit);
+  auto ends = admin.value()->stable_ends(topic, kEventsAskLimit);
   if (!ends) return ends.error();
   auto reader = kafka::GroupConsumer::open(connection);
   if (!reader) return reader.error();
-  if (Result<> assigned = reader.value()->assign_all(topic, {}, kAskLimit); !assigned) return assigned.error();
+  if (Result<> assigned = reader.value()->assign_all(topic, {}, kEventsAskLimit); !assigned) return assigned.error();
 
   Outcomes outcomes;
   const auto until = std::chrono::steady_clock::now() + kReadLimit;

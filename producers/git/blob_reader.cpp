@@ -7,7 +7,7 @@
 namespace reseq::git {
 namespace {
 
-Error broken(const std::string& what) {
+Error broken_blob(const std::string& what) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = "git cat-file: " + what};
 }
 
@@ -44,10 +44,10 @@ Result<Blob> BlobReader::answer(std::uint64_t bytes_max) {
   if (!header.ok()) return header.error();
   if (!header.value().has_value()) {
     Result<> finished = child_->finish();
-    return finished.ok() ? broken("ended early") : finished.error();
+    return finished.ok() ? broken_blob("ended early") : finished.error();
   }
   const std::optional<std::uint64_t> size = blob_size(*header.value());
-  if (!size.has_value()) return broken("no blob: " + std::string(header.value()->substr(0, 100)));
+  if (!size.has_value()) return broken_blob("no blob: " + std::string(header.value()->substr(0, 100)));
   Blob blob{.bytes = *size, .content = std::nullopt};
   if (*size <= bytes_max) {
     blob.content.emplace();

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kNoFile = "000000";
 constexpr std::string_view kGitlinkMode = "160000";
 
-Error broken(std::string_view what) {
+Error broken_diff(std::string_view what) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = "git diff-tree: " + std::string(what)};
 }
 
@@ -93,11 +93,11 @@ Result<std::optional<Entry>> HistoryWalk::end() {
 
 Result<Entry> HistoryWalk::entry(std::string_view description) {
   const std::optional<Description> change = parse(description);
-  if (!change.has_value() || ordinal_ == 0) return broken("an entry that is none");
+  if (!change.has_value() || ordinal_ == 0) return broken_diff("an entry that is none");
   Entry result{.kind = kind_of(*change), .commit_ordinal = ordinal_, .path = {}, .blob = std::string(change->blob_now)};
   const Result<std::optional<std::string_view>> path = output_.until('\0');
   if (!path.ok()) return path.error();
-  if (!path.value().has_value()) return broken("an entry without a path");
+  if (!path.value().has_value()) return broken_diff("an entry without a path");
   result.path = *path.value();
   return result;
 }

@@ -6,7 +6,7 @@
 namespace reseq::git {
 namespace {
 
-Error broken(const char* what) {
+Error broken_output(const char* what) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::string("the output of git ") + what};
 }
 
@@ -23,11 +23,11 @@ Result<std::optional<std::string_view>> OutputReader::until(char delimiter) {
       return std::optional(piece);
     }
     searched = end_ - begin_;
-    if (searched > kPieceBytesMax) return broken("has a name that is too long");
+    if (searched > kPieceBytesMax) return broken_output("has a name that is too long");
     Result<bool> more = fill();
     if (!more.ok()) return more.error();
     if (!more.value()) {
-      if (searched != 0) return broken("ends in the middle");
+      if (searched != 0) return broken_output("ends in the middle");
       return std::optional<std::string_view>();
     }
   }
@@ -38,7 +38,7 @@ Result<> OutputReader::exactly(std::size_t bytes, std::string* to) {
     if (begin_ == end_) {
       Result<bool> more = fill();
       if (!more.ok()) return more.error();
-      if (!more.value()) return broken("ends in the middle");
+      if (!more.value()) return broken_output("ends in the middle");
     }
     const std::size_t part = std::min(bytes, end_ - begin_);
     if (to != nullptr) to->append(buffer_.data() + begin_, part);

@@ -11,10 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-Error bad(std::string why) {
-  return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
-}
-
 std::string printable(std::string name) {
   name = name.substr(0, 40);
   std::replace_if(
@@ -25,14 +21,14 @@ std::string printable(std::string name) {
 }  // namespace
 
 Result<LineMembers> LineMembers::read(std::string_view text, std::span<const std::string_view> names) {
-  if (!json::accept(text)) return bad("not valid JSON");
+  if (!json::accept(text)) return bad_line("not valid JSON");
   const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (text[first] != '{') return bad("not a JSON object");
+  if (text[first] != '{') return bad_line("not a JSON object");
   LineMembers line;
   for (Member& member : members_of(text)) {
     if (std::find(names.begin(), names.end(), member.name) == names.end())
-      return bad("unknown member '" + printable(member.name) + "'");
-    if (line.has(member.name)) return bad("member '" + member.name + "' comes twice");
+      return bad_line("unknown member '" + printable(member.name) + "'");
+    if (line.has(member.name)) return bad_line("member '" + member.name + "' comes twice");
     line.members_.push_back(std::move(member));
   }
   return line;
@@ -65,10 +61,10 @@ std::optional<std::vector<std::string>> as_texts(std::string_view value) {
 Result<std::optional<std::string>> payload_of(const LineMembers& line) {
   const std::string_view* plain = line.find("payload");
   const std::string_view* encoded = line.find("payload_base64");
-  if (plain != nullptr && encoded != nullptr) return bad("has both 'payload' and 'payload_base64'");
+  if (plain != nullptr && encoded != nullptr) return bad_line("has both 'payload' and 'payload_base64'");
   if (encoded != nullptr) {
     std::optional<std::string> bytes = as_bytes(*encoded);
-    if (!bytes) return bad("'payload_base64' is not base64");
+    if (!bytes) return bad_line("'payload_base64' is not base64");
     return bytes;
   }
   if (plain == nullptr || *plain == "null") return std::optional<std::string>();

@@ -6,12 +6,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "producers/ndjson/object_members.h"
 
 namespace reseq::ndjson {
+
+// Why a line is refused: kInvalid, in one line.
+[[nodiscard]] inline Error bad_line(std::string why) {
+  return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
+}
 
 class LineMembers {
  public:

@@ -16,29 +16,25 @@ using tagging::Change;
 constexpr std::array<std::string_view, 8> kNames = {"id",      "id_base64",      "seq",     "op",
                                                     "payload", "payload_base64", "targets", "epoch"};
 
-Error bad(std::string why) {
-  return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
-}
-
 Result<> read_id(const LineMembers& line, Change& change) {
   const std::string_view* plain = line.find("id");
   const std::string_view* encoded = line.find("id_base64");
-  if ((plain == nullptr) == (encoded == nullptr)) return bad("needs one of 'id' and 'id_base64'");
+  if ((plain == nullptr) == (encoded == nullptr)) return bad_line("needs one of 'id' and 'id_base64'");
   std::optional<std::string> id = plain != nullptr ? as_text(*plain) : as_bytes(*encoded);
-  if (!id.has_value()) return bad(plain != nullptr ? "'id' is not text" : "'id_base64' is not base64");
+  if (!id.has_value()) return bad_line(plain != nullptr ? "'id' is not text" : "'id_base64' is not base64");
   change.id = std::move(*id);
   return Done{};
 }
 
 Result<> read_sequence(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("seq");
-  if (value == nullptr) return bad("needs 'seq'");
+  if (value == nullptr) return bad_line("needs 'seq'");
   if (std::optional<std::string> text = as_text(*value)) {
     change.sequence = std::move(*text);
     return Done{};
   }
   const json number = json::parse(*value);
-  if (!number.is_number_unsigned()) return bad("'seq' is neither text nor a whole number from 0 to 2^64-1");
+  if (!number.is_number_unsigned()) return bad_line("'seq' is neither text nor a whole number from 0 to 2^64-1");
   change.sequence = number.get<std::uint64_t>();
   return Done{};
 }
@@ -54,12 +50,13 @@ Result<> read_payload(const LineMembers& line, Change& change) {
 Result<> read_op(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("op");
   if (value == nullptr) {
-    if (!change.payload.has_value() && line.find("payload") == nullptr) return bad("needs 'payload' or 'op': 'delete'");
+    if (!change.payload.has_value() && line.find("payload") == nullptr)
+      return bad_line("needs 'payload' or 'op': 'delete'");
     change.op = change.payload.has_value() ? Op::kUpsert : Op::kDelete;
     return Done{};
   }
   const std::optional<std::string> op = as_text(*value);
-  if (op != "upsert" && op != "delete") return bad("'op' is neither 'upsert' nor 'delete'");
+  if (op != "upsert" && op != "delete") return bad_line("'op' is neither 'upsert' nor 'delete'");
   change.op = *op == "upsert" ? Op::kUpsert : Op::kDelete;
   return Done{};
 }
@@ -68,7 +65,7 @@ Result<> read_targets(const LineMembers& line, Change& change) {
   const std::string_view* value = line.find("targets");
   if (value == nullptr) return Done{};
   std::optional<std::vector<std::string>> texts = as_texts(*value);
-  if (!texts) return bad("'targets' is not a list of at least one name");
+  if (!texts) return bad_line("'targets' is not a list of at least one name");
   change.targets = std::move(*texts);
   return Done{};
 }
@@ -78,7 +75,7 @@ Result<> read_epoch(const LineMembers& line, Change& change) {
   if (value == nullptr) return Done{};
   const json number = json::parse(*value);
   if (!number.is_number_unsigned() || number.get<std::uint64_t>() > std::numeric_limits<std::uint32_t>::max())
-    return bad("'epoch' is not a whole number from 0 to 2^32-1");
+    return bad_line("'epoch' is not a whole number from 0 to 2^32-1");
   change.epoch = Epoch(number.get<std::uint32_t>());
   return Done{};
 }

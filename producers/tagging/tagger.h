@@ -1,4 +1,4 @@
-// Tagger: makes a record of `requests` out of a change (DESIGN 4): key = id, headers reseq-seq, reseq-op,
+// Tagger: makes a record of `requests` out of a change: key = id, headers reseq-seq, reseq-op,
 // reseq-targets, reseq-epoch. What the resequencer would dead-letter is refused here, where the producer can still
 // repair it. Invariant: the record says exactly what the change says; a header is left out only where its absence means
 // the same. Thread rule: any thread.

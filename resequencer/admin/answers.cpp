@@ -1,6 +1,7 @@
 #include "admin/answers.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "admin/json_text.h"
 
@@ -70,6 +71,36 @@ Json Answers::parts() const {
   Json parts = Json::array();
   for (const auto& [partition, part] : partitions_) parts.push_back(part);
   return parts;
+}
+
+Json targets_of(const Answers& answers) {
+  std::vector<std::string> order;  // as the first instance has them
+  std::map<std::string, Json> targets;
+  for (const auto& [instance, reply] : answers.replies())
+    for (const Json& told : member(reply, "targets")) {
+      const auto [found, is_new] = targets.try_emplace(text_in(told, "target"), Json::object());
+      Json& sum = found->second;
+      if (is_new) order.push_back(found->first);
+      sum["target"] = found->first;
+      sum["released"] = number_in(sum, "released") + number_in(told, "released");
+      const auto rate = told.find("per_s");
+      sum["per_s"] = sum.value("per_s", 0.0) + (rate != told.end() && rate->is_number() ? rate->get<double>() : 0.0);
+      sum["quiet_ms"] = std::min(number_in(sum, "quiet_ms", INT64_MAX), number_in(told, "quiet_ms", INT64_MAX));
+    }
+  for (const auto& [partition, part] : answers.partitions()) {
+    const Json documents = member(part, "documents");
+    if (!documents.is_object() || !documents.contains("surveyed")) continue;
+    for (auto& [name, sum] : targets) {
+      const Json told = member(member(documents, "by_target"), name.c_str());
+      for (const char* count : {"waiting", "overdue"}) sum[count] = number_in(sum, count) + number_in(told, count);
+      const std::string since = text_in(told, "oldest_waits_since", "");
+      if (!since.empty() && (!sum.contains("oldest_waits_since") || since < text_in(sum, "oldest_waits_since")))
+        sum["oldest_waits_since"] = since;
+    }
+  }
+  Json all = Json::array();
+  for (const std::string& name : order) all.push_back(targets[name]);
+  return all;
 }
 
 }  // namespace reseq::admin

@@ -43,4 +43,8 @@ class Answers {
   std::optional<std::string> refused_;
 };
 
+// What they tell of each target, of all instances: an array of {"target", "waiting", "overdue", "oldest_waits_since",
+// "released", "per_s", "quiet_ms"}; of those, what nobody tells is absent.
+[[nodiscard]] Json targets_of(const Answers& answers);
+
 }  // namespace reseq::admin

@@ -12,7 +12,8 @@ namespace reseq::admin {
 
 namespace {
 
-constexpr Milliseconds kSendLimit{10'000};
+// At once: others may write without end.
+constexpr std::size_t kHeardMax = 1'000;
 
 // So that nobody takes the answer to another client's question for its own.
 std::string draw_correlation_id() {
@@ -34,7 +35,7 @@ Result<> Asker::ask(const Request& request, const std::function<bool(const Json&
   const std::string correlation_id = draw_correlation_id();
   const std::array<Header, 1> headers = {Header{header::kCorrelationId, correlation_id}};
   if (auto sent = channel_->send(requests_, correlation_id, write_request(request), headers); !sent) return sent;
-  if (auto arrived = channel_->flush(kSendLimit); !arrived) return arrived;
+  if (auto arrived = channel_->flush(send_limit_); !arrived) return arrived;
   const auto until = Clock::now() + std::chrono::milliseconds(request.timeout.value());
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
@@ -46,6 +47,17 @@ Result<> Asker::ask(const Request& request, const std::function<bool(const Json&
     const Json reply = parse_object(record->payload.value_or(""));
     if (!reply.is_discarded() && take(reply)) return Done{};
   }
+}
+
+Result<> Asker::hear(const std::function<void(const Json& reply)>& take) {
+  for (std::size_t i = 0; i < kHeardMax; ++i) {
+    const auto polled = channel_->poll(Milliseconds(0));
+    if (!polled) return polled.error();
+    if (!polled.value()) break;
+    const Json reply = parse_object(polled.value()->payload.value_or(""));
+    if (!reply.is_discarded()) take(reply);
+  }
+  return Done{};
 }
 
 Result<> Asker::collect(const Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all) {

@@ -33,6 +33,16 @@ Json group_json(const Group& group, const DocumentContext& context) {
           {"removed", names_of(group.removed, *context.targets)}};
 }
 
+void add_deletions(Json& object, const Row& row, const DocumentContext& context) {
+  Json deleted = Json::array();
+  for (const Deletion& deletion : row.deletions)
+    if (row.still_holds(deletion))
+      deleted.push_back({{"target", context.targets->name(deletion.target)},
+                         {"order", order_json(deletion.order, context.sequence_kind)},
+                         {"at", time_text(deletion.at)}});
+  if (!deleted.empty()) object["deleted"] = std::move(deleted);
+}
+
 std::string_view state_of(const Row& row, TargetSet starving) {
   if (row.completed()) return "completed";
   if (row.overdue) return "overdue";
@@ -59,17 +69,22 @@ void set_bytes(Json& object, const std::string& name, std::string_view bytes) {
     object[name + "_base64"] = codec::base64(bytes);
 }
 
-Json document_json(std::string_view id, const Row& row, TargetSet starving, const DocumentContext& context) {
+Json document_json(std::string_view id, const Row& row, const Neglected& neglected, const DocumentContext& context) {
   Json object = Json::object();
   set_bytes(object, "id", id);
-  object["state"] = state_of(row, starving);
+  object["state"] = state_of(row, neglected.starving);
   object["groups"] = Json::array();
   for (const Group& group : row.groups) object["groups"].push_back(group_json(group, context));
   object["waiting"] = Json::array();
   for (const Since& since : row.since)
     object["waiting"].push_back(
         {{"targets", names_of(since.targets, *context.targets)}, {"since", time_text(since.first_registered)}});
-  if (!starving.empty()) object["starving"] = names_of(starving, *context.targets);
+  for (const Meanwhile& one : row.meanwhile)
+    object["meanwhile"].push_back(
+        {{"targets", names_of(one.targets, *context.targets)}, {"at", time_text(one.released)}});
+  if (!neglected.overdue.empty()) object["overdue"] = names_of(neglected.overdue, *context.targets);
+  if (!neglected.starving.empty()) object["starving"] = names_of(neglected.starving, *context.targets);
+  if (!row.deletions.empty()) add_deletions(object, row, context);
   if (row.barrier) object["barrier"] = order_json(*row.barrier, context.sequence_kind);
   if (row.last_version != Version()) object["last_version"] = std::to_string(row.last_version.value());
   if (row.deadline != UnixMs()) object[row.completed() ? "remembered_until" : "overdue_from"] = time_text(row.deadline);

@@ -22,8 +22,12 @@ struct DocumentContext {
   SequenceKind sequence_kind = SequenceKind::kU64;
 };
 
-// `starving`: targets that wait for longer than starvation_after_ms.
-[[nodiscard]] Json document_json(std::string_view id, const Row& row, TargetSet starving,
+// Targets that got nothing for too long.
+struct Neglected {
+  TargetSet overdue;   // those that make the document overdue
+  TargetSet starving;  // for longer than starvation_after_ms
+};
+[[nodiscard]] Json document_json(std::string_view id, const Row& row, const Neglected& neglected,
                                  const DocumentContext& context);
 
 // RFC 3339 in UTC, with milliseconds.

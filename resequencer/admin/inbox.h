@@ -33,21 +33,19 @@ class Inbox {
   Inbox(std::unique_ptr<Channel> channel, std::string replies)
       : channel_(std::move(channel)), replies_(std::move(replies)) {}
 
-  // The next request within `limit`, or none. One that nobody can be answered for (no correlation id, a topic for the
-  // reply that is not allowed) is counted and left alone. An error: open a new one.
+  // The next request within `limit`, or none. One that cannot be answered as it wants (no correlation id, a topic for
+  // the reply that is not allowed) is refused where all replies go. An error: open a new one.
   Result<std::optional<Incoming>> poll(Milliseconds limit);
   // kInvalid: it is too large for its topic.
   Result<> reply(const ReplyTo& to, std::string_view json);
 
-  [[nodiscard]] std::uint64_t unanswerable() const { return unanswerable_; }
-
  private:
-  [[nodiscard]] std::optional<ReplyTo> reply_to(const kafka::Record& record);
+  [[nodiscard]] bool may_reply_on(const std::string& topic);
+  [[nodiscard]] Incoming read(const kafka::Record& record);
 
   std::unique_ptr<Channel> channel_;
   std::string replies_;
   std::set<std::string> known_;  // other topics for replies, which exist
-  std::uint64_t unanswerable_ = 0;
 };
 
 }  // namespace reseq::admin

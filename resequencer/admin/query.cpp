@@ -42,8 +42,11 @@ class Members {
   }
   // Bytes: as `name` when they are UTF-8, as `name`_base64 otherwise.
   std::optional<std::string> bytes(const std::string& name) {
-    if (find(name.c_str()) != nullptr) return text(name.c_str(), "");
     const std::string base64_name = name + "_base64";
+    const bool is_text = find(name.c_str()) != nullptr;
+    if (is_text && find(base64_name.c_str()) != nullptr)
+      wrong(name.c_str(), "is said twice: as " + name + " or as " + base64_name);
+    if (is_text) return text(name.c_str(), "");
     if (find(base64_name.c_str()) == nullptr) return std::nullopt;
     auto value = codec::parse_base64(text(base64_name.c_str(), ""));
     if (!value) wrong(base64_name.c_str(), "must be base64");

@@ -10,7 +10,7 @@
 
 namespace reseq {
 
-// What the caller must do, in the order of triage (RELIABILITY A4).
+// What the caller must do, in the order of triage.
 enum class ErrorClass : unsigned char {
   kFatal,      // the client object is unusable: destroy it and build a new one
   kAbort,      // the running transaction must be aborted, then the batch is read again

@@ -1,5 +1,5 @@
 // Batch rows: the changelog records of one batch of one partition, encoded: changed documents, the target table when it
-// grew, the meta row last (DESIGN 7).
+// grew, the meta row last.
 // Thread rule: one worker; bytes live in the arena.
 #pragma once
 

@@ -1,7 +1,6 @@
 #include "changelog/restorer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <variant>
 
@@ -20,20 +19,26 @@ constexpr std::size_t kStretch = 4;
 Restorer::Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog, MemoryLimit limit)
     : reader_(reader), changelog_(changelog), limit_(limit) {}
 
-Result<LogEnds> Restorer::ends(Partition partition, Milliseconds limit) {
-  const std::array<kafka::TopicPartition, 1> where = {kafka::TopicPartition{changelog_, partition}};
-  auto marks = reader_.high_watermarks(where, limit);
+Result<std::vector<LogEnds>> Restorer::ends(std::span<const Partition> partitions, Milliseconds limit) {
+  std::vector<kafka::TopicPartition> where;
+  for (const Partition partition : partitions) where.push_back({changelog_, partition});
+  const auto stable = reader_.stable_ends(where, limit);
+  if (!stable) return stable.error();
+  const auto marks = reader_.high_watermarks(where, limit);
   if (!marks) return marks.error();
-  auto begins = reader_.begins(where, limit);
+  const auto begins = reader_.begins(where, limit);
   if (!begins) return begins.error();
-  return LogEnds{begins.value().front().offset, marks.value().front().offset};
+  std::vector<LogEnds> ends;
+  for (std::size_t i = 0; i < where.size(); ++i)
+    ends.push_back({begins.value()[i].offset, marks.value()[i].offset, stable.value()[i].offset});
+  return ends;
 }
 
-Result<> Restorer::aim(Partition partition, const LogEnds& ends, store::PartitionStore& store) {
+void Restorer::aim(Partition partition, const LogEnds& ends, store::PartitionStore& store) {
   const auto known = restores_.find(partition);
   if (known != restores_.end()) {
     known->second.progress.target = std::max(known->second.progress.target, ends.high_watermark);
-    return Done{};
+    return;
   }
   Restore restore{&store, Progress{ends.begin, ends.begin, ends.high_watermark}, std::nullopt};
   if (const auto standing = store.standing()) {
@@ -44,24 +49,33 @@ Result<> Restorer::aim(Partition partition, const LogEnds& ends, store::Partitio
     restore.progress.from = restore.progress.position = from;
   }
   restores_[partition] = restore;
-  auto assigned = assign();
-  if (!assigned) restores_.erase(partition);
-  return assigned;
+  to_assign_ = true;
 }
 
 void Restorer::drop(Partition partition) {
-  if (restores_.erase(partition) != 0) (void)assign();
+  restores_.erase(partition);
+}
+
+bool Restorer::assign_due() const {
+  return to_assign_ || restores_.empty() || restores_.size() * 2 <= reads_;
 }
 
 Result<> Restorer::assign() {
   std::vector<kafka::TopicPartitionOffset> positions;
   for (const auto& [partition, restore] : restores_)
     positions.push_back({{changelog_, partition}, restore.progress.position});
-  return reader_.assign(positions);
+  auto assigned = reader_.assign(positions);
+  if (!assigned) return assigned;
+  reads_ = positions.size();
+  to_assign_ = false;
+  return assigned;
 }
 
 Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, Milliseconds limit) {
   std::vector<Failure> failures;
+  if (assign_due())
+    if (auto assigned = assign(); !assigned) return assigned.error();
+  if (restores_.empty()) return failures;
   for (std::size_t i = 0; i < records_max; ++i) {
     auto polled = reader_.poll(i == 0 ? limit : Milliseconds(0));
     if (!polled) return polled.error();

@@ -1,8 +1,10 @@
 // Restorer: reads the changelog of partitions that are being taken over, up to their high watermarks, and applies it.
 //
 // Invariants: "restored" means position >= high watermark asked after init_transactions, where control records count;
-// waiting at the last stable offset below it means a transaction is open, not that the log has ended (RELIABILITY C19).
+// waiting at the last stable offset below it means a transaction is open, not that the log has ended.
 // Positions never fall. A copy that is caught up is first compared with the record in front of its position.
+// To change what is read costs as much as all that is read, so many changes are made at once, by the next step, and
+// what is not wanted any more is read on beside what is, as long as it is less than that.
 // Thread rule: one worker.
 #pragma once
 
@@ -10,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -30,6 +33,9 @@ struct Progress {
 struct LogEnds {
   Offset begin;
   Offset high_watermark;
+  Offset stable_end = high_watermark;  // of what can be read; asked before the other, so never a later one
+
+  [[nodiscard]] bool transaction_open() const { return stable_end < high_watermark; }
 };
 
 // How many rows a store may hold in memory before a restore stops for a checkpoint.
@@ -43,14 +49,15 @@ class Restorer {
   // REQUIRES: reader outlives the restorer.
   Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog, MemoryLimit limit);
 
-  // Where the changelog of a partition begins and ends now. kTimeout, kRetriable: ask again.
-  Result<LogEnds> ends(Partition partition, Milliseconds limit);
+  // Where the changelogs of these partitions begin and end now, in the order asked. Three calls, each with the limit.
+  // kTimeout, kRetriable: ask again.
+  Result<std::vector<LogEnds>> ends(std::span<const Partition> partitions, Milliseconds limit);
 
   // Begins to restore `store` from its position, or from `ends.begin` when it is empty, to the high watermark. Of a
-  // partition that is being restored: goes on to that high watermark. An error: call again.
-  Result<> aim(Partition partition, const LogEnds& ends, store::PartitionStore& store);
+  // partition that is being restored: goes on to that high watermark.
+  void aim(Partition partition, const LogEnds& ends, store::PartitionStore& store);
 
-  // Forgets a partition.
+  // Forgets a partition: nothing of it is applied any more.
   void drop(Partition partition);
 
   enum class Trouble : std::uint8_t {
@@ -68,7 +75,8 @@ class Restorer {
   // a partition that is not restored any more; others go on. An error of the result concerns the reader.
   Result<std::vector<Failure>> step(std::size_t records_max, Milliseconds limit);
 
-  [[nodiscard]] bool restoring() const { return !restores_.empty(); }
+  // There is something to read, or to stop reading.
+  [[nodiscard]] bool busy() const { return !restores_.empty() || reads_ != 0; }
   [[nodiscard]] bool restoring(Partition partition) const { return restores_.contains(partition); }
   // REQUIRES: the partition is being restored.
   [[nodiscard]] bool reached(Partition partition) const;
@@ -81,6 +89,7 @@ class Restorer {
     std::optional<Digest> record_before;  // what the record in front of the store's position was
   };
   Result<> assign();
+  [[nodiscard]] bool assign_due() const;
   std::optional<Failure> apply(const kafka::Record& record, Restore& restore);
   [[nodiscard]] bool full(const store::PartitionStore& store) const;
 
@@ -88,6 +97,8 @@ class Restorer {
   kafka::TopicIndex changelog_;
   MemoryLimit limit_;
   std::map<Partition, Restore> restores_;
+  std::size_t reads_ = 0;   // partitions that the reader was given last
+  bool to_assign_ = false;  // one was aimed at since
 };
 
 }  // namespace reseq::changelog

@@ -22,6 +22,7 @@
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/event_history.h"
+#include "runtime/letters.h"
 
 namespace reseq::cli {
 
@@ -31,6 +32,7 @@ using admin::Json;
 using admin::text_in;
 using runtime::PastEvent;
 constexpr std::chrono::milliseconds kWatchEvery{2'000};
+constexpr std::size_t kLettersShown = 3;  // of a document
 
 Error nobody(const Answers& answers) {
   if (answers.total() == 0)
@@ -40,12 +42,8 @@ Error nobody(const Answers& answers) {
               ": they are being taken over, or no instance has them; ask again"};
 }
 
-void print_json(const Json& all) {
-  std::fputs(admin::indented(all).c_str(), stdout);
-}
-
 // What a program gets: the parts, and whether they are all.
-void print_json(const Answers& answers, bool complete) {
+void print_answers(const Answers& answers, bool complete) {
   print_json(Json{{"complete", complete}, {"partitions", answers.parts()}});
 }
 
@@ -71,7 +69,7 @@ Error unowned() {
 }
 
 // What was found so far, of all partitions.
-struct Found {
+struct Listing {
   Json documents = Json::array();
   bool more = false;       // there are more than were asked for
   std::string unfinished;  // partitions that were not listed to their ends, as "1, 3"
@@ -83,7 +81,7 @@ struct Found {
 
 // Pages of one partition until it has ended or there are enough.
 Result<> more_pages(Session& session, admin::ListQuery query, const Json& first, std::size_t documents_max,
-                    Found& found) {
+                    Listing& found) {
   Json part = first;
   for (;;) {
     for (Json document : part.value("documents", Json::array())) {
@@ -106,6 +104,67 @@ Result<> more_pages(Session& session, admin::ListQuery query, const Json& first,
   }
 }
 
+// What `why` found out.
+struct Found {
+  Answers answers;
+  runtime::EventHistory events;
+  Json letters = Json::array();  // newest first
+  runtime::LetterHistory letter_history;
+};
+
+runtime::HistoryLimits limits_of(const WhyOptions& wanted) {
+  if (wanted.all) return {.events_max = SIZE_MAX / 2, .time_max = Milliseconds(0)};
+  return {.events_max = static_cast<std::size_t>(wanted.last)};
+}
+
+// They are told of beside the rest: without the right to read them all else is.
+void look_at_letters(const runtime::Application& application, const std::string& id, const WhyOptions& wanted,
+                     Found& found) {
+  const std::string& topic = application.settings.topic_dead_letter;
+  const Milliseconds time_max = limits_of(wanted).time_max;
+  auto read = runtime::read_letters_of(application, id, kLettersShown, time_max, progress_of(topic));
+  if (!read) {
+    std::fprintf(stderr, "resequencer: dead letters cannot be read: %s\n", read.error().message.c_str());
+    return;
+  }
+  found.letter_history = std::move(read).value();
+  const auto partitions = static_cast<std::int32_t>(found.answers.total());
+  for (const runtime::PastLetter& letter : found.letter_history.letters)
+    found.letters.push_back(runtime::letter_json(letter, id, application.partitioner, partitions));
+}
+
+void print_found_json(const Found& found) {
+  Json past = Json::array();
+  for (const PastEvent& event : found.events.events) past.push_back(runtime::event_json(event));
+  Json all = {{"complete", all_asked(found.answers)},
+              {"partitions", found.answers.parts()},
+              {"dead_letters", found.letters},
+              {"more_dead_letters", found.letter_history.others},
+              {"events", std::move(past)},
+              {"more_events", found.events.more}};
+  if (found.events.unread.offsets > 0) all["unread_events"] = runtime::unread_json(found.events.unread);
+  if (found.letter_history.unread.offsets > 0)
+    all["unread_dead_letters"] = runtime::unread_json(found.letter_history.unread);
+  print_json(all);
+}
+
+void print_found(const Found& found, View view, const config::Settings& settings) {
+  const bool known = for_each_document(found.answers, [&](const Json& part, const Json& document) {
+    std::fputs(standing_text(part, document).c_str(), stdout);
+    std::fputs(older_text(part, document, found.events.events, settings.topic_requests).c_str(), stdout);
+  });
+  if (!known && all_asked(found.answers) && !found.letters.empty())
+    std::puts("no target knows it: none of its requests was accepted, or it completed and was forgotten");
+  std::fputs(letters_text(found.letters, found.letter_history.others).c_str(), stdout);
+  const runtime::EventHistory& history = found.events;
+  if (!history.events.empty()) std::fputs(timeline_text(history.events, view).c_str(), stdout);
+  const std::vector<std::string> notes = {history.more ? "there are older events: --last N or --all shows more" : "",
+                                          unread_text(history.unread, settings.topic_events),
+                                          unread_text(found.letter_history.unread, settings.topic_dead_letter)};
+  for (const std::string& note : notes)
+    if (!note.empty()) std::fprintf(stderr, "resequencer: %s\n", note.c_str());
+}
+
 }  // namespace
 
 Result<> describe(const config::Settings& settings, const std::string& id, const AskOptions& options) {
@@ -113,36 +172,34 @@ Result<> describe(const config::Settings& settings, const std::string& id, const
   if (!session) return session.error();
   Answers answers;
   if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
-  if (options.view == View::kJson) print_json(answers, all_asked(answers));
+  if (options.view == View::kJson) print_answers(answers, all_asked(answers));
   const bool found = for_each_document(answers, [&](const Json& part, const Json& document) {
     if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
   });
   if (found) return Done{};
-  return all_asked(answers) ? unknown(id, answers) : unowned();
+  if (!all_asked(answers)) return unowned();
+  Error error = unknown(id, answers);
+  error.message += "; or its requests are dead letters, which `why` names";
+  return error;
 }
 
-Result<> why(const config::Settings& settings, const std::string& id, const AskOptions& options) {
+Result<> why(const config::Settings& settings, const std::string& id, const WhyOptions& wanted,
+             const AskOptions& options) {
   auto session = Session::open(settings, options);
   if (!session) return session.error();
-  Answers answers;
-  if (auto asked = session.value()->collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked;
+  Found found;
+  if (auto asked = session.value()->collect(admin::DocumentQuery{id}, found.answers, all_asked); !asked) return asked;
   const runtime::Application application(settings);
-  const auto read = runtime::read_events_of(application, id, {}, progress_of(application.settings.topic_events));
-  if (!read) return runtime::with_fix(read.error(), application.settings);
-  const std::vector<PastEvent>& events = read.value().events;
-  if (options.view == View::kJson) {
-    Json past = Json::array();
-    for (const PastEvent& event : events) past.push_back({{"time", admin::time_text(event.at)}, {"event", event.json}});
-    print_json({{"complete", all_asked(answers)}, {"partitions", answers.parts()}, {"events", std::move(past)}});
-  } else {
-    for_each_document(answers, [](const Json& part, const Json& document) {
-      std::fputs(standing_text(part, document).c_str(), stdout);
-    });
-    if (!events.empty()) std::fputs(timeline_text(events, options.view).c_str(), stdout);
-  }
-  if (!all_asked(answers)) return unowned();
-  const bool known = for_each_document(answers, [](const Json&, const Json&) {});
-  return known || !events.empty() ? Result<>(Done{}) : Result<>(unknown(id, answers));
+  auto events =
+      runtime::read_events_of(application, id, limits_of(wanted), progress_of(application.settings.topic_events));
+  if (!events) return runtime::with_fix(events.error(), application.settings);
+  found.events = std::move(events).value();
+  look_at_letters(application, id, wanted, found);
+  options.view == View::kJson ? print_found_json(found) : print_found(found, options.view, application.settings);
+  if (!all_asked(found.answers)) return unowned();
+  const bool known = for_each_document(found.answers, [](const Json&, const Json&) {});
+  if (known || !found.events.events.empty() || !found.letters.empty()) return Done{};
+  return unknown(id, found.answers);
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {
@@ -156,7 +213,7 @@ Result<> list(const config::Settings& settings, const ListOptions& wanted, const
       static_cast<std::size_t>(std::min<std::int64_t>(wanted.documents_max, admin::kPageDocumentsMax));
   Answers answers;
   if (auto asked = session.value()->collect(query, answers, whole); !asked) return asked;
-  Found found;
+  Listing found;
   for (const auto& [partition, part] : answers.partitions()) {
     if (is_refused(part)) continue;
     query.partition = Partition(static_cast<std::int32_t>(partition));
@@ -182,10 +239,11 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
     Answers answers;
     if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
     if (options.view == View::kJson) {
-      print_json(answers, answers.complete());
+      print_json(Json{
+          {"complete", answers.complete()}, {"partitions", answers.parts()}, {"targets", admin::targets_of(answers)}});
     } else {
       if (watch) std::puts(admin::time_text(runtime::SystemClock().now()).c_str());
-      std::fputs(stats_text(answers, options.view).c_str(), stdout);
+      std::fputs((stats_text(answers, options.view) + "\n" + target_stats_text(answers)).c_str(), stdout);
     }
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
     if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());
@@ -202,7 +260,7 @@ Result<> topology(const config::Settings& settings, const AskOptions& options) {
   if (auto asked = session.value()->collect_instances(admin::TopologyQuery{}, answers); !asked) return asked;
   if (auto asked = session.value()->collect(admin::TopologyQuery{}, answers, whole); !asked) return asked;
   if (options.view == View::kJson)
-    print_json(answers, answers.complete());
+    print_answers(answers, answers.complete());
   else
     std::fputs(topology_text(answers, options.view).c_str(), stdout);
   return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));

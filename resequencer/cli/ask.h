@@ -30,8 +30,13 @@ struct ListOptions {
 // Each prints what it found. kTimeout: not every partition was answered for, and stderr says which were not; what came
 // is printed all the same. kInvalid: the id is unknown (describe), or the request was refused.
 Result<> describe(const config::Settings& settings, const std::string& id, const AskOptions& options);
-// Where the document stands, and what became of its inputs as far as the events topic tells.
-Result<> why(const config::Settings& settings, const std::string& id, const AskOptions& options);
+struct WhyOptions {
+  std::int64_t last = 20;  // so many events, the newest; a run of inputs dropped for one reason counts once
+  bool all = false;        // however many there are, and however long it takes
+};
+// Where the document stands, its dead letters, and what became of its inputs as far as the events topic tells.
+Result<> why(const config::Settings& settings, const std::string& id, const WhyOptions& wanted,
+             const AskOptions& options);
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options);
 Result<> stats(const config::Settings& settings, bool watch, const AskOptions& options);
 Result<> topology(const config::Settings& settings, const AskOptions& options);

@@ -17,6 +17,7 @@
 #include "runtime/application.h"
 #include "runtime/clients.h"
 #include "runtime/needed_rights.h"
+#include "runtime/open_files.h"
 #include "runtime/recovery.h"
 #include "runtime/topic_rules.h"
 #include "store/disk_copy.h"
@@ -26,7 +27,7 @@ namespace reseq::cli {
 
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
+constexpr std::size_t kAdminTopics = 2;
 
 class Check {
  public:
@@ -44,6 +45,7 @@ class Check {
   void look(ReadState read_state) {
     findings_.add(Verdict::kOk, "config", "application " + s().application_id + ", instance " + s().instance_id);
     if (!look_at_brokers()) return;
+    look_at_open_files();
     look_at_folder();
     look_at_admin_topics();
     const bool may = look_at_rights();
@@ -54,7 +56,7 @@ class Check {
     auto opened = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
     if (!opened) return refuse("librdkafka", opened.error().message);
     cluster_ = std::move(opened).value();
-    auto answers = application_.ask(*cluster_, kAskLimit);
+    auto answers = application_.ask(*cluster_, runtime::kBrokerAnswerLimit);
     if (!answers) return refuse("brokers", runtime::with_fix(answers.error(), s()).message);
     answers_ = std::move(answers).value();
     findings_.add(Verdict::kOk, "brokers", s().bootstrap_servers + ", cluster " + application_.cluster_id);
@@ -67,7 +69,7 @@ class Check {
       const std::vector<kafka::Right> more = runtime::admin_rights(application_);
       needed.insert(needed.end(), more.begin(), more.end());
     }
-    auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kAskLimit);
+    auto told = kafka::ask_rights(runtime::connection_of(s()), needed, runtime::kBrokerAnswerLimit);
     if (!told) return refuse("rights", told.error().message);
     if (auto looked = look_at_own_ids(told.value()); !looked) return refuse("rights", looked.error().message);
     const bool good = note("rights", runtime::judge_rights(s(), told.value()));
@@ -78,16 +80,23 @@ class Check {
   // Without them everything else works.
   void look_at_admin_topics() {
     auto admin = kafka::Admin::open(runtime::connection_of(s()));
+    std::string missing;
     for (const std::string& topic : {s().topic_admin_requests, s().topic_admin_replies}) {
-      const auto exists =
-          admin ? admin.value()->partition_count(topic, kAskLimit) : Result<std::int32_t>(admin.error());
+      const auto exists = admin ? admin.value()->partition_count(topic, runtime::kBrokerAnswerLimit)
+                                : Result<std::int32_t>(admin.error());
       // What may not even be asked is a matter of rights.
       if (exists || kafka::is_forbidden(exists.error())) continue;
       admin_topics_ = false;
+      if (kafka::is_unknown_topic(exists.error())) {
+        missing += (missing.empty() ? "" : ", ") + topic;
+        continue;
+      }
       findings_.add(Verdict::kWarning, "admin",
-                    "queries will not be answered: topic " + topic + ": " + exists.error().message +
-                        ": `resequencer init` creates it");
+                    "queries will not be answered: topic " + topic + ": " + exists.error().message);
     }
+    if (missing.empty()) return;
+    findings_.add(Verdict::kWarning, "admin",
+                  "queries will not be answered without the topics " + missing + ": `resequencer init` creates them");
   }
 
   // Where the prefix of all transactional ids is not granted, each of those that this process has may be.
@@ -96,8 +105,8 @@ class Check {
       return answer.right.resource == kafka::Resource::kTransactionalId && answer.granted == kafka::Granted::kNo;
     });
     if (prefix == told.end()) return Done{};
-    const auto own =
-        kafka::ask_rights(runtime::connection_of(s()), runtime::own_transactional_ids(application_), kAskLimit);
+    const auto own = kafka::ask_rights(runtime::connection_of(s()), runtime::own_transactional_ids(application_),
+                                       runtime::kBrokerAnswerLimit);
     if (!own) return own.error();
     const bool any = std::any_of(own.value().begin(), own.value().end(), [](const kafka::RightAnswer& answer) {
       return answer.granted == kafka::Granted::kYes;
@@ -124,9 +133,14 @@ class Check {
     const bool good = note("topics", runtime::judge_topics(application_, answers_));
     if (good)
       findings_.add(Verdict::kOk, "topics",
-                    std::to_string(answers_.size()) + " topics, inputs with " +
+                    std::to_string(answers_.size() + (admin_topics_ ? kAdminTopics : 0)) + " topics, inputs with " +
                         std::to_string(application_.partitions) + " partitions");
     return good;
+  }
+
+  void look_at_open_files() {
+    if (const auto few = runtime::too_few_open_files(runtime::raise_open_files(), application_.partitions, s().workers))
+      findings_.add(Verdict::kWarning, "files", *few);
   }
 
   void look_at_folder() {
@@ -188,8 +202,8 @@ class Check {
   // Positions only rise, also while an instance runs: what is asked later and is lower was moved.
   void look_at_positions(kafka::Admin& admin, Role role) {
     const std::string& topic = application_.topics.name(application_.topics.of(role));
-    const auto begins = admin.begins(topic, kAskLimit);
-    const auto committed = begins ? admin.committed(s().application_id, topic, kAskLimit) : begins;
+    const auto begins = admin.begins(topic, runtime::kBrokerAnswerLimit);
+    const auto committed = begins ? admin.committed(s().application_id, topic, runtime::kBrokerAnswerLimit) : begins;
     if (!committed) return (void)refuse("offsets", committed.error().message);
     for (const Partition partition : empty_) {
       const Offset offset = committed.value()[static_cast<std::size_t>(partition.value())].offset;

@@ -35,6 +35,7 @@ struct Options {
   std::int64_t timeout_ms = admin::kTimeoutDefault.value();
   GivenId id;
   ListOptions list;
+  WhyOptions why;
   std::int64_t older_than_ms = 0;
   bool watch = false;
   Operations operations;
@@ -94,6 +95,9 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   }
   for (CLI::App* command : {all.describe, all.why}) options.id.declare(*command);
+  CLI::Option* last = all.why->add_option("--last", options.why.last, "so many events, the newest (20)")
+                          ->check(whole_number(1, INT32_MAX));
+  all.why->add_flag("--all", options.why.all, "all events, however long it takes to read them")->excludes(last);
   all.stats->add_flag("--watch", options.watch, "again every two seconds, until it is interrupted");
   const std::map<std::string, admin::State> states = {{"any", admin::State::kAny},
                                                       {"live", admin::State::kLive},
@@ -153,7 +157,7 @@ std::optional<Result<>> ask(const Subcommands& all, Options options, const confi
   const auto id = options.id.bytes();
   if (!id) return id.error();
   if (all.describe->parsed()) return describe(settings, id.value(), options.ask);
-  if (all.why->parsed()) return why(settings, id.value(), options.ask);
+  if (all.why->parsed()) return why(settings, id.value(), options.why, options.ask);
   if (all.list->parsed()) return list(settings, options.list, options.ask);
   if (all.stats->parsed()) return stats(settings, options.watch, options.ask);
   if (all.topology->parsed()) return topology(settings, options.ask);

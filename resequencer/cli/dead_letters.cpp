@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <deque>
+#include <set>
 
 #include "admin/document_json.h"
 #include "admin/json_text.h"
@@ -11,12 +12,15 @@
 #include "cli/progress.h"
 #include "cli/refusal.h"
 #include "cli/session.h"
+#include "cli/show.h"
 #include "cli/table.h"
 #include "cli/writing.h"
 #include "codec/dead_letter.h"
 #include "codec/header_names.h"
+#include "kafka/admin.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
+#include "runtime/letters.h"
 #include "runtime/log_reading.h"
 
 namespace reseq::cli {
@@ -44,23 +48,25 @@ bool fits(const DeadLetter& letter, const LetterFilter& filter, UnixMs now) {
   return filter.since == Milliseconds(0) || now.value() - letter.at.value() <= filter.since.value();
 }
 
-struct Found {
+struct FoundLetters {
   std::vector<DeadLetter> letters;  // the newest that fit, oldest first
   std::size_t others = 0;           // that fit and are older
+  runtime::LetterCounts counts;     // of all that fit
 };
 
-Result<Found> find(const runtime::Application& application, const LetterFilter& filter) {
+Result<FoundLetters> find(const runtime::Application& application, const LetterFilter& filter) {
   auto log = LogReading::open(application, application.settings.topic_dead_letter);
   if (!log) return runtime::with_fix(log.error(), application.settings);
   const UnixMs now = runtime::SystemClock().now();
   const auto enough = static_cast<std::size_t>(filter.letters_max);
-  Found found;
+  FoundLetters found;
   const runtime::GoOn progress = progress_of(application.settings.topic_dead_letter);
   for (std::int32_t p = 0; p < log.value().partitions(); ++p) {
     std::deque<DeadLetter> newest;
     const auto visit = [&](const kafka::Record& record) {
       DeadLetter letter = dead_letter_of(record);
       if (!fits(letter, filter, now)) return;
+      found.counts.add(letter.text(codec::header::kReason), letter.at);
       newest.push_back(std::move(letter));
       if (newest.size() > enough) newest.pop_front(), ++found.others;
     };
@@ -81,14 +87,64 @@ Result<Found> find(const runtime::Application& application, const LetterFilter& 
 Json json_of(const DeadLetter& letter) {
   Json object = {{"place", text_of(letter.place)},
                  {"time", admin::time_text(letter.at)},
+                 {"first_written", admin::time_text(letter.first_written())},
                  {"reason", letter.text(codec::header::kReason)},
                  {"source", source_text(letter)}};
   if (letter.key) admin::set_bytes(object, "id", *letter.key);
   return object;
 }
 
-void print_json(const Json& json) {
-  std::fputs(admin::indented(json).c_str(), stdout);
+// How keys become partitions; without a number of them nobody can say where a key belongs.
+struct Placing {
+  Partitioner partitioner = Partitioner::kUnchecked;
+  std::int32_t partitions = 0;
+};
+
+bool is_misrouted(const DeadLetter& letter) {
+  return letter.text(codec::header::kReason) == name_of(Reason::kMisrouted) && letter.key && letter.source_partition();
+}
+
+// Asked only if a letter needs it; brokers that do not tell leave the letters without it.
+Placing placing_for(const runtime::Application& application, const std::vector<DeadLetter>& letters) {
+  Placing placing{application.partitioner};
+  if (std::none_of(letters.begin(), letters.end(), is_misrouted)) return placing;
+  auto admin = kafka::Admin::open(runtime::cluster_settings_of(application, std::nullopt).connection);
+  if (!admin) return placing;
+  const auto count = admin.value()->partition_count(application.settings.topic_requests, runtime::kBrokerAnswerLimit);
+  placing.partitions = count ? count.value() : 0;
+  return placing;
+}
+
+std::optional<runtime::Misplaced> misplacement_of(const DeadLetter& letter, const Placing& placing) {
+  if (!is_misrouted(letter)) return std::nullopt;
+  return runtime::misplaced(*letter.key, Partition(*letter.source_partition()), placing.partitioner,
+                            placing.partitions);
+}
+
+void add_misplacement(Json& object, const DeadLetter& letter, const Placing& placing) {
+  const auto misplaced = misplacement_of(letter, placing);
+  if (!misplaced) return;
+  object["belongs_to"] = misplaced->belongs_to.value();
+  object["fix"] = runtime::fix_of(*misplaced, placing.partitioner);
+}
+
+// Each once.
+std::set<std::string> fixes_of(const std::vector<DeadLetter>& letters, const Placing& placing) {
+  std::set<std::string> fixes;
+  for (const DeadLetter& letter : letters)
+    if (const auto misplaced = misplacement_of(letter, placing))
+      fixes.insert(runtime::fix_of(*misplaced, placing.partitioner));
+  return fixes;
+}
+
+// By reason; empty when there are none.
+std::string counts_text(const runtime::LetterCounts& counts) {
+  if (counts.by_reason().empty()) return "";
+  Table table({"REASON", "LETTERS", "OLDEST", "NEWEST"});
+  for (const Json& one : counts.json())
+    table.add({admin::text_in(one, "reason"), admin::number_text(one, "letters"), admin::text_in(one, "oldest"),
+               admin::text_in(one, "newest")});
+  return "\n" + table.text();
 }
 
 // What decides whether requests can go back.
@@ -117,8 +173,9 @@ std::optional<Error> obstacle(const DeadLetter& letter, const config::Settings& 
     return invalid(
         "a request without an epoch, and the default epoch was raised: it would count as newer than it is; send it "
         "with reseq-epoch");
-  const bool too_old = settings.watermark_retention_ms != 0 &&
-                       runtime::SystemClock().now().value() - letter.at.value() >= settings.watermark_retention_ms;
+  const bool too_old =
+      settings.watermark_retention_ms != 0 &&
+      runtime::SystemClock().now().value() - letter.first_written().value() >= settings.watermark_retention_ms;
   if (topic == settings.topic_requests && too_old && !now.old)
     return invalid(
         "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
@@ -161,6 +218,8 @@ Result<> send_again(Writing& writing, const DeadLetter& letter, const runtime::A
     partition = Partition(*letter.source_partition());
   std::vector<OwnedHeader> headers = letter.input_headers();
   if (needs_default_epoch(letter, application.settings)) headers.emplace_back(codec::header::kEpoch, "0");
+  if (letter.text(codec::header::kSourceTopic) == application.settings.topic_requests)
+    headers.emplace_back(codec::header::kFirstWritten, std::to_string(letter.first_written().value()));
   return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, headers, partition);
 }
 
@@ -279,6 +338,11 @@ bool DeadLetter::has(std::string_view name) const {
   return std::any_of(headers.begin(), headers.end(), [&](const auto& each) { return each.first == name; });
 }
 
+UnixMs DeadLetter::first_written() const {
+  const auto said = codec::parse_first_written(text(codec::header::kFirstWritten));
+  return said ? std::min(*said, at) : at;
+}
+
 std::vector<OwnedHeader> DeadLetter::input_headers() const {
   std::vector<OwnedHeader> kept;
   std::copy_if(headers.begin(), headers.end(), std::back_inserter(kept),
@@ -309,21 +373,33 @@ Result<DeadLetter> read_dead_letter(const runtime::Application& application, con
 
 Result<> list_dead_letters(const config::Settings& settings, const LetterFilter& filter, View view) {
   const runtime::Application application(settings);
-  const auto found = find(application, filter);
-  if (!found) return found.error();
+  const auto read = find(application, filter);
+  if (!read) return read.error();
+  const FoundLetters& found = read.value();
+  const Placing placing = placing_for(application, found.letters);
   if (view == View::kJson) {
     Json letters = Json::array();
-    for (const DeadLetter& letter : found.value().letters) letters.push_back(json_of(letter));
-    print_json({{"more", found.value().others}, {"dead_letters", std::move(letters)}});
+    for (const DeadLetter& letter : found.letters) {
+      Json one = json_of(letter);
+      add_misplacement(one, letter, placing);
+      letters.push_back(std::move(one));
+    }
+    print_json({{"more", found.others}, {"dead_letters", std::move(letters)}, {"reasons", found.counts.json()}});
     return Done{};
   }
   Table table({"PLACE", "TIME", "REASON", "ID", "SOURCE"});
-  for (const DeadLetter& letter : found.value().letters)
-    table.add({text_of(letter.place), admin::time_text(letter.at), letter.text(codec::header::kReason),
-               id_cell(letter.key.value_or("(no key)")), source_text(letter)});
+  for (const DeadLetter& letter : found.letters) {
+    const auto misplaced = misplacement_of(letter, placing);
+    table.add(
+        {text_of(letter.place), admin::time_text(letter.at), letter.text(codec::header::kReason),
+         id_cell(letter.key.value_or("(no key)")),
+         source_text(letter) + (misplaced ? ", belongs to " + std::to_string(misplaced->belongs_to.value()) : "")});
+  }
   std::fputs(table.text().c_str(), stdout);
-  if (found.value().others > 0)
-    std::fprintf(stderr, "resequencer: %zu older ones fit as well: --max shows more of them\n", found.value().others);
+  std::fputs(counts_text(found.counts).c_str(), stdout);
+  for (const std::string& fix : fixes_of(found.letters, placing)) std::printf("misrouted: %s\n", fix.c_str());
+  if (found.others > 0)
+    std::fprintf(stderr, "resequencer: %zu older ones fit as well: --max shows more of them\n", found.others);
   return Done{};
 }
 
@@ -332,8 +408,10 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
   const auto read = read_dead_letter(application, place);
   if (!read) return read.error();
   const DeadLetter& letter = read.value();
+  const Placing placing = placing_for(application, {letter});
   if (view == View::kJson) {
     Json object = json_of(letter);
+    add_misplacement(object, letter, placing);
     object["headers"] = Json::array();
     for (const auto& [name, value] : letter.headers) {
       Json header = Json::object();
@@ -348,6 +426,9 @@ Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& p
   std::printf("id       %s\nreason   %s\nsource   %s\nwritten  %s\n", id_text(letter).c_str(),
               log::one_line(letter.text(codec::header::kReason)).c_str(), log::one_line(source_text(letter)).c_str(),
               admin::time_text(letter.at).c_str());
+  if (const auto misplaced = misplacement_of(letter, placing))
+    std::printf("belongs  to partition %d; %s\n", misplaced->belongs_to.value(),
+                runtime::fix_of(*misplaced, placing.partitioner).c_str());
   for (const auto& [name, value] : letter.headers)
     std::printf("header   %s = %s\n", log::one_line(name).c_str(), value ? log::one_line(*value).c_str() : "(null)");
   if (!letter.payload)

@@ -40,6 +40,9 @@ struct DeadLetter {
   [[nodiscard]] std::optional<std::string> left_out() const;
   // Of the input; nothing when it does not say.
   [[nodiscard]] std::optional<std::int32_t> source_partition() const;
+  // When the input of the first letter was written: it may have become a letter more than once. By the letter itself if
+  // it does not say so.
+  [[nodiscard]] UnixMs first_written() const;
   // The record as it was: without what a dead letter adds.
   [[nodiscard]] std::vector<OwnedHeader> input_headers() const;
 };
@@ -59,7 +62,7 @@ Result<> list_dead_letters(const config::Settings& settings, const LetterFilter&
 Result<> show_dead_letter(const config::Settings& settings, const LetterPlace& place, View view);
 struct RedriveOptions {
   bool dry_run = false;
-  bool old = false;  // also requests that are older than watermark_retention_ms
+  bool old = false;  // also requests that were written watermark_retention_ms ago
   View view = View::kTable;
 };
 // Writes inputs again, as they came, to the topics that they came from: those named, or with no names all that fit.

@@ -1,5 +1,6 @@
 #include "cli/init.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -16,27 +17,27 @@ namespace reseq::cli {
 
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kCreateLimit{60'000};
-// What we add to a record on its way to work or dead-letter is below this (DESIGN 7).
+// What we add to a record on its way to work or dead-letter is below this.
 constexpr std::int64_t kOwnHeaderBytes = 64 * 1024;
 constexpr std::int64_t kReplicasForTwoInSync = 3;
 constexpr const char* kSevenDays = "604800000";
 constexpr const char* kOneHour = "3600000";
 
 // `inputs`: partitions of the inputs, and of what is partitioned like them.
-std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, std::int64_t inputs) {
+std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, std::int64_t inputs,
+                                       std::int64_t replicas) {
   const config::Settings& s = application.settings;
   const runtime::Topics& topics = application.topics;
   const std::string input_bytes = std::to_string(s.init_max_message_bytes);
   const std::string output_bytes = std::to_string(s.init_max_message_bytes + kOwnHeaderBytes);
   std::vector<kafka::TopicSpec> specs;
-  // One broker may fail without losing what was acknowledged, and without stopping (RELIABILITY C24).
-  const bool replicated = s.init_replication >= kReplicasForTwoInSync;
+  // One broker may fail without losing what was acknowledged, and without stopping.
+  const bool replicated = replicas >= kReplicasForTwoInSync;
   const auto add = [&](const std::string& topic, std::int64_t partitions, kafka::Properties configs) {
     if (replicated) configs.emplace_back("min.insync.replicas", "2");
-    specs.push_back({topic, static_cast<std::int32_t>(partitions), static_cast<std::int32_t>(s.init_replication),
-                     std::move(configs)});
+    specs.push_back(
+        {topic, static_cast<std::int32_t>(partitions), static_cast<std::int32_t>(replicas), std::move(configs)});
   };
   const auto of = [&](Role role) { return topics.name(topics.of(role)); };
   // A request must not outlive the memory of its document (topic_rules.h); results are needed while an outage lasts.
@@ -49,7 +50,7 @@ std::vector<kafka::TopicSpec> specs_of(const runtime::Application& application, 
   add(of(Role::kWork), s.init_work_partitions, {{"max.message.bytes", output_bytes}});
   add(of(Role::kDeadLetter), inputs, {{"cleanup.policy", "delete"}, {"max.message.bytes", output_bytes}});
   add(of(Role::kEvents), inputs, {{"cleanup.policy", "delete"}});
-  // Seven days: longer than an instance is likely to be away (RELIABILITY C22).
+  // Seven days: longer than an instance is likely to be away.
   add(of(Role::kChangelog), inputs,
       {{"cleanup.policy", "compact"},
        {"delete.retention.ms", kSevenDays},
@@ -74,7 +75,7 @@ Result<Partitions> ask_partitions(kafka::Admin& admin, const runtime::Applicatio
   names.push_back(application.settings.topic_admin_replies);
   Partitions found;
   for (const std::string& name : names) {
-    const auto count = admin.partition_count(name, kAskLimit);
+    const auto count = admin.partition_count(name, runtime::kBrokerAnswerLimit);
     if (!count && !kafka::is_unknown_topic(count.error())) return count.error();
     found[name] = count ? count.value() : 0;
   }
@@ -101,6 +102,14 @@ Result<std::int32_t> input_partitions(const runtime::Application& application, c
   return decided != 0 ? decided : static_cast<std::int32_t>(application.settings.init_partitions);
 }
 
+// What is configured, or as many as lose nothing with one broker, where there are so many.
+Result<std::int64_t> replicas_of(kafka::Admin& admin, const config::Settings& s) {
+  if (s.init_replication != 0) return s.init_replication;
+  const auto brokers = admin.broker_count(runtime::kBrokerAnswerLimit);
+  if (!brokers) return brokers.error();
+  return std::min<std::int64_t>(kReplicasForTwoInSync, std::max(1, brokers.value()));
+}
+
 Error with_rights(Error error, const config::Settings& settings) {
   if (kafka::is_forbidden(error))
     error.message += ": init needs Create and Describe on the topics, which begin with " + settings.application_id +
@@ -117,7 +126,7 @@ Result<> init(config::Settings settings, Write write) {
     // Whether brokers can be talked to at all, with a good answer why not.
     auto probe = kafka::open_cluster(runtime::cluster_settings_of(application, std::nullopt));
     if (!probe) return probe.error();
-    if (auto id = probe.value()->cluster_id(kAskLimit); !id) return runtime::with_fix(id.error(), s);
+    if (auto id = probe.value()->cluster_id(runtime::kBrokerAnswerLimit); !id) return runtime::with_fix(id.error(), s);
   }
   auto admin = kafka::Admin::open(runtime::connection_of(s));
   if (!admin) return admin.error();
@@ -125,7 +134,9 @@ Result<> init(config::Settings settings, Write write) {
   if (!found) return with_rights(found.error(), s);
   const auto inputs = input_partitions(application, found.value());
   if (!inputs) return inputs.error();
-  const std::vector<kafka::TopicSpec> specs = specs_of(application, inputs.value());
+  const auto replicas = replicas_of(*admin.value(), s);
+  if (!replicas) return replicas.error();
+  const std::vector<kafka::TopicSpec> specs = specs_of(application, inputs.value(), replicas.value());
   std::vector<kafka::TopicSpec> missing;
   for (const kafka::TopicSpec& spec : specs)
     if (found.value().at(spec.name) == 0) missing.push_back(spec);
@@ -135,7 +146,10 @@ Result<> init(config::Settings settings, Write write) {
   for (const kafka::TopicSpec& spec : specs) {
     const std::int32_t count = found.value().at(spec.name);
     const char* what = count != 0 ? "exists" : write == Write::kReally ? "created" : "would be created";
-    std::printf("%-16s  %s partitions=%d\n", what, spec.name.c_str(), count != 0 ? count : spec.partitions);
+    std::printf("%-16s  %s partitions=%d", what, spec.name.c_str(), count != 0 ? count : spec.partitions);
+    // Those of a topic that exists are for `check`.
+    if (count == 0) std::printf(" replicas=%d", spec.replication);
+    std::printf("\n");
   }
   return Done{};
 }

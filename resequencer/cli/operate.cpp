@@ -32,15 +32,7 @@ using admin::text_in;
 using runtime::LogReading;
 namespace header = codec::header;
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr std::size_t kControlIdBytesMax = 200;  // what is drawn comes behind it
-
-std::string draw_control_id() {
-  std::random_device random;
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "op-%08x%08x", random(), random());
-  return text.data();
-}
 
 // One operation on its way: the same record to each partition concerned, and what became of each.
 class Operation {
@@ -70,12 +62,7 @@ class Operation {
       return invalid("--expect-seq \"" + *expected.sequence +
                      "\" is no sequence of this application (sequence_kind = \"" + application_.settings.sequence_kind +
                      "\")");
-    const auto& all = application_.settings.targets;
-    const auto is_it = [&](const config::Target& one) { return one.name == target; };
-    if (!target || std::any_of(all.begin(), all.end(), is_it)) return Done{};
-    std::string names;
-    for (const config::Target& one : all) names += (names.empty() ? "" : ", ") + one.name;
-    return invalid("there is no target \"" + *target + "\": there are " + names);
+    return check_operation(application_.settings, target, options_);
   }
 
   // To where the document is.
@@ -102,15 +89,13 @@ class Operation {
   Result<std::int32_t> partitions() const {
     auto admin = kafka::Admin::open(runtime::connection_of(application_.settings));
     if (!admin) return admin.error();
-    auto count = admin.value()->partition_count(application_.settings.topic_control, kAskLimit);
+    auto count = admin.value()->partition_count(application_.settings.topic_control, runtime::kBrokerAnswerLimit);
     if (!count) return runtime::with_fix(count.error(), application_.settings);
     return count;
   }
 
   Result<> run(const std::vector<std::int32_t>& where, std::int32_t count, const std::optional<std::string>& key,
                const std::optional<std::string>& payload) {
-    if (!codec::is_utf8(options_.control_id) || options_.control_id.size() > kControlIdBytesMax)
-      return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
     for (const std::int32_t partition : where)
       if (partition < 0 || partition >= count)
         return invalid("there is no partition " + std::to_string(partition) + ": there are " + std::to_string(count));
@@ -211,6 +196,25 @@ class Operation {
 
 }  // namespace
 
+std::string draw_control_id() {
+  std::random_device random;
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "op-%08x%08x", random(), random());
+  return text.data();
+}
+
+Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
+                         const OperationOptions& options) {
+  if (!codec::is_utf8(options.control_id) || options.control_id.size() > kControlIdBytesMax)
+    return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
+  const auto& all = settings.targets;
+  const auto is_it = [&](const config::Target& one) { return one.name == target; };
+  if (!target || std::any_of(all.begin(), all.end(), is_it)) return Done{};
+  std::string names;
+  for (const config::Target& one : all) names += (names.empty() ? "" : ", ") + one.name;
+  return invalid("there is no target \"" + *target + "\": there are " + names);
+}
+
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
   if (wanted.id.empty()) return invalid("the id is empty: no document has that");
   Operation operation(settings, "expire", options);
@@ -232,7 +236,9 @@ Result<> raise_version_floor(const config::Settings& settings, const FloorReques
 
 Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
                const OperationOptions& options) {
-  return Operation(settings, paused ? "pause" : "resume", options).run_for(partition);
+  Operation operation(settings, paused ? "pause" : "resume", options);
+  if (auto known = operation.knows({}, {}); !known) return known;
+  return operation.run_for(partition);
 }
 
 Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options) {

@@ -1,5 +1,5 @@
 // Operations on what runs: control records that instances take in their order, exactly once, and answer on the events
-// topic (DESIGN 8; schemas/wire.md, "Control"). Whoever may write the control topic may do them.
+// topic (schemas/wire.md, "Control"). Whoever may write the control topic may do them.
 // Thread rule: main thread.
 #pragma once
 
@@ -42,6 +42,12 @@ struct FloorRequest {
   std::optional<std::uint64_t> expected;  // floor so far, 0 = none
   std::optional<std::int32_t> partition;  // absent: all
 };
+
+// A name that no other operation has: its events are told from all others by it.
+[[nodiscard]] std::string draw_control_id();
+// kInvalid: whoever decides it would refuse the target or the name.
+[[nodiscard]] Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
+                                       const OperationOptions& options);
 
 // Each prints what became of it, by partition. kInvalid: some partition refused it, or it cannot be written. kTimeout:
 // it is written, and nobody has confirmed it within the time-out.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/mend_all.h"
 #include "cli/option_values.h"
 #include "cli/refusal.h"
 #include "cli/reprocess.h"
@@ -40,6 +41,41 @@ void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
     command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")->transform(duration());
     command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
   }
+}
+
+// A document, or all of a state.
+void declare_documents(CLI::App& command, Operations& into) {
+  CLI::Option* id = into.id.declare(command);
+  id->required(false);
+  const std::map<std::string, admin::State> states = {{"overdue", admin::State::kOverdue},
+                                                      {"starving", admin::State::kStarving}};
+  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: overdue, starving")
+                           ->transform(one_of(states))
+                           ->option_text("STATE")
+                           ->excludes(id);
+  command.add_option("--prefix", into.selection.id_prefix, "with --state: ids that begin with it")->needs(state);
+  command.add_option("--older-than", into.older_than_ms, "with --state: waits for at least so long, as 90s, 10m, 2h")
+      ->transform(duration())
+      ->needs(state);
+  command.add_option("--max", into.selection.documents_max, "with --state: documents at most")
+      ->check(CLI::PositiveNumber)
+      ->needs(state);
+  command.add_option("--rate", into.selection.rate, "with --state: documents a second at most (100)")
+      ->check(whole_number(1, 100'000))
+      ->needs(state);
+  command.add_option("--from", into.selection.from, "with --state: where an earlier run has ended, as it said")
+      ->needs(state);
+  command.callback([id, state] {
+    if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
+  });
+}
+
+// What means a document, and what means a selection. REQUIRES: the other options of both commands are declared.
+void tell_selections_apart(const OperationCommands& all, Operations& into) {
+  all.reprocess->add_option("--target", into.selection.target, "with --state: documents that wait for this target")
+      ->needs(all.reprocess->get_option("--state"));
+  for (const char* name : {"--expect-seq", "--partition"})
+    all.expire->get_option(name)->excludes(all.expire->get_option("--state"));
 }
 
 std::vector<LetterPlace> places_of(const std::vector<std::string>& texts, std::string& wrong) {
@@ -80,7 +116,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
   all.resume = app.add_subcommand("resume", "let paused partitions go on");
   declare_letters(app, all, into);
-  for (CLI::App* command : {all.expire, all.reprocess}) into.id.declare(*command);
+  for (CLI::App* command : {all.expire, all.reprocess}) declare_documents(*command, into);
   all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
       ->required()
       ->expected(1);
@@ -99,6 +135,7 @@ OperationCommands declare_operations(CLI::App& app, Operations& into) {
   const auto partition_number = whole_number(0, INT32_MAX);
   all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
       ->check(partition_number);
+  tell_selections_apart(all, into);
   all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
       ->required()
       ->check(whole_number(1, kVersionLimit - 1));
@@ -141,6 +178,13 @@ std::optional<Result<>> operate(const OperationCommands& commands, Operations op
   std::string wrong;
   const std::vector<LetterPlace> places = places_of(operations.places, wrong);
   if (!wrong.empty()) return invalid(wrong);
+  operations.selection.older_than = Milliseconds(operations.older_than_ms);
+  if (commands.expire->parsed() && commands.expire->count("--state") > 0) {
+    operations.selection.target = operations.expire.target;
+    return expire_all(settings, operations.selection, options);
+  }
+  if (commands.reprocess->parsed() && commands.reprocess->count("--state") > 0)
+    return reprocess_all(settings, operations.selection, options);
   if (commands.expire->parsed()) return expire(settings, operations.expire, options);
   if (commands.release->parsed())
     return release(settings, {places.front(), operations.expected, operations.unknown}, options);

@@ -11,6 +11,7 @@
 
 #include "cli/operate.h"
 #include "cli/option_values.h"
+#include "cli/selection.h"
 
 namespace reseq::cli {
 
@@ -26,6 +27,8 @@ struct Operations {
   std::vector<std::string> places;
   bool unknown = false;
   GivenId id;
+  Selection selection;
+  std::int64_t older_than_ms = 0;
   bool old = false;
   LetterFilter filter;
   std::int64_t since_ms = 0;

@@ -23,9 +23,10 @@ struct GivenId {
   std::string text;
   bool base64 = false;
 
-  void declare(CLI::App& command) {
-    command.add_option("id", text, "the document's id")->required();
+  CLI::Option* declare(CLI::App& command) {
+    CLI::Option* id = command.add_option("id", text, "the document's id")->required();
     command.add_flag("--base64", base64, "the id is given in base64, as ids are shown that are no text (base64:...)");
+    return id;
   }
   // kInvalid: it was to be base64 and is not.
   [[nodiscard]] Result<std::string> bytes() const {

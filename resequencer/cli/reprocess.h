@@ -10,6 +10,8 @@
 
 namespace reseq::cli {
 
+// kInvalid: this application can reprocess nothing.
+[[nodiscard]] Result<> check_reprocess(const config::Settings& settings);
 // Reads the newest request of the document from `requests` and writes it again with `reseq-reprocess`; waits until its
 // new revision is known. If a newer request has come meanwhile it is superseded, and nothing is lost. kInvalid: the
 // document or its request is not known or not kept any more.

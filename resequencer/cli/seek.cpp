@@ -31,7 +31,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kPollSlice{100};
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr Milliseconds kSlack{5'000};
@@ -70,7 +69,7 @@ class Seek {
   Result<> open() {
     auto probe = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
     if (!probe) return probe.error();
-    const auto answers = application_.ask(*probe.value(), kAskLimit);
+    const auto answers = application_.ask(*probe.value(), runtime::kBrokerAnswerLimit);
     if (!answers) return runtime::with_fix(answers.error(), application_.settings);
     for (const runtime::Finding& finding : runtime::judge_topics(application_, answers.value()))
       if (finding.severity == runtime::Severity::kError) return invalid(finding.text);
@@ -104,7 +103,7 @@ class Seek {
     const auto until =
         SteadyClock::now() + std::chrono::milliseconds(application_.settings.session_timeout_ms + kSlack.value());
     while (true) {
-      const auto members = admin_->members(application_.settings.application_id, kAskLimit);
+      const auto members = admin_->members(application_.settings.application_id, runtime::kBrokerAnswerLimit);
       if (members && members.value() == 0) return Done{};
       if (SteadyClock::now() > until) return members ? someone_runs() : members.error();
       std::this_thread::sleep_for(std::chrono::milliseconds(kPollSlice.value()));
@@ -120,7 +119,7 @@ class Seek {
     auto made = cluster_->consumer(application_.topics.of(Role::kRequests));
     if (!made) return made.error();
     consumer_ = std::move(made).value();
-    const auto until = SteadyClock::now() + std::chrono::milliseconds(kAskLimit.value());
+    const auto until = SteadyClock::now() + std::chrono::milliseconds(runtime::kBrokerAnswerLimit.value());
     while (SteadyClock::now() < until) {
       auto polled = consumer_->poll(kPollSlice);
       if (!polled) return polled.error();
@@ -138,7 +137,7 @@ class Seek {
     auto made = cluster_->producer();
     if (!made) return made.error();
     producer_ = std::move(made).value();
-    return producer_->init(kAskLimit);
+    return producer_->init(runtime::kBrokerAnswerLimit);
   }
 
   Result<> plan() {
@@ -166,11 +165,11 @@ class Seek {
   };
   Result<> ask(Role role) {
     const std::string& topic = application_.topics.name(application_.topics.of(role));
-    auto committed = admin_->committed(application_.settings.application_id, topic, kAskLimit);
+    auto committed = admin_->committed(application_.settings.application_id, topic, runtime::kBrokerAnswerLimit);
     if (!committed) return committed.error();
-    auto begins = admin_->begins(topic, kAskLimit);
+    auto begins = admin_->begins(topic, runtime::kBrokerAnswerLimit);
     if (!begins) return begins.error();
-    auto ends = admin_->stable_ends(topic, kAskLimit);
+    auto ends = admin_->stable_ends(topic, runtime::kBrokerAnswerLimit);
     if (!ends) return ends.error();
     offsets_[role] = {std::move(committed).value(), std::move(begins).value(), std::move(ends).value()};
     return Done{};
@@ -203,12 +202,11 @@ class Seek {
     return kNoOffset;
   }
 
-  [[nodiscard]] std::string word_for(Role role) const {
-    const auto& word = role == Role::kRequests  ? request_.requests
-                       : role == Role::kControl ? request_.control
-                                                : request_.commands;
-    return word.value_or(kStanding);
+  [[nodiscard]] const std::optional<std::string>& said_of(Role role) const {
+    return role == Role::kRequests ? request_.requests : role == Role::kControl ? request_.control : request_.commands;
   }
+  [[nodiscard]] bool named(Role role) const { return said_of(role).has_value(); }
+  [[nodiscard]] std::string word_for(Role role) const { return said_of(role).value_or(kStanding); }
 
   [[nodiscard]] Result<Offset> target_of(const Move& move, Offset begin, Offset end) const {
     const std::string word = word_for(move.role);
@@ -259,9 +257,9 @@ class Seek {
       for (const Move& move : plan.moves)
         next.push_back({{application_.topics.of(move.role), plan.partition}, move.to});
     }
-    if (auto flushed = producer_->flush(kAskLimit); !flushed) return flushed;
-    if (auto sent = producer_->send_offsets(next, *group_, kAskLimit); !sent) return sent;
-    return producer_->commit(kAskLimit);
+    if (auto flushed = producer_->flush(runtime::kBrokerAnswerLimit); !flushed) return flushed;
+    if (auto sent = producer_->send_offsets(next, *group_, runtime::kBrokerAnswerLimit); !sent) return sent;
+    return producer_->commit(runtime::kBrokerAnswerLimit);
   }
 
   // As a takeover would write it: a generation of its own, nothing decided.
@@ -273,6 +271,8 @@ class Seek {
       meta.positions.push_back({move.role, move.to});
       meta.ranges.push_back({move.role, move.to, move.to});
     }
+    // Whoever names an input says that this position is right for the log that is there now.
+    std::erase_if(meta.pins, [this](const InputPin& pin) { return named(pin.role); });
     runtime::append_generation(meta.lineage, plan.survey.end);
     meta.now = std::max(meta.now, clock_.now());
     meta.swept_from.clear();

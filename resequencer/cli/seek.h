@@ -1,5 +1,5 @@
 // seek: the one way to make a stopped application go on from other input positions than those it stands at, or to
-// accept offsets that something else committed (DESIGN 7, birth). The meta row in the changelog and the committed
+// accept offsets that something else committed. The meta row in the changelog and the committed
 // offsets change together, in one transaction.
 // Thread rule: main thread.
 #pragma once

@@ -16,6 +16,8 @@
 
 namespace reseq::cli {
 
+enum class ReportView : std::uint8_t { kText, kJson };
+
 namespace {
 
 // Where no configuration file says something else.
@@ -23,14 +25,12 @@ constexpr const char* kStateDir = "resequencer-observed";
 constexpr const char* kApplication = "pipeline";
 constexpr const char* kTarget = "output";
 
-enum class View : std::uint8_t { kText, kJson };
-
-void print(const observe::Json& report, View view) {
-  const std::string text = view == View::kJson ? admin::indented(report) : observe::report_text(report);
+void print(const observe::Json& report, ReportView view) {
+  const std::string text = view == ReportView::kJson ? admin::indented(report) : observe::report_text(report);
   std::fputs(text.c_str(), stdout);
 }
 
-Result<> observe_and_print(config::Settings settings, bool anew, View view) {
+Result<> observe_and_print(config::Settings settings, bool anew, ReportView view) {
   const auto report = observe::observe(std::move(settings), anew);
   if (!report) return report.error();
   print(report.value(), view);
@@ -41,7 +41,7 @@ Result<> observe_and_print(config::Settings settings, bool anew, View view) {
 
 struct Shadow::Options {
   std::string config_file;
-  View view = View::kText;
+  ReportView view = ReportView::kText;
   bool anew = false;
   // By key of the configuration; empty = not given.
   std::map<std::string, std::string> given;
@@ -52,7 +52,7 @@ struct Shadow::Options {
 Shadow::Shadow(CLI::App& app) : options_(std::make_unique<Options>()) {
   observe_ = app.add_subcommand("observe", "look at a live pipeline, write nothing to Kafka, report at the end");
   report_ = app.add_subcommand("report", "what an observer has found so far, or found before it ended");
-  const std::map<std::string, View> views = {{"text", View::kText}, {"json", View::kJson}};
+  const std::map<std::string, ReportView> views = {{"text", ReportView::kText}, {"json", ReportView::kJson}};
   for (CLI::App* command : {observe_, report_}) {
     command->add_option("--config", options_->config_file, "configuration file (TOML); none is needed");
     command->add_option("-o,--output", options_->view, "text or json")
@@ -83,6 +83,8 @@ void Shadow::declare_places() {
   option("--sequence-kind", "sequence_kind", "u64 (default), timestamp, lsn or text");
   option("--from", "observe.from", "beginning, end (default), or how long ago, as 30m, 2h, 7d");
   option("--for", "observe.for", "ends after that time, as 10m; 0s: after what is there now; default: at Ctrl-C");
+  option("--wrong-file", "observe.wrong_file",
+         "file for the documents that are wrong when it ends, a line of JSON for each; from the first start on");
   option("--http-listen", "http.listen", "host:port of /metrics; default: none without --config");
   observe_->add_option("--targets", options_->targets, "names of the targets, with --target")->delimiter(',');
   observe_->add_option("--kafka", options_->kafka,
@@ -140,7 +142,7 @@ std::optional<Result<>> Shadow::run() {
 }
 
 Result<> Shadow::observe(config::Settings settings) {
-  return observe_and_print(std::move(settings), false, View::kText);
+  return observe_and_print(std::move(settings), false, ReportView::kText);
 }
 
 }  // namespace reseq::cli

@@ -102,6 +102,13 @@ std::string document_text(const Json& part, const Json& document) {
   for (const Json& group : member(document, "groups")) add_line(text, "order", group_text(group));
   for (const Json& waiting : member(document, "waiting"))
     add_line(text, "waits", names_text(member(waiting, "targets")) + " since " + text_in(waiting, "since"));
+  for (const Json& one : member(document, "meanwhile"))
+    add_line(text, "released", names_text(member(one, "targets")) + " meanwhile, at " + text_in(one, "at"));
+  for (const Json& deletion : member(document, "deleted"))
+    add_line(text, "deleted",
+             text_in(deletion, "target") + " by " + order_text(member(deletion, "order")) + " at " +
+                 text_in(deletion, "at"));
+  add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));
   add_line(text, "barrier", order_text(member(document, "barrier")));
   add_line(text, "last version", text_in(document, "last_version"));
@@ -169,6 +176,18 @@ std::string stats_text(const admin::Answers& answers, View view) {
   return table.text();
 }
 
+// Durations are whole seconds.
+std::string target_stats_text(const admin::Answers& answers) {
+  Table table({"TARGET", "WAITING", "OVERDUE", "OLDEST SINCE", "RELEASED/S", "LAST RELEASE"});
+  for (const Json& one : admin::targets_of(answers)) {
+    const std::int64_t quiet = number_in(one, "quiet_ms", -1);
+    table.add({text_in(one, "target"), number_text(one, "waiting"), number_text(one, "overdue"),
+               text_in(one, "oldest_waits_since"), rate_text(one, "per_s"),
+               number_in(one, "released") == 0 ? "-" : std::to_string(quiet / 1000) + " s ago"});
+  }
+  return table.text();
+}
+
 std::string topology_text(const admin::Answers& answers, View view) {
   if (view == View::kWide) {
     Table table({"PARTITION", "INSTANCE", "WORKER", "HOST", "STATE", "GENERATION", "LAST COMMIT"});
@@ -186,6 +205,10 @@ std::string topology_text(const admin::Answers& answers, View view) {
                owned.empty() ? "-" : owned});
   }
   return table.text();
+}
+
+void print_json(const Json& value) {
+  std::fputs(admin::indented(value).c_str(), stdout);
 }
 
 }  // namespace reseq::cli

@@ -1,5 +1,5 @@
 // What instances answered, as a person or a program reads it.
-// Thread rule: pure functions.
+// Thread rule: pure functions, but for print_json(): main thread.
 #pragma once
 
 #include <string>
@@ -14,6 +14,9 @@ namespace reseq::cli {
 // One line per document. `documents`: each with the member `partition`.
 [[nodiscard]] std::string list_text(const admin::Json& documents, View view);
 [[nodiscard]] std::string stats_text(const admin::Answers& answers, View view);
+[[nodiscard]] std::string target_stats_text(const admin::Answers& answers);
 [[nodiscard]] std::string topology_text(const admin::Answers& answers, View view);
+// To stdout, for a program.
+void print_json(const admin::Json& value);
 
 }  // namespace reseq::cli

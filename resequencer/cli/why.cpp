@@ -13,6 +13,7 @@ namespace {
 using admin::bytes_in;
 using admin::Json;
 using admin::member;
+using admin::number_in;
 using admin::number_text;
 using admin::order_text;
 using admin::text_in;
@@ -33,13 +34,27 @@ std::string last_release(const Json& document, const std::string& target) {
   return "";
 }
 
+// "deleted by 2 at ..."; empty: its last release was no delete, or there was none.
+std::string deleted_text(const Json& document, const std::string& target) {
+  for (const Json& deletion : member(document, "deleted"))
+    if (text_in(deletion, "target") == target)
+      return "deleted by " + order_text(member(deletion, "order")) + " at " + text_in(deletion, "at");
+  return "";
+}
+
+// The barrier is the order of the last delete that was meant for all targets.
+std::string order_of(const Json& document, const Json& group) {
+  const Json order = member(group, "order");
+  return order_text(order) + (member(document, "barrier") == order ? ", which was requested as a delete" : "");
+}
+
 std::string pending_text(const Json& part, const Json& document, const Json& group, const std::string& target) {
-  std::string text =
-      "waits since " + waits_since(document, target) + " for the result of " + order_text(member(group, "order"));
+  std::string text = "waits since " + waits_since(document, target) + " for the result of " + order_of(document, group);
   const Json request = member(document, "request");
   if (request.is_object() && member(request, "order") == member(group, "order"))
     text +=
         ", requested at offset " + number_text(request, "offset") + " of partition " + number_text(part, "partition");
+  if (const std::string deleted = deleted_text(document, target); !deleted.empty()) return text + ", " + deleted;
   const std::string last = last_release(document, target);
   return text + (last.empty() ? ", has got nothing yet" : ", has " + last);
 }
@@ -69,10 +84,54 @@ std::string standing_text(const Json& part, const Json& document) {
   for (const Json& group : member(document, "groups")) {
     const std::string order = order_text(member(group, "order"));
     tell(member(group, "pending"), [&](const std::string& name) { return pending_text(part, document, group, name); });
-    tell(member(group, "served"), [&](const std::string&) { return "has " + order + ", the newest for it"; });
+    tell(member(group, "served"), [&](const std::string& name) {
+      const std::string deleted = deleted_text(document, name);
+      return deleted.empty() ? "has " + order_of(document, group) + ", the newest for it" : deleted;
+    });
     tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });
   }
   return text;
+}
+
+std::string older_text(const Json& part, const Json& document, const std::vector<PastEvent>& events,
+                       const std::string& requests) {
+  const Json newest = member(document, "request");
+  std::int64_t count = 0;
+  std::string last;
+  for (const PastEvent& event : events) {
+    const Json source = member(event.json, "source");
+    const std::string row = text_in(event.json, "table_row");
+    const bool is_older = text_in(event.json, "reason") == "superseded" && (row == "R0" || row == "R4");
+    if (!is_older || text_in(source, "topic") != requests || member(source, "partition") != member(part, "partition") ||
+        (newest.is_object() && number_in(source, "offset") < number_in(newest, "offset")))
+      continue;
+    count += event.count;
+    if (last.empty()) last = order_text(member(event.json, "order"));
+  }
+  if (count == 0) return "";
+  return "behind its newest request came " + std::to_string(count) + (count == 1 ? " older one" : " older ones") +
+         ", the last of them " + last +
+         ": if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does\n";
+}
+
+std::string letters_text(const Json& letters, std::int64_t others) {
+  std::string text;
+  for (const Json& letter : letters) {
+    text += log::one_line("dead letter " + text_in(letter, "place") + " of " + text_in(letter, "time") + ": " +
+                          text_in(letter, "reason") + ", from " + text_in(letter, "source")) +
+            "\n";
+    if (letter.contains("fix"))
+      text += "  it belongs to partition " + number_text(letter, "belongs_to") + "; " + text_in(letter, "fix") + "\n";
+  }
+  if (others > 0) text += "and " + std::to_string(others) + " older dead letters: `dead-letter list` names them\n";
+  return text;
+}
+
+std::string unread_text(const runtime::Unread& unread, const std::string& topic) {
+  if (unread.offsets == 0) return "";
+  return "not read: the oldest " + std::to_string(unread.offsets) + " of " + std::to_string(unread.of) +
+         " offsets of " + topic + ", partition " + std::to_string(unread.partition.value()) + ", written before " +
+         admin::time_text(unread.before) + "; --all reads them";
 }
 
 std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view) {
@@ -86,15 +145,12 @@ std::string timeline_text(const std::vector<runtime::PastEvent>& events, View vi
     std::string input = "-";
     if (source.is_object())
       input = text_in(source, "topic") + " " + number_text(source, "partition") + "@" + number_text(source, "offset");
-    std::vector<std::string> cells = {admin::time_text(event.at),
-                                      what_happened(json),
-                                      text_in(json, "reason"),
-                                      order_text(member(json, "order")),
-                                      order_text(member(json, "expected")),
-                                      text_in(json, "target"),
-                                      text_in(json, "version"),
-                                      text_in(json, "table_row"),
-                                      input};
+    if (event.count > 1) input += ", the first at " + admin::time_text(event.since);
+    const std::string times = event.count > 1 ? ", " + std::to_string(event.count) + " times" : "";
+    std::vector<std::string> cells = {
+        admin::time_text(event.at),        what_happened(json) + times,          text_in(json, "reason"),
+        order_text(member(json, "order")), order_text(member(json, "expected")), text_in(json, "target"),
+        text_in(json, "version"),          text_in(json, "table_row"),           input};
     if (view == View::kWide)
       cells.insert(cells.end(),
                    {bytes_in(json, "control_id"), text_in(json, "traceparent"), text_in(json, "tracestate")});

@@ -1,5 +1,5 @@
 // Why a document is, or is not, in its targets as it is: where each of its targets stands, and what became of every
-// input that the events topic still tells of.
+// input, as far as the events topic and the dead letters tell.
 // Thread rule: pure functions.
 #pragma once
 
@@ -14,7 +14,16 @@ namespace reseq::cli {
 
 // One line per target. `part`: of the partition that has the document.
 [[nodiscard]] std::string standing_text(const admin::Json& part, const admin::Json& document);
-// One line per event, oldest first.
+// Whether requests came behind the newest one and were older than it, and what that may mean; empty: none did.
+// `events`: of the document.
+[[nodiscard]] std::string older_text(const admin::Json& part, const admin::Json& document,
+                                     const std::vector<runtime::PastEvent>& events, const std::string& requests);
+// One line per dead letter, as runtime::letter_json() gives them. `others`: older ones that are not among them.
+[[nodiscard]] std::string letters_text(const admin::Json& letters, std::int64_t others);
+// One line per event or run, in their order.
 [[nodiscard]] std::string timeline_text(const std::vector<runtime::PastEvent>& events, View view);
+
+// What was not read of a topic, and how to read it; empty: nothing is lacking.
+[[nodiscard]] std::string unread_text(const runtime::Unread& unread, const std::string& topic);
 
 }  // namespace reseq::cli

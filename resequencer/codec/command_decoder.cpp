@@ -79,13 +79,15 @@ class Decoder {
   Revision revision() { return Revision(number<std::uint64_t>(HeaderKind::kRevision).value_or(0)); }
   std::optional<TargetSet> targets();
   std::optional<TargetNumber> target(std::string_view name);
-  // `payload_says`: without a header a null payload means delete, and with `upsert` it is a conflict.
+  // `payload_says`: without a header a null payload means delete, unless deletes are explicit; with `upsert` it is a
+  // conflict.
   Op op(bool payload_says);
   bool flag(HeaderKind kind);
-  template <typename Strong>
-  std::optional<Strong> strong(HeaderKind kind) {
+  // 0 is none.
+  std::optional<Version> version(HeaderKind kind) {
     const auto value = number<std::uint64_t>(kind);
-    return value ? std::optional(Strong(*value)) : std::nullopt;
+    if (value && *value >= kVersionLimit) refuse(Reason::kMalformedHeader);
+    return value ? std::optional(Version(*value)) : std::nullopt;
   }
 
   [[nodiscard]] std::uint64_t bytes_max() const {
@@ -140,7 +142,11 @@ Sequence Decoder::sequence() {
     refuse(Reason::kMissingSequence);
     return {};
   }
-  const auto parsed = header->value ? parse_sequence(context_.sequence_kind, *header->value) : std::nullopt;
+  if (!header->value) {
+    refuse(Reason::kMalformedHeader);
+    return {};
+  }
+  const auto parsed = parse_sequence(context_.sequence_kind, *header->value);
   if (!parsed) refuse(Reason::kMalformedSequence);
   return parsed.value_or(Sequence());
 }
@@ -167,13 +173,13 @@ std::optional<TargetNumber> Decoder::target(std::string_view name) {
 }
 
 Op Decoder::op(bool payload_says) {
-  const bool says_delete = payload_says && !record_.payload;
+  const bool is_null = payload_says && !record_.payload;
   const auto name = text(HeaderKind::kOp);
-  if (!name) return says_delete ? Op::kDelete : Op::kUpsert;
-  if (*name == "delete") return Op::kDelete;
-  if (*name != "upsert")
+  if (!name && is_null && !context_.explicit_deletes) return Op::kDelete;
+  if (name == "delete") return Op::kDelete;
+  if (name && name != "upsert")
     refuse(Reason::kMalformedHeader);
-  else if (says_delete)
+  else if (is_null)
     refuse(Reason::kOpPayloadConflict);
   return Op::kUpsert;
 }
@@ -192,8 +198,7 @@ Command Decoder::request() {
   // Only the resequencer raises a revision.
   refuse_reserved();
   if (found_.has(HeaderKind::kRevision)) refuse(Reason::kUnsupportedHeader);
-  const Header* name = found_.find(HeaderKind::kCommand);
-  if (name != nullptr && name->value != "register") refuse(Reason::kUnknownCommand);
+  if (const auto name = text(HeaderKind::kCommand); name && name != "register") refuse(Reason::kUnknownCommand);
   read_id();
   check_partition();
   if (context_.cloudevents) read_cloudevent();
@@ -211,8 +216,7 @@ Command Decoder::request() {
 }
 
 Command Decoder::reset() {
-  const Header* name = found_.find(HeaderKind::kControl);
-  if (name == nullptr || name->value != "reset") return refused(Reason::kUnknownControl);
+  if (text(HeaderKind::kControl) != "reset") return refused(Reason::kUnknownControl);
   refuse_reserved();
   const auto default_epoch = epoch();
   const auto id = text(HeaderKind::kControlId);
@@ -228,8 +232,7 @@ Command Decoder::command() {
       found_.has(HeaderKind::kControlPartition))
     refuse(Reason::kUnsupportedHeader);
   refuse_reserved();
-  const Header* header = found_.find(HeaderKind::kCommand);
-  const std::string_view name = header != nullptr && header->value ? *header->value : std::string_view();
+  const auto name = text(HeaderKind::kCommand);
   if (name == "sequence") return sequence_result();
   if (name == "register") return register_command();
   if (name == "unregister") return unregister();
@@ -290,13 +293,12 @@ void Decoder::read_sequence_result(SequenceResult& result) {
   else if (context_.targets->names().size() != 1)
     refuse(Reason::kMissingTarget);
   result.op = op(true);
-  result.observed = strong<Version>(HeaderKind::kObservedVersion);
+  result.observed = version(HeaderKind::kObservedVersion);
   result.output_bytes = bytes_max();
 }
 
 Command Decoder::operation() {
-  const Header* header = found_.find(HeaderKind::kControl);
-  const std::string_view name = header != nullptr && header->value ? *header->value : std::string_view();
+  const auto name = text(HeaderKind::kControl);
   const bool of_document = name == "expire" || name == "release";
   const bool of_partition = name == "raise-version-floor" || name == "pause" || name == "resume";
   if (!of_document && !of_partition) return refused(Reason::kUnknownControl);
@@ -343,11 +345,11 @@ Command Decoder::release(bool dry_run) {
 Command Decoder::raise_floor(bool dry_run) {
   RaiseFloor command;
   command.dry_run = dry_run;
-  const auto floor = strong<Version>(HeaderKind::kVersion);
-  if (!floor || *floor == Version() || floor->value() >= kVersionLimit) refuse(Reason::kMalformedHeader);
+  const auto floor = version(HeaderKind::kVersion);
+  if (!floor || *floor == Version()) refuse(Reason::kMalformedHeader);
   command.floor = floor.value_or(Version());
   if (const auto name = text(HeaderKind::kTarget)) command.target = target(*name);
-  command.expected = strong<Version>(HeaderKind::kControlExpectedVersion);
+  command.expected = version(HeaderKind::kControlExpectedVersion);
   if (failed()) return refused();
   return command;
 }
@@ -356,7 +358,13 @@ Command Decoder::raise_floor(bool dry_run) {
 
 Command decode(InputRecord& record, const DecodeContext& context) {
   RESEQ_ASSERT(context.targets != nullptr, "a decoder without a target table");
+  const std::uint64_t added = record.role == Role::kRequests ? 0 : kHeadersAddedMax;
+  if (record.headers.size() > context.headers_max + added) {
+    record.headers_left_out = static_cast<std::uint32_t>(record.headers.size());
+    record.headers = {};
+  }
   Decoder decoder(record, context);
+  if (record.headers_left_out > 0) return decoder.refused(Reason::kTooManyHeaders);
   switch (record.role) {
     case Role::kRequests:
       return decoder.request();

@@ -1,4 +1,4 @@
-// From a consumed record to a Command (DESIGN 4; schemas/wire.md). No Kafka types: pure.
+// From a consumed record to a Command (schemas/wire.md). No Kafka types: pure.
 // Thread rule: any thread.
 #pragma once
 
@@ -30,21 +30,28 @@ struct InputRecord {
   std::optional<std::string_view> key;
   std::optional<std::string_view> payload;
   std::span<const Header> headers;
-  std::optional<Said> said;  // once it was decoded
+  std::optional<Said> said;            // once it was decoded
+  std::uint32_t headers_left_out = 0;  // so many that they are not looked at; then headers is empty
 };
+
+// That work and a result have beside those of their request: what the contract and a pipeline add.
+inline constexpr std::uint32_t kHeadersAddedMax = 32;
 
 struct DecodeContext {
   const TargetTable* targets = nullptr;
   SequenceKind sequence_kind = SequenceKind::kU64;
   Partitioner partitioner = Partitioner::kMurmur2;
   std::int32_t partitions = 1;
-  bool tap = false;          // a null payload on `requests` then says nothing about op
-  bool cloudevents = false;  // profile: a request may say its id and sequence as CloudEvents do
+  bool tap = false;                        // a null payload on `requests` then says nothing about op
+  bool cloudevents = false;                // profile: a request may say its id and sequence as CloudEvents do
+  std::uint32_t headers_max = UINT32_MAX;  // of a request; more are left out
+  bool explicit_deletes = false;           // a null payload deletes only with `reseq-op: delete`
 };
 
 // Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one
-// counts. The reason told is the first of: unknown_control, unsupported_header, unknown_command, the id's, misrouted,
-// the sequence's, then whatever else is missing or malformed.
+// counts. The reason told is the first of: too_many_headers, unknown_control, unsupported_header, unknown_command
+// (malformed_header when the name is null), the id's, misrouted, the sequence's, then whatever else is missing or
+// malformed.
 // REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null.
 [[nodiscard]] Command decode(InputRecord& record, const DecodeContext& context);
 

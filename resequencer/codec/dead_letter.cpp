@@ -34,6 +34,15 @@ constexpr std::string_view kMessage = "kafka_dlt-exception-message";
 constexpr std::string_view kStackTrace = "kafka_dlt-exception-stacktrace";
 }  // namespace spring
 
+// When the input of the first letter was written: one that is sent again says so, and cannot become younger by it.
+std::optional<UnixMs> first_written(const InputRecord& input) {
+  std::optional<UnixMs> first;
+  if (input.timestamp > UnixMs()) first = input.timestamp;
+  const Header* said = find_header(input.headers, header::kFirstWritten);
+  const auto before = said != nullptr && said->value ? parse_first_written(*said->value) : std::nullopt;
+  return before && (!first || *before < *first) ? before : first;
+}
+
 std::string_view big_endian(std::uint64_t value, std::size_t bytes, Arena& arena) {
   char* const place = arena.allocate(bytes);
   for (std::size_t i = 0; i < bytes; ++i) place[i] = static_cast<char>(value >> (8 * (bytes - 1 - i)));
@@ -88,8 +97,8 @@ void make_fit(OutputRecord& record, const InputRecord& input, const EncodeContex
 
 // What only some dead letters say must not come from the input: whoever reads them would believe it.
 void remove_forged(const InputRecord& input, HeaderEdits& edits) {
-  for (const std::string_view name :
-       {header::kExpectedSeq, header::kPayloadOmitted, header::kHeadersOmitted, header::kKeyOmitted}) {
+  for (const std::string_view name : {header::kExpectedSeq, header::kFirstWritten, header::kPayloadOmitted,
+                                      header::kHeadersOmitted, header::kKeyOmitted}) {
     const auto has_name = [name](const auto& one) { return one.name == name; };
     const bool said = std::any_of(edits.begin(), edits.end(), has_name);
     if (!said && std::any_of(input.headers.begin(), input.headers.end(), has_name))
@@ -105,7 +114,7 @@ OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, co
   record.role = Role::kDeadLetter;
   record.key = input.key;
   record.payload = input.payload;
-  record.takes_input_headers = true;
+  record.takes_input_headers = input.headers_left_out == 0;
   record.edits.push_back({header::kReason, name_of(reason)});
   record.edits.push_back({header::kSourceTopic, context.input_topic});
   record.edits.push_back({header::kSourcePartition, decimal(input.partition.value(), arena)});
@@ -113,23 +122,33 @@ OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, co
   if (expected && !expected->sequence.bytes().empty())
     record.edits.push_back(
         {header::kExpectedSeq, arena.copy(format_sequence(context.sequence_kind, expected->sequence))});
+  if (const auto first = first_written(input))
+    record.edits.push_back({header::kFirstWritten, decimal(first->value(), arena)});
   if (context.dead_letter_headers == DeadLetterHeaders::kStreams)
     add_streams(name_of(reason), input, context, arena, record.edits);
   if (context.dead_letter_headers == DeadLetterHeaders::kSpring)
     add_spring(name_of(reason), input, context, arena, record.edits);
+  if (!record.takes_input_headers)
+    record.edits.push_back({header::kHeadersOmitted, decimal(input.headers_left_out, arena)});
   make_fit(record, input, context, arena);
   if (record.takes_input_headers) remove_forged(input, record.edits);
   return record;
 }
 
+std::optional<UnixMs> parse_first_written(std::string_view text) {
+  const auto ms = parse_decimal<std::uint64_t>(text);
+  if (!ms || *ms == 0 || *ms > static_cast<std::uint64_t>(INT64_MAX)) return std::nullopt;
+  return UnixMs(static_cast<std::int64_t>(*ms));
+}
+
 bool is_added_to_dead_letters(std::string_view name) {
-  constexpr std::array kAdded = {header::kReason,         header::kSourceTopic, header::kSourcePartition,
-                                 header::kSourceOffset,   header::kExpectedSeq, header::kPayloadOmitted,
-                                 header::kHeadersOmitted, header::kKeyOmitted,  streams::kException,
-                                 streams::kMessage,       streams::kStackTrace, streams::kTopic,
-                                 streams::kPartition,     streams::kOffset,     spring::kTopic,
-                                 spring::kPartition,      spring::kOffset,      spring::kTimestamp,
-                                 spring::kException,      spring::kMessage,     spring::kStackTrace};
+  constexpr std::array kAdded = {
+      header::kReason,      header::kSourceTopic,  header::kSourcePartition, header::kSourceOffset,
+      header::kExpectedSeq, header::kFirstWritten, header::kPayloadOmitted,  header::kHeadersOmitted,
+      header::kKeyOmitted,  streams::kException,   streams::kMessage,        streams::kStackTrace,
+      streams::kTopic,      streams::kPartition,   streams::kOffset,         spring::kTopic,
+      spring::kPartition,   spring::kOffset,       spring::kTimestamp,       spring::kException,
+      spring::kMessage,     spring::kStackTrace};
   return std::find(kAdded.begin(), kAdded.end(), name) != kAdded.end();
 }
 

@@ -16,6 +16,9 @@ namespace reseq::codec {
 [[nodiscard]] OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
                                        const EncodeContext& context, Arena& arena);
 
+// What kFirstWritten says; nothing when it is no time.
+[[nodiscard]] std::optional<UnixMs> parse_first_written(std::string_view text);
+
 // A dead letter adds it: it is none of the input's own.
 [[nodiscard]] bool is_added_to_dead_letters(std::string_view name);
 

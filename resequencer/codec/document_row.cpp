@@ -13,6 +13,8 @@
 //   version    := fixed64          deadline := time varint
 //   requested  := [order] position offset | payload hash fixed64 | [targets varint]
 //                 order: without its flag that of the newest group; targets: without it those known to that group
+//   extension 0 := (target varint | order | time varint)+            last releases that were deletes, each target once
+//   extension 4 := (targets varint | time varint)+                  last releases of waiting targets; sets disjoint
 //   order      := head u8 | [epoch varint] | sequence bytes | [revision varint]
 //   head       := 64 epoch is not 0     128 revision is not 0
 //                 + 0 .. 32: so many bytes of sequence, or
@@ -40,6 +42,10 @@ constexpr std::uint64_t kRequestedOrder = 256;
 constexpr std::uint64_t kRequestedTargets = 512;
 constexpr std::uint64_t kAllFlags = 1023;
 
+// Tags of extensions.
+constexpr std::uint64_t kDeletions = 0;  // no other can stand before it
+constexpr std::uint64_t kMeanwhile = 4;
+
 constexpr std::uint8_t kSetRequested = 1;
 constexpr std::uint8_t kSetPending = 2;
 constexpr std::uint8_t kSetServed = 4;
@@ -49,7 +55,7 @@ constexpr std::uint8_t kAllSetFlags = 15;
 constexpr std::uint8_t kHasEpoch = 64;
 constexpr std::uint8_t kHasRevision = 128;
 constexpr std::uint8_t kSizeMask = 63;
-constexpr std::size_t kNumberBytes = 8;  // sequences of this length lose their leading zeros
+constexpr std::size_t kStrippedSequenceBytes = 8;  // sequences of this length lose their leading zeros
 
 std::size_t leading_zeros(std::string_view sequence) {
   const std::size_t first = sequence.find_first_not_of('\0');
@@ -59,7 +65,7 @@ std::size_t leading_zeros(std::string_view sequence) {
 void write_order(const Order& order, ByteWriter& out) {
   std::string_view sequence = order.sequence.bytes();
   std::size_t size = sequence.size();
-  if (const std::size_t zeros = size == kNumberBytes ? leading_zeros(sequence) : 0; zeros > 0) {
+  if (const std::size_t zeros = size == kStrippedSequenceBytes ? leading_zeros(sequence) : 0; zeros > 0) {
     size = Sequence::kMaxBytes + zeros;
     sequence.remove_prefix(zeros);
   }
@@ -72,17 +78,17 @@ void write_order(const Order& order, ByteWriter& out) {
 }
 
 Sequence read_sequence(std::size_t size, ByteReader& in) {
-  in.require(size <= Sequence::kMaxBytes + kNumberBytes);
+  in.require(size <= Sequence::kMaxBytes + kStrippedSequenceBytes);
   if (!in.ok()) return {};
   if (size <= Sequence::kMaxBytes) {
     const std::string_view bytes = in.raw(size);
-    in.require(size != kNumberBytes || leading_zeros(bytes) == 0);
+    in.require(size != kStrippedSequenceBytes || leading_zeros(bytes) == 0);
     return bytes.empty() ? Sequence() : Sequence(bytes);
   }
   const std::size_t zeros = size - Sequence::kMaxBytes;
-  const std::string_view rest = in.raw(kNumberBytes - zeros);
+  const std::string_view rest = in.raw(kStrippedSequenceBytes - zeros);
   in.require(leading_zeros(rest) == 0 || rest.empty());
-  std::array<char, kNumberBytes> bytes{};
+  std::array<char, kStrippedSequenceBytes> bytes{};
   if (!rest.empty()) std::memcpy(bytes.data() + zeros, rest.data(), rest.size());
   return Sequence({bytes.data(), bytes.size()});
 }
@@ -159,6 +165,11 @@ bool holds(const Row& row) {
     if (since.targets.empty() || !(since.targets & waiting).empty()) return false;
     waiting |= since.targets;
   }
+  TargetSet served;
+  for (const Meanwhile& one : row.meanwhile) {
+    if (one.targets.empty() || !(one.targets & served).empty()) return false;
+    served |= one.targets;
+  }
   return row.last_version.value() < kVersionLimit && groups_hold(row);
 }
 
@@ -196,6 +207,49 @@ Requested read_requested(const Row& row, std::uint64_t flags, ByteReader& in) {
   return requested;
 }
 
+void write_deletions(const Row& row, ByteWriter& writer) {
+  if (row.deletions.empty()) return;
+  std::string bytes;
+  ByteWriter list(bytes);
+  for (const Deletion& deletion : row.deletions) {
+    list.varint(deletion.target.value());
+    write_order(deletion.order, list);
+    list.time(deletion.at);
+  }
+  list.finish();
+  writer.varint(kDeletions);
+  writer.bytes(bytes);
+}
+
+// Bytes of those of a list that stand in front of a tag.
+std::size_t bytes_before(std::uint64_t tag, std::string_view extensions) {
+  ByteReader list(extensions);
+  std::size_t before = 0;
+  while (!list.rest().empty() && list.varint() < tag) {
+    (void)list.bytes();
+    before = extensions.size() - list.rest().size();
+  }
+  return before;
+}
+
+// Returns what is still to be written of those that this version does not know.
+std::string_view write_extensions(const Row& row, ByteWriter& writer) {
+  write_deletions(row, writer);
+  if (row.meanwhile.empty()) return row.extensions;
+  const std::size_t before = bytes_before(kMeanwhile, row.extensions);
+  writer.raw(std::string_view(row.extensions).substr(0, before));
+  std::string bytes;
+  ByteWriter list(bytes);
+  for (const Meanwhile& one : row.meanwhile) {
+    list.varint(one.targets.bits());
+    list.time(one.released);
+  }
+  list.finish();
+  writer.varint(kMeanwhile);
+  writer.bytes(bytes);
+  return std::string_view(row.extensions).substr(before);
+}
+
 void write_body(DocumentId id, const Row& row, ByteWriter& writer) {
   const std::uint64_t flags = flags_of(row, key_is_hashed(id));
   writer.u8(kRowFormat);
@@ -231,6 +285,49 @@ void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
   if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
 }
 
+void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
+  ByteReader list(bytes);
+  TargetSet seen;
+  list.require(!bytes.empty());
+  while (!list.rest().empty()) {
+    const TargetNumber target(static_cast<std::uint8_t>(list.varint(kMaxTargets - 1)));
+    list.require(!seen.contains(target));
+    seen |= TargetSet::of(target);
+    row.deletions.push_back({target, read_order(list), {}});
+    row.deletions.back().at = list.time();
+  }
+  if (!list.ok()) in.fail(*list.error());
+}
+
+void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
+  ByteReader list(bytes);
+  TargetSet seen;
+  list.require(!bytes.empty());
+  while (!list.rest().empty()) {
+    const TargetSet targets(list.varint());
+    list.require(!targets.empty() && (targets & seen).empty());
+    seen |= targets;
+    row.meanwhile.push_back({targets, list.time()});
+  }
+  in.require(list.ok());
+}
+
+// Those that this version knows are read, the others kept.
+void read_row_extensions(Row& row, ByteReader& in) {
+  const std::string_view all = read_extensions(in);
+  for (ByteReader list(all); !list.rest().empty();) {
+    const std::string_view from = list.rest();
+    const std::uint64_t tag = list.varint();
+    const std::string_view bytes = list.bytes();
+    if (tag == kDeletions)
+      read_deletions(bytes, row, in);
+    else if (tag == kMeanwhile)
+      read_meanwhile(bytes, row, in);
+    else
+      row.extensions += from.substr(0, from.size() - list.rest().size());
+  }
+}
+
 // `name` is what the key says of the id: all of it, or its prefix when the key is hashed. `id` becomes the one that the
 // value says, empty when it says none.
 std::optional<RowError> read_document(bool hashed, std::string_view name, std::string_view key, std::string_view value,
@@ -244,7 +341,7 @@ std::optional<RowError> read_document(bool hashed, std::string_view name, std::s
     in.require(id.size() <= kMaxIdBytes && id.substr(0, kHashedPrefixBytes) == name && key_is_hashed(id));
   }
   read_body(flags, row, in);
-  row.extensions = read_extensions(in);
+  read_row_extensions(row, in);
   if (!in.ok()) return in.error();
   // What the flags say must be what an encoder would have said: one row, one encoding.
   if (!holds(row) || flags != flags_of(row, hashed)) return RowError::kInvalid;
@@ -267,7 +364,7 @@ void encode_row(std::string_view key, DocumentId id, const Row& row, std::string
   const std::size_t begin = out.size();
   ByteWriter writer(out);
   write_body(id, row, writer);
-  seal(key, row.extensions, begin, writer);
+  seal(key, write_extensions(row, writer), begin, writer);
 }
 
 Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value) {

@@ -1,4 +1,4 @@
-// The headers of the wire contract by name (DESIGN 4; schemas/wire.md), and one pass that finds them in a record.
+// The headers of the wire contract by name (schemas/wire.md), and one pass that finds them in a record.
 // Thread rule: any thread.
 #pragma once
 
@@ -33,12 +33,13 @@ inline constexpr std::string_view kControlExpectedSeq = "reseq-control-expected-
 inline constexpr std::string_view kControlExpectedEpoch = "reseq-control-expected-epoch";
 inline constexpr std::string_view kControlExpectedVersion = "reseq-control-expected-version";
 
-// Written on dead letters only; what an input says there is never read.
+// Written on dead letters only; what an input says there is never read, but in kFirstWritten, which only falls.
 inline constexpr std::string_view kReason = "reseq-reason";
 inline constexpr std::string_view kSourceTopic = "reseq-source-topic";
 inline constexpr std::string_view kSourcePartition = "reseq-source-partition";
 inline constexpr std::string_view kSourceOffset = "reseq-source-offset";
 inline constexpr std::string_view kExpectedSeq = "reseq-expected-seq";
+inline constexpr std::string_view kFirstWritten = "reseq-first-written";
 inline constexpr std::string_view kPayloadOmitted = "reseq-payload-omitted";
 inline constexpr std::string_view kHeadersOmitted = "reseq-headers-omitted";
 inline constexpr std::string_view kKeyOmitted = "reseq-key-omitted";

@@ -1,4 +1,4 @@
-// Keys of rows, the same in LMDB and in the changelog (DESIGN 7).
+// Keys of rows, the same in LMDB and in the changelog.
 //
 //   key        := type u8 | realm u8 | tag u8 | name | terminator | sub
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity

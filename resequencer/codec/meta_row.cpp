@@ -7,9 +7,10 @@
 //                | digest: low fixed64, high fixed64 | live rows varint | watermarks varint
 //                | sweep cursor bytes | swept from bytes | swept to bytes | config hash fixed64
 //   extension 1 := nothing    the partition is paused; a version that does not know it must not go on
+//   extension 2 := (role u8 | offset | timestamp time | hash fixed64)+    the last decided record of each input
 //
-// Invariants: versions < 2^63; floors by rising target, none 0; a role has one position; a range does not end before it
-// begins; at most kMaxLineage generations, their numbers strictly rising.
+// Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
+// end before it begins; at most kMaxLineage generations, their numbers strictly rising.
 #include <algorithm>
 
 #include "codec/byte_writer.h"
@@ -21,6 +22,7 @@ namespace reseq::codec {
 namespace {
 
 constexpr std::uint64_t kPausedTag = 1;
+constexpr std::uint64_t kPinsTag = 2;  // no extension that is kept as it came can stand before it
 constexpr auto kLastRole = static_cast<std::uint8_t>(Role::kAdminReplies);
 
 bool lineage_holds(const Meta& meta) {
@@ -29,18 +31,24 @@ bool lineage_holds(const Meta& meta) {
          std::adjacent_find(meta.lineage.begin(), meta.lineage.end(), not_rising) == meta.lineage.end();
 }
 
+template <typename OfInput>
+bool each_role_once(const std::vector<OfInput>& list) {
+  std::uint32_t roles = 0;
+  for (const OfInput& one : list) {
+    const std::uint32_t role = std::uint32_t{1} << static_cast<unsigned>(one.role);
+    if ((roles & role) != 0) return false;
+    roles |= role;
+  }
+  return true;
+}
+
 bool holds(const Meta& meta) {
   const auto version_holds = [](Version version) { return version.value() < kVersionLimit; };
   const PartitionState& state = meta.state;
   if (!version_holds(state.clock) || !version_holds(state.last) || !version_holds(state.floors.global)) return false;
   for (const auto& [target, floor] : state.floors.by_target)
     if (target.value() >= kMaxTargets || floor.value() == 0 || !version_holds(floor)) return false;
-  std::uint32_t roles = 0;
-  for (const InputPosition& position : meta.positions) {
-    const std::uint32_t role = std::uint32_t{1} << static_cast<unsigned>(position.role);
-    if ((roles & role) != 0) return false;
-    roles |= role;
-  }
+  if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
          lineage_holds(meta);
@@ -119,6 +127,47 @@ bool read_paused(ByteReader& in) {
   return true;
 }
 
+void write_pins(const std::vector<InputPin>& pins, ByteWriter& out) {
+  if (pins.empty()) return;
+  std::string list;
+  ByteWriter writer(list);
+  for (const InputPin& pin : pins) {
+    writer.u8(static_cast<std::uint8_t>(pin.role));
+    writer.offset(pin.offset);
+    writer.time(pin.timestamp);
+    writer.fixed64(pin.hash);
+  }
+  writer.finish();
+  out.varint(kPinsTag);
+  out.bytes(list);
+}
+
+void read_pins(std::string_view bytes, Meta& meta, ByteReader& in) {
+  ByteReader list(bytes);
+  list.require(!bytes.empty());
+  while (!list.rest().empty()) {
+    InputPin& pin = meta.pins.emplace_back();
+    pin.role = read_role(list);
+    pin.offset = list.offset();
+    pin.timestamp = list.time();
+    pin.hash = list.fixed64();
+  }
+  in.require(list.ok());
+}
+
+// Those that this version knows are read, the others kept.
+void read_meta_extensions(Meta& meta, ByteReader& in) {
+  meta.state.paused = read_paused(in);
+  std::string_view all = read_extensions(in);
+  if (!all.empty() && all.front() == static_cast<char>(kPinsTag)) {
+    ByteReader known(all);
+    (void)known.varint();
+    read_pins(known.bytes(), meta, in);
+    all = known.rest();
+  }
+  meta.extensions = all;
+}
+
 }  // namespace
 
 void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
@@ -146,6 +195,7 @@ void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
     writer.varint(kPausedTag);
     writer.bytes({});
   }
+  write_pins(meta.pins, writer);
   seal(key, meta.extensions, begin, writer);
 }
 
@@ -165,8 +215,7 @@ Decoded<Meta> decode_meta(std::string_view key, std::string_view value) {
   meta.swept_from = in.bytes();
   meta.swept_to = in.bytes();
   meta.config_hash = in.fixed64();
-  meta.state.paused = read_paused(in);
-  meta.extensions = read_extensions(in);
+  read_meta_extensions(meta, in);
   if (!in.ok()) return *in.error();
   if (!holds(meta)) return RowError::kInvalid;
   return meta;

@@ -1,5 +1,5 @@
 // From an Emission or an Event of the engine to a record to produce, as views and header edits: the payload is never
-// copied, the headers of the input are taken over (DESIGN 4; schemas/wire.md). No Kafka types: pure.
+// copied, the headers of the input are taken over (schemas/wire.md). No Kafka types: pure.
 // Thread rule: any thread; the arena is used by one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Values of the rows, the same in LMDB and in the changelog (DESIGN 7). Grammar at the head of row_frame.h,
+// Values of the rows, the same in LMDB and in the changelog. Grammar at the head of row_frame.h,
 // document_row.cpp, meta_row.cpp and pinned_rows.cpp and, with an example byte by byte, in schemas/state.md.
 //
 // Every value starts with a format byte and carries a 32-bit checksum over key and value. Extensions are tagged; one

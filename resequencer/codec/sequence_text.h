@@ -1,4 +1,4 @@
-// Sequences between text on the wire and order-preserving bytes (DESIGN 2).
+// Sequences between text on the wire and order-preserving bytes.
 //   u64        decimal 0 .. 2^64-1, no sign, no spaces            -> 8 bytes, highest first
 //   timestamp  RFC 3339 with zone (timestamp_text.h), or decimal ns since 1970, which may be negative
 //                                                                 -> int64 ns, sign bit flipped, 8 bytes, highest first

@@ -1,4 +1,4 @@
-// The wire contract (DESIGN 4; schemas/wire.md): records in, records out, as views. No Kafka types: pure.
+// The wire contract (schemas/wire.md): records in, records out, as views. No Kafka types: pure.
 //   command_decoder   a consumed record -> Command
 //   output_encoder    an Emission -> a record to produce
 //   record_size       upper bounds of what records take

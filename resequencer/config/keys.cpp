@@ -37,6 +37,8 @@ std::vector<Key<S>> working_keys() {
            "where a new application begins to read its inputs; end: what is in them already is left alone"),
       text("events", &S::events, "none|drops|all",
            "which outcomes get a record on the events topic; overdue documents always do"),
+      text("deletes", &S::deletes, "null-payload|explicit",
+           "explicit: a null payload without reseq-op: delete is a dead letter, because it may be a worker's bug"),
       text("on_unregistered", &S::on_unregistered, "dead-letter|drop", "a result whose order is not registered"),
       text("on_unregistered_target", &S::on_unregistered_target, "dead-letter|drop",
            "a result for a target that its order does not have"),
@@ -48,7 +50,7 @@ std::vector<Key<S>> working_keys() {
       text("dead_letter_headers", &S::dead_letter_headers, "reseq|streams|spring", "extra header set on dead letters"),
       number("starvation_after_ms", &S::starvation_after_ms, 0, "after that a waiting target is monotonic; 0 = never"),
       number("registration_timeout_ms", &S::registration_timeout_ms, 0,
-             "after that a document that still waits for a result is reported as overdue; 0 = never"),
+             "after that a document that waits for a result and gets none is reported as overdue; 0 = never"),
       number("watermark_retention_ms", &S::watermark_retention_ms, 3'600'000,
              "how long a completed document is remembered; at least the retention of requests"),
       number("max_clock_drift_ms", &S::max_clock_drift_ms, 0, "how far versions may run ahead of the clock"),
@@ -59,6 +61,8 @@ std::vector<Key<S>> working_keys() {
       number("socket.timeout.ms", &S::socket_timeout_ms, 1100, "longest wait for an answer of a broker"),
       number("batch_records_max", &S::batch_records_max, 1, "most inputs in one transaction"),
       number("batch_bytes_max", &S::batch_bytes_max, 1024, "most input bytes in one transaction"),
+      number("headers_max", &S::headers_max, 32,
+             "most headers of a request; one with more is a dead letter; a result may have 32 more"),
       number("workers", &S::workers, 1, "threads of this process, each with a consumer and a producer of its own"),
       text("state.dir", &S::state_dir, "", "directory on a local disk for the state; one per host is enough"),
       number("checkpoint_rows_max", &S::checkpoint_rows_max, 1, "changed rows of a partition kept in memory only"),
@@ -104,6 +108,8 @@ std::vector<Key<S>> observe_keys() {
            "observe: `beginning`, `end`, or how long ago, as `30m`, `2h`, `7d`; later starts go on from where it was"),
       text("observe.for", &S::observe_for, "",
            "observe: ends after that time, as `10m`; `0s` = after what is there now; empty = at a signal"),
+      text("observe.wrong_file", &S::observe_wrong_file, "",
+           "observe: a file for the documents that are wrong when it ends, a line of JSON for each; empty = none"),
   };
 }
 
@@ -113,11 +119,14 @@ std::vector<Key<S>> surrounding_keys() {
       number("init.partitions", &S::init_partitions, 1, "partitions of the inputs and the changelog made by init"),
       number("init.work_partitions", &S::init_work_partitions, 1, "partitions of work made by init"),
       number("init.output_partitions", &S::init_output_partitions, 1, "partitions of each output made by init"),
-      number("init.replication", &S::init_replication, 1, "replicas of the topics made by init"),
+      number("init.replication", &S::init_replication, 0,
+             "replicas of the topics made by init; 0 = 3, or one per broker where there are fewer"),
       number("init.max_message_bytes", &S::init_max_message_bytes, 1024, "largest record of requests and commands"),
       text("http.listen", &S::http_listen, "",
            "host:port of /metrics, /livez, /readyz and the page, as 127.0.0.1:9464; empty = none"),
       flag("http.page", &S::http_page, "the page for people, for this host alone, which looks documents up"),
+      flag("http.page_gateway", &S::http_page_gateway,
+           "the page also for what comes from the default gateway: in a container, the machine that it runs on"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
   };
 }

@@ -43,6 +43,7 @@ struct Settings {
   bool requests_carry_epochs = false;
   std::string first_start = "begin";
   std::string events = "drops";
+  std::string deletes = "null-payload";
   std::string on_unregistered = "dead-letter";
   std::string on_unregistered_target = "dead-letter";
   std::string on_missing = "dead-letter";
@@ -51,7 +52,7 @@ struct Settings {
   std::string profile = "none";
 
   std::int64_t starvation_after_ms = 0;
-  std::int64_t registration_timeout_ms = 0;
+  std::int64_t registration_timeout_ms = 3'600'000;
   std::int64_t watermark_retention_ms = std::int64_t{7} * 24 * 3600 * 1000;
   std::int64_t max_clock_drift_ms = 60'000;
   std::int64_t max_clock_jump_ms = 3'600'000;
@@ -61,6 +62,7 @@ struct Settings {
   std::int64_t socket_timeout_ms = 5'000;
   std::int64_t batch_records_max = 10'000;
   std::int64_t batch_bytes_max = 64 * 1024 * 1024;
+  std::int64_t headers_max = 1000;
 
   std::int64_t workers = 1;
   std::string state_dir = "/var/lib/resequencer";
@@ -76,7 +78,7 @@ struct Settings {
   std::int64_t init_partitions = 4;
   std::int64_t init_work_partitions = 16;
   std::int64_t init_output_partitions = 4;
-  std::int64_t init_replication = 1;
+  std::int64_t init_replication = 0;
   std::int64_t init_max_message_bytes = 17 * 1024 * 1024;
 
   // Shadow mode: a pipeline is looked at and left alone (docs/shadow.md).
@@ -90,10 +92,12 @@ struct Settings {
   std::string observe_target;
   std::string observe_from = "end";
   std::string observe_for;
+  std::string observe_wrong_file;  // empty = nothing is noted for it
 
   std::string log_level = "info";
   std::string http_listen = "127.0.0.1:9464";
   bool http_page = true;
+  bool http_page_gateway = false;
 
   std::vector<Target> targets;
   std::vector<Route> routes;

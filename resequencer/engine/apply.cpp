@@ -41,7 +41,14 @@ void leave_older(Row& row, const Order& order, TargetSet targets) {
   }
 }
 
+void forget_meanwhile(Row& row, TargetSet targets) {
+  if (row.meanwhile.empty()) return;
+  for (Meanwhile& one : row.meanwhile) one.targets = one.targets.without(targets);
+  row.meanwhile.erase_if([](const Meanwhile& one) { return one.targets.empty(); });
+}
+
 void stop_waiting(Row& row, TargetSet targets) {
+  forget_meanwhile(row, targets);
   for (Since& since : row.since) since.targets = since.targets.without(targets);
   const auto kept =
       std::remove_if(row.since.begin(), row.since.end(), [](const Since& s) { return s.targets.empty(); });
@@ -59,6 +66,18 @@ void start_waiting(Row& row, TargetSet targets, UnixMs now) {
     same_time->targets |= targets;
   else
     row.since.push_back({targets, now});
+}
+
+void go_on_waiting(Row& row, TargetSet target, UnixMs now) {
+  forget_meanwhile(row, target);
+  for (const Since& since : row.since)
+    if (!(since.targets & target).empty() && since.first_registered >= now) return;
+  for (Meanwhile& one : row.meanwhile) {
+    if (one.released != now) continue;
+    one.targets |= target;
+    return;
+  }
+  row.meanwhile.push_back({target, now});
 }
 
 void move_to(Row& row, const Order& order, TargetSet targets, UnixMs now) {
@@ -87,20 +106,37 @@ void expire(Row& row, TargetSet targets) {
 }
 
 // Of a monotonic release t stays pending at its newer order, and goes on waiting for it.
-void serve_at(Row& row, const Order& order, TargetNumber t, Version version) {
+void serve_at(Row& row, const RowEdit& edit, TargetNumber t, UnixMs now) {
   const TargetSet target = TargetSet::of(t);
+  const Order& order = edit.order;
   for (Group& group : row.groups) group.served = group.served.without(target);
   Group& group = group_at(row, order);
-  if (group.pending.contains(t)) stop_waiting(row, target);
+  if (group.pending.contains(t))
+    stop_waiting(row, target);
+  else
+    go_on_waiting(row, target, now);
   group.pending = group.pending.without(target);
   group.served |= target;
-  row.last_version = version;
+  row.last_version = edit.version;
+  // Beside that of t all that an older version has overtaken: it would stay for as long as the row does.
+  std::erase_if(row.deletions, [&](const Deletion& one) { return one.target == t || !row.still_holds(one); });
+  if (edit.deletes) row.deletions.push_back({t, order, now});
 }
 
 void note_request(Row& row, const Order& order, const Accepted& request) {
   group_at(row, order).requested = true;
   if (!row.requested || order >= row.requested->order)
     row.requested = Requested{order, request.position, request.hash, request.forwarded};
+}
+
+void set_deadline(Row& row, bool completed, const Context& context) {
+  if (completed) {
+    row.deadline = after(context.now, context.watermark_retention);
+    row.overdue = false;
+    return;
+  }
+  row.deadline = after(row.without_release_since().value_or(context.now), context.registration_timeout);
+  if (row.overdue) row.overdue = row.deadline != UnixMs{} && row.deadline <= context.now;
 }
 
 }  // namespace
@@ -111,16 +147,12 @@ void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row)
   if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
   if (edit.requested) note_request(*row, edit.order, *edit.requested);
   if (!edit.removed.empty()) edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
-  if (edit.served) serve_at(*row, edit.order, *edit.served, edit.version);
+  if (edit.served) serve_at(*row, edit, *edit.served, context.now);
   const bool completed = row->completed();
   if (completed && !context.guards.served_bits_in_watermarks)
     for (Group& group : row->groups) group.served = TargetSet();
   drop_empty_groups(*row);
-
-  if (completed || !edit.moved.empty()) {
-    row->deadline = after(context.now, completed ? context.watermark_retention : context.registration_timeout);
-    row->overdue = false;
-  }
+  set_deadline(*row, completed, context);
   check_invariants(*row);
 }
 

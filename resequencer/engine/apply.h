@@ -10,7 +10,8 @@
 namespace reseq::engine {
 
 // Makes the change, creating the row if there is none, and sets its deadline:
-// - something became pending: now + registration_timeout, no longer overdue;
+// - something is pending: the time since when one of its targets waits and got nothing + registration_timeout; overdue
+//   as it was, unless that is in the future;
 // - nothing is pending (any more): now + watermark_retention, not overdue;
 // a duration of 0 gives deadline 0 = none. REQUIRES: !edit.nothing()
 void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row);

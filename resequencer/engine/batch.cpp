@@ -73,6 +73,7 @@ struct Batch::Body {
   void withdraw(DocumentId id, const Emission& forward, const Order& newer);
   void send(Document& document, const Ruling& ruling, InputIndex input);
   void note_late(const Document& document, const Order& order);
+  void note_older(const Document& document, Offset position);
   InputIndex number(const Decision& decision);
   Event& tell(InputIndex input, const Decision& decision, DocumentId id);
 
@@ -85,6 +86,7 @@ struct Batch::Body {
   bool late_events = false;   // some were added behind those of later inputs
   std::vector<RowChange> changes;
   std::vector<LateResult> late;
+  std::vector<InputIndex> older;
   bool closed = false;
 };
 
@@ -93,6 +95,7 @@ Verdict Batch::Body::decide(const Request& request, Offset position, bool) {
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   const Ruling ruling = decide_request(request, position, document.known(), state, context);
   narrow_forwards(document, ruling);
+  if (ruling.decision.reason == Reason::kSuperseded) note_older(document, position);
   return settle(document, ruling, true);
 }
 
@@ -274,6 +277,13 @@ void Batch::Body::note_late(const Document& document, const Order& order) {
   late.push_back({order, known, newer_released ? row.last_version : Version()});
 }
 
+// Of the input that is decided next.
+void Batch::Body::note_older(const Document& document, Offset position) {
+  const std::optional<Requested>& requested = document.known()->requested;
+  if (requested && position < requested->position) return;
+  older.emplace_back(static_cast<std::uint32_t>(decisions.size()));
+}
+
 InputIndex Batch::Body::number(const Decision& decision) {
   RESEQ_ASSERT(decisions.size() < kNoInput.value(), "more inputs in a batch than can be numbered");
   decisions.push_back(decision);
@@ -304,13 +314,14 @@ Verdict Batch::decide(const Command& command, Offset position, bool requests_rea
   return std::visit([&](const auto& one) { return body_->decide(one, position, requests_read); }, command);
 }
 
-void Batch::fire_overdue(DocumentId id) {
+bool Batch::fire_overdue(DocumentId id) {
   RESEQ_ASSERT(!body_->closed, "a timer for a closed batch");
   Document& document = body_->overlay.find_copied(id);
-  if (!body_->overlay.mark_overdue(document, body_->context.now)) return;
+  if (!body_->overlay.mark_overdue(document, body_->context.now)) return false;
   Event& event = body_->tell(kNoInput, {Outcome::kApplied, Reason::kNone, TableRow::kNone}, document.id);
   event.kind = EventKind::kOverdue;
   event.order = newest_known(document);
+  return true;
 }
 
 void Batch::expire_watermark(DocumentId id) {
@@ -353,6 +364,11 @@ std::span<const RowChange> Batch::changes() const {
 std::span<const LateResult> Batch::late_results() const {
   RESEQ_ASSERT(body_->closed, "late results of an open batch");
   return body_->late;
+}
+
+std::span<const InputIndex> Batch::older_requests() const {
+  RESEQ_ASSERT(body_->closed, "older requests of an open batch");
+  return body_->older;
 }
 
 const PartitionState& Batch::state() const {

@@ -1,4 +1,4 @@
-// Batch: decides the inputs of one partition that will share one transaction (DESIGN 5, "Consolidation in the batch").
+// Batch: decides the inputs of one partition that will share one transaction.
 // Inputs come in the fixed order: requests, control, commands, then timers, then the watermark sweep. Nothing leaves
 // before the batch is closed, so a request that a later one of the same batch supersedes never reaches `work`.
 //
@@ -50,8 +50,9 @@ class Batch {
   [[nodiscard]] Verdict decide(const Command& command, Offset position, bool requests_read);
 
   // Timer: marks a live row whose deadline has passed as overdue, with an event (whatever the event policy). Rows that
-  // are gone, completed, not due or marked already stay as they are. REQUIRES: all inputs of the batch are decided.
-  void fire_overdue(DocumentId id);
+  // are gone, completed, not due or marked already stay as they are: false.
+  // REQUIRES: all inputs of the batch are decided.
+  bool fire_overdue(DocumentId id);
 
   // Watermark sweep: removes a completed row that has been kept long enough. Rows that are gone, live again or kept
   // until later stay as they are. REQUIRES: all inputs of the batch are decided.
@@ -67,6 +68,9 @@ class Batch {
   [[nodiscard]] std::span<const Event> events() const;        // in input order, those of timers last
   [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
   [[nodiscard]] std::span<const LateResult> late_results() const;
+  // Requests that came behind something newer of their document and were dropped for that, in input order. Not those
+  // that lie in the log before its newest request: they are read again.
+  [[nodiscard]] std::span<const InputIndex> older_requests() const;
   [[nodiscard]] const PartitionState& state() const;  // after the batch
 
  private:

@@ -1,5 +1,5 @@
-// Operations: what the records of `control` do (DESIGN 8; schemas/wire.md, "Control"). They are rare, so what they need
-// is kept out of the tables of DESIGN 5.
+// Operations: what the records of `control` do (schemas/wire.md, "Control"). They are rare, so what they need
+// is kept out of the decision tables.
 // Thread rule: pure functions.
 #pragma once
 

@@ -1,16 +1,18 @@
 // o = order of the registration, T = its targets.
 //
 // R6  reprocess of the newest (epoch, seq): o is a new revision -> forward to all of its targets that are not removed
-// R0  o < barrier, or a command and o < the row's newest order  -> drop superseded | epoch_behind
-// R5  request, o newest requested, other payload hash           -> dead-letter sequence_reused (two edits, one
-// sequence) R1  no row                                                    -> register T R2  some of T have newest(t) <
-// o or none, or a request finds
+// R0  o < barrier                                               -> drop superseded | epoch_behind
+// R5  request, o newest requested, other payload hash           -> dead-letter sequence_reused: two edits, one number
+// R1  no row                                                    -> register T
+// R2  some of T have newest(t) < o or none, or a request finds
 //     pending at o what only commands registered                -> those move to o; a request forwards both
 // R3  all have newest(t) = o                                    -> drop duplicate
 // R4  none moves, some have newest(t) > o                       -> drop superseded | epoch_behind
 //
-// R0 compares with the barrier or the row, R4 with the newest order of T: `epoch_behind` is said when only the epoch of
-// o is older than that.
+// Requests and commands are judged alike, target by target: it must not matter whether a REGISTER comes before or
+// behind a newer request of other targets. Only a delete for all stops it for every target.
+// R0 compares with the barrier, R4 with the newest order of T: `epoch_behind` is said when only the epoch of o is older
+// than that.
 // R6 stands first because it makes the order that R0 would compare; that order is above everything the row knows.
 // A delete without a list of its own is meant for all targets: it raises the barrier to o in R1, R2, R3, R4 and R6.
 #include "engine/decide_register.h"
@@ -87,8 +89,7 @@ Ruling rule(TableRow table_row, const Wanted& wanted, const Row* row) {
   Ruling ruling;
   switch (table_row) {
     case TableRow::kR0:
-      return drop(table_row,
-                  why_behind(wanted.order, below_barrier(row, wanted.order) ? *row->barrier : *newest_order(row)));
+      return drop(table_row, why_behind(wanted.order, *row->barrier));
     case TableRow::kR5:
       return dead_letter(table_row, Reason::kSequenceReused);
     case TableRow::kR3:
@@ -161,10 +162,7 @@ Ruling decide_register(const Register& command, const Row* row, const PartitionS
   const std::optional<Order> order = command_order(command.what, row, state.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
   const Wanted wanted{*order, targets_of(command.what, row, context), is_for_all(command.what), false};
-  RegisterFacts facts = facts_of(wanted, row, standing_at(row, *order));
-  const Order* newest = newest_order(row);
-  facts.behind = facts.behind || (newest != nullptr && *order < *newest);
-
+  const RegisterFacts facts = facts_of(wanted, row, standing_at(row, *order));
   const TableRow table_row = classify(facts);
   const bool no_target = wanted.targets.empty() && !ends_before_targets(table_row);
   Ruling ruling = no_target ? refuse(Reason::kNoTarget) : rule(table_row, wanted, row);

@@ -1,4 +1,4 @@
-// REGISTER, whether it came as a request or as a command: table R of DESIGN 5.
+// REGISTER, whether it came as a request or as a command: table R.
 // Thread rule: pure functions.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace reseq::engine {
 // What the rows of the table are told apart by.
 struct RegisterFacts {
   bool reprocesses = false;  // the order is a new revision of the row's newest one
-  bool behind = false;       // o < barrier, or a command with o < the row's newest order
+  bool behind = false;       // o < barrier
   bool reused = false;       // a request, o is the newest requested order, with another payload hash
   bool known = false;        // there is a row
   TargetSet moved;           // targets asked for with newest(t) < o or none

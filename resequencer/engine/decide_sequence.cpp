@@ -60,6 +60,7 @@ Ruling release(TableRow table_row, const SequenceResult& command, const Partitio
   ruling.decision = {Outcome::kReleased, Reason::kNone, table_row};
   ruling.op = command.op;
   ruling.edit.served = command.target;
+  ruling.edit.deletes = command.op == Op::kDelete;
   ruling.edit.version = *std::get_if<Version>(&stamp);
   return ruling;
 }

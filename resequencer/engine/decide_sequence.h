@@ -1,4 +1,4 @@
-// SEQUENCE: table S of DESIGN 5.
+// SEQUENCE: table S.
 // Thread rule: pure functions.
 #pragma once
 

@@ -9,7 +9,9 @@
 // U5  everything else: no row, or no group has the order o      -> policy on_unregistered
 //
 // `*` asks for all that is pending at o: U1; if nothing is, U2 when o is the order of a group, U4 when o < barrier or
-// the row's newest order, else U5.
+// the row's newest order, else U5. That newest order may be of other targets, so U4 by it is a miss like U5.
+//
+// A list that may have been copied is refused where U1 or U3 would remove something.
 #include "engine/decide_unregister.h"
 
 #include "engine/orders.h"
@@ -18,10 +20,22 @@ namespace reseq::engine {
 namespace {
 
 // A list that a pipeline copied from `work` names everything it was asked for, which is hardly what it gives up.
-bool looks_copied(const Unregister& command, const Order& order, const Row& row, const Standing& at) {
+// Nothing in the record tells it from one that is meant and equal, so each that may be a list of `work` is refused:
+// - in tap any: the pipeline reads requests, and the row need not know of all of them;
+// - one that names all that is at this order;
+// - one whose targets are all at this order or beyond it, as those of a list of `work` are. No target is in two lists
+//   of one order; so of the newest requested order, one that shares a target with the last list and differs is meant.
+//   Orders beyond that one have had no work.
+bool may_be_copied(const Unregister& command, const Order& order, const Row& row, const Standing& at,
+                   const Context& context) {
   if (!command.from_list) return false;
-  if (row.requested && row.requested->order == order && row.requested->forwarded == command.targets) return true;
-  return at.group != nullptr && command.targets.covers(at.group->known());
+  if (context.intake == Intake::kTap) return true;
+  if (at.group != nullptr && command.targets.covers(at.group->known())) return true;
+  if (!(at.here() | at.newer).covers(command.targets)) return false;
+  if (!row.requested || row.requested->order < order) return false;
+  if (row.requested->order != order) return true;
+  const TargetSet last = row.requested->forwarded;
+  return command.targets == last || (command.targets & last).empty();
 }
 
 Ruling unregistered(TableRow table_row, const Context& context) {
@@ -89,13 +103,14 @@ Ruling decide_unregister(const Unregister& command, const Row* row, const Partit
   Ruling ruling;
   if (!command.everything && command.targets.empty()) {
     ruling = refuse(Reason::kMissingTarget);
-  } else if (!removed.empty() && looks_copied(command, *order, *row, at)) {
+  } else if (!removed.empty() && may_be_copied(command, *order, *row, at, context)) {
     ruling = refuse(Reason::kAmbiguousTargets);
   } else {
     ruling = rule(table_row, context);
     ruling.edit.removed = removed;
   }
-  ruling.miss = ruling.miss || !sets.never_here.empty() || !sets.unregistered.empty();
+  const bool unknown = command.everything && at.group == nullptr && !below;
+  ruling.miss = ruling.miss || unknown || !sets.never_here.empty() || !sets.unregistered.empty();
   set_order(ruling, *order);
   return ruling;
 }

@@ -1,4 +1,4 @@
-// UNREGISTER: table U of DESIGN 5.
+// UNREGISTER: table U.
 // Thread rule: pure functions.
 #pragma once
 

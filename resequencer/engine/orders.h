@@ -1,5 +1,5 @@
-// Orders: the order that a request or a command has, once the defaults for what it does not say are known (DESIGN 4,
-// 5). Thread rule: pure functions.
+// Orders: the order that a request or a command has, once the defaults for what it does not say are known.
+// Thread rule: pure functions.
 #pragma once
 
 #include <optional>

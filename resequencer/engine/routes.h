@@ -1,4 +1,4 @@
-// Routes: which targets a registration has that names none itself (`[[route]]`, DESIGN 5).
+// Routes: which targets a registration has that names none itself (`[[route]]`).
 // Thread rule: pure functions.
 #pragma once
 

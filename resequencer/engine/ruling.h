@@ -23,7 +23,8 @@ struct RowEdit {
   TargetSet moved;                     // become pending there, leaving older orders
   TargetSet removed;                   // become removed there
   std::optional<TargetNumber> served;  // released there,
-  Version version;                     // with this version
+  Version version;                     // with this version,
+  bool deletes = false;                // as a delete
   bool raises_barrier = false;         // to `order`
   bool by_hand = false;                // by an operator: `removed` wherever they are pending
   std::optional<Accepted> requested;   // as a request with this order

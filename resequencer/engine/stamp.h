@@ -1,4 +1,4 @@
-// Stamp: the version of a release, a hybrid logical clock per partition (DESIGN 6). `clock` follows the wall clock and
+// Stamp: the version of a release, a hybrid logical clock per partition. `clock` follows the wall clock and
 // never falls; `last` follows the stamps given; floors are an operator's. They are kept apart, so that one high
 // observed version or floor cannot push the clock away from the time. Thread rule: pure functions.
 #pragma once

@@ -1,4 +1,4 @@
-// Standing: where the targets of a row stand, seen from one order. All that the tables of DESIGN 5 ask about newest(t).
+// Standing: where the targets of a row stand, seen from one order. All that the decision tables ask about newest(t).
 // Invariants: newer, pending, served, removed and older are disjoint; together they are all targets the row knows.
 // Thread rule: plain values; `group` points into the row it was made from.
 #pragma once

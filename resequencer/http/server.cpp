@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <thread>
 
+#include "http/bounded_server.h"
 #include "http/visitor.h"
 
 namespace reseq::http {
@@ -14,8 +15,6 @@ namespace {
 
 // Two viewers, a scraper and a probe at once are many. What takes its time has threads beside these.
 constexpr std::size_t kThreads = 4;
-// Of silence on a connection.
-constexpr time_t kSocketSeconds = 5;
 constexpr int kForbidden = 403;
 constexpr int kNotAllowed = 405;
 constexpr int kBusy = 503;
@@ -47,10 +46,11 @@ void give(const Answer& answer, httplib::Response& response) {
   response.set_content(answer.body, answer.content_type);
 }
 
-bool lets_in(const httplib::Request& request, httplib::Response& response) {
+bool lets_in(const httplib::Request& request, httplib::Response& response, const std::string& gateway) {
   const std::string_view why_not =
       refusal_of({request.remote_addr, request.get_header_value("Host"), request.get_header_value("Sec-Fetch-Site"),
-                  request.get_header_value("Sec-Fetch-Dest")});
+                  request.get_header_value("Sec-Fetch-Dest")},
+                 gateway);
   if (why_not.empty()) return true;
   give({.status = kForbidden, .body = std::string(why_not) + "\n"}, response);
   return false;
@@ -106,24 +106,23 @@ class Streaming {
   std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
 };
 
-void serve(httplib::Server& server, const Path& path) {
+void serve(httplib::Server& server, const Path& path, const std::string& gateway) {
   const auto taken = std::make_shared<std::atomic<std::size_t>>(0);
-  server.Get(path.path, [path, taken](const httplib::Request& request, httplib::Response& response) {
-    if (path.whom == For::kThisHost && !lets_in(request, response)) return;
+  server.Get(path.path, [path, taken, gateway](const httplib::Request& request, httplib::Response& response) {
+    if (path.whom == For::kThisHost && !lets_in(request, response, gateway)) return;
     if (path.at_once_max == 0) return give(path.answer(question_of(request)), response);
     if (const auto place = Place::take(taken, path.at_once_max, response))
       give(path.answer(question_of(request)), response);
   });
 }
 
-void serve(httplib::Server& server, const Stream& stream) {
+void serve(httplib::Server& server, const Stream& stream, const std::string& gateway) {
   const auto taken = std::make_shared<std::atomic<std::size_t>>(0);
-  server.Get(stream.path, [stream, taken](const httplib::Request& request, httplib::Response& response) {
-    if (!lets_in(request, response)) return;
+  server.Get(stream.path, [stream, taken, gateway](const httplib::Request& request, httplib::Response& response) {
+    if (!lets_in(request, response, gateway)) return;
     auto place = Place::take(taken, stream.at_once_max, response);
     if (place == nullptr) return;
     const auto streaming = std::make_shared<Streaming>(stream.listen(), std::move(place));
-    response.set_header("Connection", "close");
     response.set_chunked_content_provider(
         "text/event-stream", [streaming](std::size_t, httplib::DataSink& sink) { return streaming->step(sink); });
   });
@@ -139,31 +138,28 @@ std::size_t threads_for(const std::vector<Path>& paths, const std::vector<Stream
 }  // namespace
 
 struct Server::Body {
-  httplib::Server server;
+  explicit Body(std::size_t threads, const Limits& limits) : server(threads, limits) {}
+  BoundedServer server;
   std::atomic<bool> ended = false;
   std::thread thread;
 };
 
-Server::Server(const std::vector<Path>& paths, const std::vector<Stream>& streams) : body_(std::make_unique<Body>()) {
+Server::Server(const std::vector<Path>& paths, const std::vector<Stream>& streams, const Limits& limits,
+               const std::string& gateway)
+    : body_(std::make_unique<Body>(threads_for(paths, streams), limits)) {
   httplib::Server& server = body_->server;
-  const std::size_t threads = threads_for(paths, streams);
-  server.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };  // httplib deletes it
   httplib::Headers headers;
   for (const auto& [name, value] : kHeaders) headers.emplace(name, value);
   server.set_default_headers(std::move(headers));
   server.set_socket_options(reuse_address);
-  server.set_read_timeout(kSocketSeconds);
-  server.set_write_timeout(kSocketSeconds);
-  server.set_keep_alive_timeout(1);
   // Before a body is read; ranges of an answer nobody needs.
   server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
     if (request.method == "GET" && !request.has_header("Range")) return httplib::Server::HandlerResponse::Unhandled;
     response.status = kNotAllowed;
-    response.set_header("Connection", "close");
     return httplib::Server::HandlerResponse::Handled;
   });
-  for (const Path& path : paths) serve(server, path);
-  for (const Stream& stream : streams) serve(server, stream);
+  for (const Path& path : paths) serve(server, path, gateway);
+  for (const Stream& stream : streams) serve(server, stream, gateway);
 }
 
 Server::~Server() {

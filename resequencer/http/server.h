@@ -1,6 +1,7 @@
 // Server: answers GET of a few fixed paths over HTTP, for scrapers, probes and the page. It never touches what it tells
 // of: each path has a function that makes its answer from values that somebody else published, or that takes its time
-// in a thread of the server, of which there are enough for as many as are let in at once.
+// in a thread of the server, of which there are enough for as many as are let in at once. A connection is good for one
+// request, and what it may take is bounded (limits.h).
 // Thread rule: start() and stop() from one thread; the functions are called from threads of the server.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/limits.h"
 
 namespace reseq::http {
 
@@ -53,7 +55,9 @@ struct Stream {
 
 class Server {
  public:
-  explicit Server(const std::vector<Path>& paths, const std::vector<Stream>& streams = {});
+  // `gateway`: an address that is let in to what is for this host alone; empty: none.
+  explicit Server(const std::vector<Path>& paths, const std::vector<Stream>& streams = {}, const Limits& limits = {},
+                  const std::string& gateway = {});
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

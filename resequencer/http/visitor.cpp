@@ -12,10 +12,10 @@ bool is_loopback_v4(std::string_view text) {
   return text.starts_with("127.") && std::all_of(text.begin(), text.end(), is_part);
 }
 
-bool is_loopback(std::string_view address) {
+bool is_let_in(std::string_view address, std::string_view gateway) {
   constexpr std::string_view kMapped = "::ffff:";
   if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
-  return address == "::1" || is_loopback_v4(address);
+  return address == "::1" || is_loopback_v4(address) || (!gateway.empty() && address == gateway);
 }
 
 bool names_this_host(std::string host) {
@@ -28,8 +28,8 @@ bool names_this_host(std::string host) {
 
 }  // namespace
 
-std::string_view refusal_of(const Visitor& visitor) {
-  if (!is_loopback(visitor.address))
+std::string_view refusal_of(const Visitor& visitor, std::string_view gateway) {
+  if (!is_let_in(visitor.address, gateway))
     return "the page is for this host alone: come through a tunnel (ssh -L, kubectl port-forward)";
   if (!names_this_host(visitor.host))
     return "the page answers to localhost, 127.0.0.1 and [::1]: a proxy in front has to set Host to one of them";

@@ -34,7 +34,7 @@ class Budget {
   Clock::time_point until_;
 };
 
-constexpr auto kBetweenQuestions = std::chrono::milliseconds(20);
+constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
 bool may_pass(const Error& error) {
   return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout;
@@ -96,6 +96,9 @@ class LibrdkafkaAdmin final : public Admin {
     if (!created) return created;
     for (const TopicSpec& spec : topics)
       if (auto known = wait_until_known(spec, budget); !known) return known;
+    for (std::size_t i = 0; i < count; ++i)
+      if (rd_kafka_topic_result_error(results[i]) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (auto led = wait_until_led(rd_kafka_topic_result_name(results[i]), budget); !led) return led;
     return Done{};
   }
 
@@ -121,8 +124,13 @@ class LibrdkafkaAdmin final : public Admin {
   }
 
   Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) override {
-    return ask_partition_count(*handle_, topic, limit);
+    auto count = ask_partition_count(*handle_, topic, limit);
+    return count ? std::move(count) : why_unreachable(*handle_, context_, count.error());
   }
+
+  Result<std::string> broker_addresses(Milliseconds limit) override { return ask_broker_addresses(*handle_, limit); }
+
+  Result<std::int32_t> broker_count(Milliseconds limit) override { return ask_broker_count(*handle_, limit); }
 
   Result<TopicFacts> topic_facts(const std::string& topic, Milliseconds limit) override {
     return ask_topic_facts(*handle_, topic, limit);
@@ -143,7 +151,7 @@ class LibrdkafkaAdmin final : public Admin {
     for (;;) {
       auto offsets = ask_committed(group_id, places.value(), budget.left());
       if (offsets || !may_pass(offsets.error()) || budget.spent()) return offsets;
-      std::this_thread::sleep_for(kBetweenQuestions);
+      std::this_thread::sleep_for(kBetweenTries);
     }
   }
 
@@ -186,7 +194,17 @@ class LibrdkafkaAdmin final : public Admin {
                      "topic " + spec.name + " exists with " + std::to_string(count.value()) +
                          " partitions instead of " + std::to_string(spec.partitions)};
       if ((!may_pass(count.error()) && !is_unknown_topic(count.error())) || budget.spent()) return count.error();
-      std::this_thread::sleep_for(kBetweenQuestions);
+      std::this_thread::sleep_for(kBetweenTries);
+    }
+  }
+
+  // A broker tells of a partition before it leads it. Who writes just then may lose a record (PlainProducer).
+  Result<> wait_until_led(const std::string& name, const Budget& budget) {
+    for (;;) {
+      const auto ends = stable_ends(name, budget.left());
+      if (ends) return Done{};
+      if ((!may_pass(ends.error()) && !is_unknown_topic(ends.error())) || budget.spent()) return ends.error();
+      std::this_thread::sleep_for(kBetweenTries);
     }
   }
 
@@ -196,7 +214,7 @@ class LibrdkafkaAdmin final : public Admin {
       if (!count && is_unknown_topic(count.error())) return Done{};
       if (!count && !may_pass(count.error())) return count.error();
       if (budget.spent()) return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "delete topic " + name);
-      std::this_thread::sleep_for(kBetweenQuestions);
+      std::this_thread::sleep_for(kBetweenTries);
     }
   }
 

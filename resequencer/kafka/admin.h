@@ -28,14 +28,20 @@ class Admin {
   static Result<std::unique_ptr<Admin>> open(const Connection& connection);
   virtual ~Admin() = default;
 
-  // Creates the topics that do not exist and waits until the brokers know them. A topic that exists with as many
-  // partitions is fine, its configuration is left alone; with another number: kInvalid.
+  // Creates the topics that do not exist and waits until the brokers know them and lead their partitions. A topic that
+  // exists with as many partitions is fine, its configuration is left alone; with another number: kInvalid.
   virtual Result<> create_topics(std::span<const TopicSpec> topics, Milliseconds limit) = 0;
   // A topic that does not exist is fine.
   virtual Result<> delete_topics(std::span<const std::string> names, Milliseconds limit) = 0;
 
   // kInvalid: no such topic.
   virtual Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) = 0;
+
+  // Where the brokers are, as bootstrap.servers takes it.
+  virtual Result<std::string> broker_addresses(Milliseconds limit) = 0;
+
+  // Brokers that are there now.
+  virtual Result<std::int32_t> broker_count(Milliseconds limit) = 0;
 
   // Facts of a topic as the brokers tell them. kInvalid: no such topic.
   virtual Result<TopicFacts> topic_facts(const std::string& topic, Milliseconds limit) = 0;

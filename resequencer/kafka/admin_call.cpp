@@ -1,12 +1,15 @@
 #include "kafka/admin_call.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <string_view>
 
 #include "kafka/error_questions.h"
 #include "kafka/errors.h"
+#include "kafka/foreign_port.h"
 #include "kafka/tls_trouble.h"
 
 namespace reseq::kafka {
@@ -27,9 +30,22 @@ int note_certificate_error(rd_kafka_t*, const char*, std::int32_t, int* x509_err
   return 0;
 }
 
-// The trouble of a client, with the fix if it is one of TLS.
+// How long a state lasted, and how often the same was told before, says nothing to a person.
+void cut_asides(std::string& told) {
+  const std::size_t asides = told.rfind(" (after ");
+  if (asides != std::string::npos && told.back() == ')') told.resize(asides);
+}
+
+// The trouble of a client, with the fix if it is one of TLS, or of a port.
 Error explained(const ClientContext& context) {
   Error error = *context.trouble;
+  cut_asides(error.message);
+  if (const auto foreign = foreign_port(error.message)) {
+    if (foreign->sure) error.what_to_do = ErrorClass::kInvalid;
+    // What librdkafka takes for the reason is none.
+    error.message = error.message.substr(0, error.message.find(": ")) + ": " + foreign->trouble;
+    return error;
+  }
   // What librdkafka says of a certificate is always the same, and mostly not the reason.
   const std::size_t guess = error.message.find(": SSL handshake failed");
   const int verdict = context.certificate_error;
@@ -44,16 +60,25 @@ Error explained(const ClientContext& context) {
   return error;
 }
 
+// One of several may be the wrong port, and another one a Kafka.
+bool is_foreign(const std::optional<Error>& trouble) {
+  if (!trouble) return false;
+  const auto foreign = foreign_port(trouble->message);
+  return foreign && foreign->sure;
+}
+
 }  // namespace
 
 Result<ConsumerHandle> make_admin_client(const Connection& connection, ClientContext& context) {
   ClientConf conf(connection, context);
   conf.set("isolation.level", "read_committed");
   rd_kafka_conf_set_error_cb(conf.get(), [](rd_kafka_t*, int code, const char* reason, void* opaque) {
-    std::optional<Error>& trouble = context_of(opaque).trouble;
+    ClientContext& met = context_of(opaque);
+    std::optional<Error>& trouble = met.trouble;
     const Error error{triage(static_cast<rd_kafka_resp_err_t>(code)), code, reason};
     // That all brokers are down says less than why the last one was.
-    if (!trouble || code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) trouble = error;
+    if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) met.all_down = true;
+    if (!trouble || (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !is_foreign(trouble))) trouble = error;
   });
   (void)rd_kafka_conf_set_ssl_cert_verify_cb(conf.get(), note_certificate_error);  // refused without TLS: then no need
   return conf.make_consumer();
@@ -78,6 +103,7 @@ Result<EventHandle> AdminCall::wait(const std::string& what) const {
 
 Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, Milliseconds limit) {
   context.trouble.reset();
+  context.all_down = false;
   for (std::int64_t left = limit.value(); left > 0; left -= kErrorsEvery.value()) {
     if (char* id = rd_kafka_clusterid(&client, timeout_ms(kErrorsEvery)); id != nullptr) {
       std::string text(id);
@@ -85,14 +111,22 @@ Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, M
       return text;
     }
     (void)rd_kafka_poll(&client, 0);  // calls the error callback
-    if (!context.trouble) continue;
+    if (!context.trouble || (is_foreign(context.trouble) && !context.all_down)) continue;
     if (Error error = explained(context); error.what_to_do == ErrorClass::kInvalid) return error;
   }
-  if (context.trouble) return explained(context);
-  return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id");
+  return why_unreachable(client, context, error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id"));
 }
 
-Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
+Error why_unreachable(rd_kafka_t& client, ClientContext& context, const Error& error) {
+  if (!passes_by_itself(error)) return error;
+  (void)rd_kafka_poll(&client, 0);
+  return context.trouble ? explained(context) : error;
+}
+
+namespace {
+
+// The facts that are no configuration.
+Result<TopicFacts> ask_places(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
   const std::string what = "metadata of topic " + topic;
   const TopicHandle handle(rd_kafka_topic_new(&client, topic.c_str(), nullptr));
   if (!handle) return error_of(rd_kafka_last_error(), what);
@@ -103,9 +137,51 @@ Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& 
   if (metadata->topic_cnt != 1) return error_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, what);
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(found.err, what);
-  for (int i = 0; i < found.partition_cnt; ++i)
+  TopicFacts facts{.partitions = found.partition_cnt, .replicas = INT32_MAX, .brokers = metadata->broker_cnt};
+  for (int i = 0; i < found.partition_cnt; ++i) {
     if (found.partitions[i].leader < 0) return error_of(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, what);
-  return found.partition_cnt;
+    facts.replicas = std::min(facts.replicas, found.partitions[i].replica_cnt);
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
+  const auto places = ask_places(client, topic, limit);
+  return places ? Result<std::int32_t>(places.value().partitions) : places.error();
+}
+
+namespace {
+
+Result<MetadataHandle> ask_brokers(rd_kafka_t& client, Milliseconds limit) {
+  const rd_kafka_metadata_t* answer = nullptr;
+  const auto code = rd_kafka_metadata(&client, 0, nullptr, &answer, timeout_ms(limit));
+  MetadataHandle metadata(answer);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "metadata of the brokers");
+  return metadata;
+}
+
+}  // namespace
+
+Result<std::string> ask_broker_addresses(rd_kafka_t& client, Milliseconds limit) {
+  const auto metadata = ask_brokers(client, limit);
+  if (!metadata) return metadata.error();
+  std::string addresses;
+  for (int i = 0; i < metadata.value()->broker_cnt; ++i) {
+    const rd_kafka_metadata_broker_t& broker = metadata.value()->brokers[i];
+    const std::string host = broker.host;
+    const bool is_ipv6 = host.find(':') != std::string::npos;
+    addresses +=
+        (addresses.empty() ? "" : ",") + (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(broker.port);
+  }
+  return addresses;
+}
+
+Result<std::int32_t> ask_broker_count(rd_kafka_t& client, Milliseconds limit) {
+  const auto metadata = ask_brokers(client, limit);
+  if (!metadata) return metadata.error();
+  return metadata.value()->broker_cnt;
 }
 
 namespace {
@@ -114,7 +190,7 @@ void read_number(std::string_view text, auto& number) {
   std::from_chars(text.data(), text.data() + text.size(), number);
 }
 
-// Into `facts`, whose partitions are known already.
+// Into `facts`, whose partitions and replicas are known already.
 Result<TopicFacts> parse(const rd_kafka_ConfigResource_t& resource, const std::string& what, TopicFacts facts) {
   if (const auto code = rd_kafka_ConfigResource_error(&resource); code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return error_of(code, what);
@@ -127,6 +203,8 @@ Result<TopicFacts> parse(const rd_kafka_ConfigResource_t& resource, const std::s
     if (name == "max.message.bytes") read_number(value, facts.max_message_bytes);
     if (name == "delete.retention.ms") read_number(value, facts.delete_retention_ms);
     if (name == "retention.ms") read_number(value, facts.retention_ms);
+    if (name == "min.insync.replicas") read_number(value, facts.min_insync_replicas);
+    if (name == "unclean.leader.election.enable") facts.unclean_election = value == "true";
     if (name == "cleanup.policy") {
       facts.compacts = value.find("compact") != std::string_view::npos;
       facts.deletes = value.find("delete") != std::string_view::npos;
@@ -140,8 +218,8 @@ Result<TopicFacts> parse(const rd_kafka_ConfigResource_t& resource, const std::s
 }  // namespace
 
 Result<TopicFacts> ask_topic_facts(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
-  const auto partitions = ask_partition_count(client, topic, limit);
-  if (!partitions) return partitions.error();
+  const auto places = ask_places(client, topic, limit);
+  if (!places) return places.error();
   const std::string what = "configuration of topic " + topic;
   const ConfigResourceHandle resource(rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
   const AdminCall call(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, limit);
@@ -153,7 +231,7 @@ Result<TopicFacts> ask_topic_facts(rd_kafka_t& client, const std::string& topic,
   const rd_kafka_ConfigResource_t** resources =
       rd_kafka_DescribeConfigs_result_resources(rd_kafka_event_DescribeConfigs_result(event.value().get()), &count);
   if (count != 1) return error_of(RD_KAFKA_RESP_ERR__PARTIAL, what);
-  return parse(*resources[0], what, TopicFacts{.partitions = partitions.value()});
+  return parse(*resources[0], what, places.value());
 }
 
 }  // namespace reseq::kafka

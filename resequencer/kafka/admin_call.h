@@ -19,11 +19,19 @@ namespace reseq::kafka {
 // TLS), kRetriable when none is there. REQUIRES: client and context of make_admin_client.
 [[nodiscard]] Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, Milliseconds limit);
 
+// Of a question that nobody answered: why the brokers cannot be reached, if the client has met that. REQUIRES: client
+// and context of make_admin_client.
+[[nodiscard]] Error why_unreachable(rd_kafka_t& client, ClientContext& context, const Error& error);
+
 // kInvalid: no such topic. kRetriable: some partition has no leader now.
 [[nodiscard]] Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& topic,
                                                        Milliseconds limit);
 
-// Partitions and configuration. Errors as above.
+// Brokers that are there now.
+[[nodiscard]] Result<std::string> ask_broker_addresses(rd_kafka_t& client, Milliseconds limit);
+[[nodiscard]] Result<std::int32_t> ask_broker_count(rd_kafka_t& client, Milliseconds limit);
+
+// Partitions, replicas and configuration. Errors as above.
 [[nodiscard]] Result<TopicFacts> ask_topic_facts(rd_kafka_t& client, const std::string& topic, Milliseconds limit);
 
 // One request of the admin protocol: options, queue and the wait for its answer.

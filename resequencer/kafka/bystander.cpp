@@ -20,7 +20,7 @@ namespace reseq::kafka {
 
 namespace {
 
-constexpr std::uint64_t kMessageBytesMax = 20 * 1024 * 1024;
+constexpr std::uint64_t kReadRecordBytesMax = 20 * 1024 * 1024;
 // librdkafka wants some room for each partition, however many there are.
 constexpr std::uint64_t kPartitionBytesMin = 256 * 1024;
 // Errors of connections are told by the client, not by a partition.
@@ -35,7 +35,7 @@ class LibrdkafkaBystander final : public Bystander {
   Result<> start(const Connection& connection, std::span<const PlainOffset> from, std::uint64_t queue_bytes_max) {
     ClientConf conf(connection, context_);
     const std::uint64_t each = queue_bytes_max / std::max<std::size_t>(1, from.size());
-    conf.set_reader(Isolation::kReadCommitted, kMessageBytesMax, std::max(each, kPartitionBytesMin));
+    conf.set_reader(Isolation::kReadCommitted, kReadRecordBytesMax, std::max(each, kPartitionBytesMin));
     conf.set("auto.offset.reset", "error");
     auto client = conf.make_consumer();
     if (!client) return client.error();

@@ -22,18 +22,17 @@ constexpr std::uint64_t kUnpackSteps = 3;
 constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own bound
 // How long a broker holds an empty fetch back, and with it the fetch of a partition that was assigned meanwhile.
 constexpr Milliseconds kFetchWait{100};
-constexpr int kWarning = 4;  // syslog
 
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
   // A consumer that has failed is replaced, and whoever replaces it says so.
-  if (rd_kafka_type(client) == RD_KAFKA_CONSUMER && std::string_view(facility) == "FATAL") level = kWarning;
+  if (rd_kafka_type(client) == RD_KAFKA_CONSUMER && std::string_view(facility) == "FATAL") level = kLogWarning;
   context_of(rd_kafka_opaque(client)).log(level, facility, text);
 }
 
 // What librdkafka tells the application of its connections, once the client is served. Each failure was in the log
 // before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying.
 void error_line(rd_kafka_t*, int, const char* reason, void* opaque) {
-  context_of(opaque).log(kWarning, "ERROR", reason);
+  context_of(opaque).log(kLogWarning, "ERROR", reason);
 }
 
 }  // namespace
@@ -46,6 +45,8 @@ ClientConf::ClientConf(const Connection& connection, ClientContext& context) : c
   // librdkafka's defaults since 2.0; a broker has to prove that it is the one we wanted to talk to.
   set_if_known("enable.ssl.certificate.verification", "true");
   set_if_known("ssl.endpoint.identification.algorithm", "https");
+  // A transaction is a row of small requests, and each would wait for the acknowledgement of the one before.
+  set_if_known("socket.nagle.disable", "true");
   for (const auto& [name, value] : connection.librdkafka) {
     user_sets_.insert(name);
     if (name == "enable.metrics.push" && value == "false") pushes_metrics_ = false;

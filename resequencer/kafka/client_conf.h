@@ -22,6 +22,7 @@ struct ClientContext {
   // Of an admin client: the last thing that kept it from its brokers, and what was wrong with their certificate
   // (X509_V_ERR_…, 0 = nothing; written by librdkafka's threads).
   std::optional<Error> trouble;
+  bool all_down = false;  // and that no broker was left
   std::atomic<int> certificate_error = 0;
 };
 [[nodiscard]] inline ClientContext& context_of(void* opaque) {

@@ -41,6 +41,13 @@ struct TopicPartitionOffset {
   friend bool operator==(const TopicPartitionOffset&, const TopicPartitionOffset&) = default;
 };
 
+// Headers that were not made into objects, because they are more than headers_max: how many, and their bytes, which the
+// record's owner holds.
+struct HeadersLeftOut {
+  std::uint32_t count = 0;
+  std::uint64_t bytes = 0;
+};
+
 // A consumed record. Views stay valid, wherever the Record is moved, until it is destroyed. It must be destroyed before
 // the client that made it: that one's destruction would wait for it for ever.
 struct Record {
@@ -50,6 +57,7 @@ struct Record {
   std::optional<std::string_view> key;
   std::optional<std::string_view> payload;
   boost::container::small_vector<Header, 6> headers;
+  HeadersLeftOut left_out;  // then headers is empty
   // What keeps the bytes alive; made by the cluster that made the record and understood only by it.
   std::unique_ptr<void, void (*)(void*)> owner{nullptr, [](void*) {}};
 };
@@ -65,7 +73,7 @@ struct OutgoingRecord {
   std::span<const Header> headers = {};  // as they stand, nulls and repetitions too; only without the two above
 };
 
-// Who is allowed to commit offsets: captured when partitions were assigned, never fetched later (RELIABILITY A6).
+// Who is allowed to commit offsets: captured when partitions were assigned, never fetched later.
 class GroupMetadata {
  public:
   virtual ~GroupMetadata() = default;
@@ -132,7 +140,7 @@ class Consumer {
   [[nodiscard]] virtual std::optional<Offset> known_end(TopicPartition where) const = 0;
 
   // The metadata of this member as it is now. Never for a batch: a member that was thrown out has metadata that passes
-  // the broker's checks (RELIABILITY, finding 2). It is here to show exactly that.
+  // the broker's checks. It is here to show exactly that.
   virtual std::shared_ptr<const GroupMetadata> group_now() = 0;
 
   // Leaves nothing behind but the static membership. Waits up to the limit.
@@ -140,7 +148,7 @@ class Consumer {
 };
 
 // Transactional producer. One transaction at a time; every call with a time limit may be repeated with the same
-// arguments when it answers kRetriable or kTimeout (A2).
+// arguments when it answers kRetriable or kTimeout.
 class Producer {
  public:
   virtual ~Producer() = default;
@@ -169,7 +177,7 @@ class Producer {
   [[nodiscard]] virtual std::optional<Offset> delivered(TopicPartition where) const = 0;
 
   // True when a transaction call may still reach the broker late (a timeout, a lost connection, a retry): the producer
-  // must be recycled before the next begin() (A3).
+  // must be recycled before the next begin().
   [[nodiscard]] virtual bool in_doubt() const = 0;
 };
 
@@ -184,6 +192,9 @@ class LogReader {
   virtual Result<LogPolled> poll(Milliseconds limit) = 0;
   virtual Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which,
                                                            Milliseconds limit) = 0;
+  // Last stable offsets: behind the high watermark, a transaction is open from there on.
+  virtual Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
+                                                                Milliseconds limit) = 0;
   // High watermarks (never the last stable offsets: a restore must wait for open transactions).
   virtual Result<std::vector<TopicPartitionOffset>> high_watermarks(std::span<const TopicPartition> which,
                                                                     Milliseconds limit) = 0;
@@ -198,6 +209,10 @@ struct TopicFacts {
   bool deletes = true;                   // cleanup.policy: records older than retention_ms go
   std::int64_t retention_ms = -1;        // -1 = for ever
   std::int64_t delete_retention_ms = 0;  // how long tombstones of a compacted topic stay readable at least
+  std::int32_t replicas = 1;             // of the partition that has fewest
+  std::int32_t brokers = 1;              // that are there now
+  std::int64_t min_insync_replicas = 1;
+  bool unclean_election = false;  // a replica that lacks what was acknowledged may lead
 };
 
 // Makes the clients of one worker. `topics` is fixed for its life.

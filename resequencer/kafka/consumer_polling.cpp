@@ -10,7 +10,7 @@ namespace reseq::kafka {
 
 namespace {
 
-constexpr int kWarning = 4;  // syslog
+using Clock = std::chrono::steady_clock;
 
 // An error of a whole topic names no offset, and partition 0.
 bool names_partition(const rd_kafka_message_t& message) {
@@ -67,7 +67,7 @@ Result<MessageKind> kind_of(rd_kafka_t& consumer, const rd_kafka_message_t* mess
     case ErrorClass::kAbort:  // the group tells the rest by a rebalance
     case ErrorClass::kRetriable:
     case ErrorClass::kTimeout:
-      log(kWarning, "POLL", error.message);
+      log(kLogWarning, "POLL", error.message);
       return MessageKind::kNothing;
   }
   return MessageKind::kNothing;
@@ -78,7 +78,6 @@ bool of_one_partition(const rd_kafka_message_t* message, const Error& error) {
 }
 
 void close_consumer(rd_kafka_t& consumer, Milliseconds limit, void (*revoke)(rd_kafka_t*, void*), void* opaque) {
-  using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms(limit));
   const QueueHandle queue(rd_kafka_queue_new(&consumer));
   // It fails when the client is unusable already; then there is nothing to leave.

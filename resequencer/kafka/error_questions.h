@@ -13,6 +13,8 @@ namespace reseq::kafka {
 // Of a read. The log does not have the next record any more, or no answer can hold it: so it stays until a person acts.
 // What else keeps a partition from being read may pass: a permission, the version of a broker.
 [[nodiscard]] bool is_out_of_reach(const Error& error);
+// Of a read. The offset is none that the log has, or was when it was asked for.
+[[nodiscard]] bool is_out_of_range(const Error& error);
 // Whatever it does to a transaction, nothing that the transaction holds is its cause: brokers that move, are slow or
 // gone, a membership that changed.
 [[nodiscard]] bool passes_by_itself(const Error& error);

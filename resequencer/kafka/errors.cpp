@@ -177,9 +177,12 @@ bool is_damage(const Error& error) {
   return error.code == RD_KAFKA_RESP_ERR__BAD_MSG || error.code == RD_KAFKA_RESP_ERR__NOT_IMPLEMENTED;
 }
 
+bool is_out_of_range(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || error.code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
+}
+
 bool is_out_of_reach(const Error& error) {
-  return error.code == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE || error.code == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
-         error.code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+  return is_out_of_range(error) || error.code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
 }
 
 bool passes_by_itself(const Error& error) {

@@ -1,4 +1,4 @@
-// Triage of librdkafka's errors (RELIABILITY A4): fatal, then abort, then retriable, and everything else is treated as
+// Triage of librdkafka's errors: fatal, then abort, then retriable, and everything else is treated as
 // fatal.
 // Thread rule: pure functions.
 #pragma once

@@ -1,5 +1,5 @@
 // Membership in the group as it was when partitions were assigned: what a transactional offset commit is fenced by.
-// A membership without generation or member id would be accepted by the broker without any check (RELIABILITY 0.2), so
+// A membership without generation or member id would be accepted by the broker without any check, so
 // it is refused here.
 // Thread rule: plain values, read-only.
 #pragma once

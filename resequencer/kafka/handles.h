@@ -19,8 +19,8 @@ struct Destroy {
   }
 };
 
-// A consumer is destroyed without closing it: closing waits without limit for a partition that is gone
-// (RELIABILITY F). close_consumer() is the bounded way.
+// A consumer is destroyed without closing it: closing waits without limit for a partition that is gone.
+// close_consumer() is the bounded way.
 inline void destroy_consumer(rd_kafka_t* client) {
   rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }

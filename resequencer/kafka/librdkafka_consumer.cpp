@@ -13,14 +13,13 @@ namespace reseq::kafka {
 
 namespace {
 
-// Of syslog.
-constexpr int kWarning = 4;
-constexpr int kNotice = 5;
+constexpr int kLogNotice = 5;
 
 }  // namespace
 
 Result<std::unique_ptr<Consumer>> LibrdkafkaConsumer::open(const ClusterSettings& settings, TopicIndex subscribed) {
-  std::unique_ptr<LibrdkafkaConsumer> made(new LibrdkafkaConsumer(TopicNames(settings.topics), subscribed));
+  std::unique_ptr<LibrdkafkaConsumer> made(
+      new LibrdkafkaConsumer(TopicNames(settings.topics), subscribed, settings.headers_max));
   if (auto started = made->start(settings); !started) return started.error();
   return std::unique_ptr<Consumer>(std::move(made));
 }
@@ -63,7 +62,7 @@ Result<Polled> LibrdkafkaConsumer::poll(Milliseconds limit) {
   // The right to see a topic went: the group takes its partitions back, and gives them again when that is granted
   // again. A member that never had any must be told.
   if (!kind && was_assigned_ && message && message->rkt != nullptr && is_forbidden(kind.error())) {
-    context_.log(kWarning, "POLL", kind.error().message);
+    context_.log(kLogWarning, "POLL", kind.error().message);
     return Polled(Nothing{});
   }
   if (!kind) return kind.error();
@@ -74,7 +73,9 @@ Result<Polled> LibrdkafkaConsumer::poll(Milliseconds limit) {
   Polled event(std::in_place_type<Record>);  // in its place: it is some hundred bytes
   Record& record = *std::get_if<Record>(&event);
   record.where = where;
-  fill(record, std::move(message));
+  fill_all_but_headers(record, *message);
+  record.left_out = read_some_headers(*message, headers_max_, record.headers);
+  record.owner = {message.release(), destroy_message};
   return event;
 }
 
@@ -87,7 +88,8 @@ void LibrdkafkaConsumer::on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t ev
     const PartitionList none(rd_kafka_topic_partition_list_new(0));
     rd_kafka_assign(client, none.get());
   } else {
-    if (event != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) self.context_.log(kNotice, "REBALANCE", rd_kafka_err2str(event));
+    if (event != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS)
+      self.context_.log(kLogNotice, "REBALANCE", rd_kafka_err2str(event));
     const bool lost = event != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS || rd_kafka_assignment_lost(client) != 0;
     self.rebalances_.emplace_back(Revoked{self.partitions_of(*list), lost});
     rd_kafka_assign(client, nullptr);

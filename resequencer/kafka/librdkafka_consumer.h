@@ -35,7 +35,8 @@ class LibrdkafkaConsumer final : public Consumer {
   void close(Milliseconds limit) override;
 
  private:
-  LibrdkafkaConsumer(TopicNames topics, TopicIndex subscribed) : topics_(std::move(topics)), subscribed_(subscribed) {}
+  LibrdkafkaConsumer(TopicNames topics, TopicIndex subscribed, std::uint32_t headers_max)
+      : topics_(std::move(topics)), subscribed_(subscribed), headers_max_(headers_max) {}
   Result<> start(const ClusterSettings& settings);
 
   static void on_rebalance(rd_kafka_t* client, rd_kafka_resp_err_t event, rd_kafka_topic_partition_list_t* list,
@@ -44,6 +45,7 @@ class LibrdkafkaConsumer final : public Consumer {
 
   TopicNames topics_;
   TopicIndex subscribed_;
+  std::uint32_t headers_max_;
   ClientContext context_;
   std::deque<Polled> rebalances_;  // noted, not returned yet
   bool was_assigned_ = false;

@@ -59,6 +59,11 @@ Result<std::vector<TopicPartitionOffset>> LibrdkafkaLogReader::begins(std::span<
   return ask_offsets(*stable_, topics_, which, LogSide::kBegin, limit);
 }
 
+Result<std::vector<TopicPartitionOffset>> LibrdkafkaLogReader::stable_ends(std::span<const TopicPartition> which,
+                                                                           Milliseconds limit) {
+  return ask_offsets(*stable_, topics_, which, LogSide::kEnd, limit);
+}
+
 Result<std::vector<TopicPartitionOffset>> LibrdkafkaLogReader::high_watermarks(std::span<const TopicPartition> which,
                                                                                Milliseconds limit) {
   return ask_offsets(*uncommitted_, topics_, which, LogSide::kEnd, limit);

@@ -22,6 +22,8 @@ class LibrdkafkaLogReader final : public LogReader {
   Result<> assign(std::span<const TopicPartitionOffset> positions) override;
   Result<LogPolled> poll(Milliseconds limit) override;
   Result<std::vector<TopicPartitionOffset>> begins(std::span<const TopicPartition> which, Milliseconds limit) override;
+  Result<std::vector<TopicPartitionOffset>> stable_ends(std::span<const TopicPartition> which,
+                                                        Milliseconds limit) override;
   Result<std::vector<TopicPartitionOffset>> high_watermarks(std::span<const TopicPartition> which,
                                                             Milliseconds limit) override;
   void serve() override;

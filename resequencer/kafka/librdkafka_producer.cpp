@@ -14,6 +14,8 @@ namespace reseq::kafka {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::uint64_t kQueueMessagesMax = 1'000'000;
 constexpr std::uint64_t kQueueKilobytesMax = 1024 * 1024;
 constexpr Milliseconds kLinger{5};
@@ -91,7 +93,6 @@ Result<> LibrdkafkaProducer::know_topics(Milliseconds limit) {
 
 template <typename Call>
 Result<> LibrdkafkaProducer::transact(const char* what, Call call) {
-  using Clock = std::chrono::steady_clock;
   const auto started = Clock::now();
   const ErrorHandle error(call());
   rd_kafka_poll(handle_.get(), 0);  // what librdkafka has to tell of its connections
@@ -230,7 +231,8 @@ void LibrdkafkaProducer::on_delivery(rd_kafka_t*, const rd_kafka_message_t* mess
     error.what_to_do = ErrorClass::kAbort;
     self.undelivered_ = std::move(error);
   }
-  // librdkafka takes DUPLICATE_SEQUENCE_NUMBER for success; but where the record lies, nobody has told.
+  // librdkafka takes DUPLICATE_SEQUENCE_NUMBER for success, and a record for written when a later one was; but where it
+  // lies, nobody has told (PlainProducer).
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR && message->offset < 0 && !self.undelivered_)
     self.undelivered_ =
         Error{ErrorClass::kAbort, RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER,

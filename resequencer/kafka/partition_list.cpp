@@ -13,6 +13,8 @@ namespace reseq::kafka {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(10);
 
 PartitionList new_list(std::size_t size) {
@@ -111,7 +113,6 @@ void look_for_leaders(rd_kafka_t& consumer, int limit_ms) {
 }  // namespace
 
 Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, LogSide side, Milliseconds limit) {
-  using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::milliseconds(timeout_ms(limit));
   const auto left_ms = [until] {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
@@ -138,18 +139,24 @@ Result<std::vector<TopicPartitionOffset>> ask_offsets(rd_kafka_t& consumer, cons
 
 namespace {
 
-// Waits until every partition of the list is being read. A partition that is assigned again while librdkafka 2.0.2
-// still stops it for the assignment before would be stopped twice, which ends the process ("rktp_started" in
-// rdkafka_assignment.c). Nothing reports that; but a seek is answered with an error until the partition has started.
-Result<> wait_until_started(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list) {
+// Waits until the partitions of the list are being read. One that is assigned again while librdkafka 2.0.2 still stops
+// it for the assignment before would be stopped twice, which ends the process ("rktp_started" in rdkafka_assignment.c).
+// Nothing reports that; but a seek is answered with an error until its partition has started. One partition tells of
+// all: the first one starts when the last one of before has stopped, and all of them in one go
+// (rd_kafka_assignment_serve). To seek thousands would take longer than to start them.
+Result<> wait_until_started(rd_kafka_t& consumer, const rd_kafka_topic_partition_list_t& list) {
   // Taken for microseconds before 2.1.0 (confluentinc/librdkafka#4230).
   const int seek_timeout = parse_version(rd_kafka_version()) < LibrdkafkaVersion{2, 1, 0} ? 2'000'000 : 2'000;
   constexpr auto kLimit = std::chrono::seconds(10);
   constexpr auto kPause = std::chrono::milliseconds(2);
   const auto until = std::chrono::steady_clock::now() + kLimit;
-  while (true) {
-    const ErrorHandle error(rd_kafka_seek_partitions(&consumer, &list, seek_timeout));
-    auto started = error ? Result<>(error_of(*error, "assign")) : check_each(list, "assign");
+  for (int tries = 0;; ++tries) {
+    // Another one each time: one that cannot be read cannot be sought either.
+    const rd_kafka_topic_partition_t& element = list.elems[tries % list.cnt];
+    const PartitionList one = new_list(1);
+    rd_kafka_topic_partition_list_add(one.get(), element.topic, element.partition)->offset = element.offset;
+    const ErrorHandle error(rd_kafka_seek_partitions(&consumer, one.get(), seek_timeout));
+    auto started = error ? Result<>(error_of(*error, "assign")) : check_each(*one, "assign");
     if (started || std::chrono::steady_clock::now() > until) return started;
     std::this_thread::sleep_for(kPause);
   }

@@ -17,7 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWarning = 4;  // syslog
 constexpr Milliseconds kRoomSlice{20};
 
 class LibrdkafkaPlainProducer final : public PlainProducer {
@@ -104,21 +103,31 @@ class LibrdkafkaPlainProducer final : public PlainProducer {
 
   static void on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void* opaque) {
     auto& self = *static_cast<LibrdkafkaPlainProducer*>(context_of(opaque).client);
-    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR && message->offset >= 0) {
       ++self.delivered_;
       return;
     }
     ++self.failed_;
     if (self.first_failure_) return;
-    Error error =
-        error_of(message->err, std::string("record not delivered, topic ") + rd_kafka_topic_name(message->rkt));
+    Error error = refused(*message);
     // It has failed for good, whatever its kind: nothing is on its way any more.
     if (error.what_to_do != ErrorClass::kInvalid) error.what_to_do = ErrorClass::kFatal;
     self.first_failure_ = std::move(error);
   }
 
+  // An acknowledgement without an offset is none of the broker's: librdkafka takes a record for written when a later
+  // one was. But a broker that gets to lead a partition refuses the first request of a producer and takes the second,
+  // when it knows nothing of that producer there yet.
+  static Error refused(const rd_kafka_message_t& message) {
+    const std::string topic = rd_kafka_topic_name(message.rkt);
+    if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(message.err, "record not delivered, topic " + topic);
+    return Error{ErrorClass::kFatal, RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER,
+                 "record acknowledged without an offset, topic " + topic +
+                     ": it may not be there; send again what was sent since the last flush"};
+  }
+
   static void on_error(rd_kafka_t*, int, const char* reason, void* opaque) {
-    context_of(opaque).log(kWarning, "ERROR", reason);
+    context_of(opaque).log(kLogWarning, "ERROR", reason);
   }
 
   Milliseconds queue_wait_;

@@ -51,7 +51,8 @@ class PlainProducer {
   // Serves delivery reports, waits at most `limit` for the first.
   virtual void poll(Milliseconds limit) = 0;
 
-  // Good only when every record sent so far was acknowledged. kTimeout: some are still on their way.
+  // Good only when every record sent so far was acknowledged, each with its offset. kTimeout: some are still on their
+  // way.
   virtual Result<> flush(Milliseconds limit) = 0;
 
   [[nodiscard]] virtual std::uint64_t delivered() const = 0;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kVersionWithSetting = 0x02020000;
 constexpr int kAnswerLimitMs = 2;  // the question itself wakes; what it says is not needed
-constexpr std::chrono::milliseconds kBetweenQuestions{50};
+constexpr std::chrono::milliseconds kBetweenWakes{50};
 
 bool has_setting() {
   return rd_kafka_version() >= kVersionWithSetting;
@@ -19,7 +19,7 @@ bool has_setting() {
 void Prefetch::ask(rd_kafka_t& consumer) {
   if (has_setting()) return;
   const auto now = std::chrono::steady_clock::now();
-  if (now - asked_at_ < kBetweenQuestions) return;
+  if (now - asked_at_ < kBetweenWakes) return;
   asked_at_ = now;
   rd_kafka_topic_partition_list_t* assigned = nullptr;
   if (rd_kafka_assignment(&consumer, &assigned) != RD_KAFKA_RESP_ERR_NO_ERROR) return;

@@ -1,5 +1,5 @@
-// Settings of the Kafka clients: how to reach the brokers, who we are, and the time limits that hang together
-// (RELIABILITY A9). What a guarantee rests on is set here and refused as a passed-through property.
+// Settings of the Kafka clients: how to reach the brokers, who we are, and the time limits that hang together.
+// What a guarantee rests on is set here and refused as a passed-through property.
 // Thread rule: plain values; the log callback is called from any thread.
 #pragma once
 
@@ -18,6 +18,7 @@ namespace reseq::kafka {
 
 // Level as in syslog (0 emergency … 7 debug), the part of librdkafka that speaks, its text.
 using LogCallback = std::function<void(int level, std::string_view facility, std::string_view text)>;
+inline constexpr int kLogWarning = 4;
 
 // Writes one escaped line per message to stderr.
 void log_to_stderr(int level, std::string_view facility, std::string_view text);
@@ -49,6 +50,7 @@ struct ClusterSettings {
   Milliseconds max_poll_interval{300'000};
   std::uint64_t message_bytes_max = 20 * 1024 * 1024;  // largest record that is read or written
   std::uint64_t batch_bytes_max = 1'000'000;           // of a produced batch: at most max.message.bytes of its topic
+  std::uint32_t headers_max = 1000;                    // a consumed record with more comes without them, and says so
   std::uint64_t fetch_queue_bytes_max = 64 * 1024 * 1024;  // fetched and not yet polled, per client
 };
 

@@ -1,4 +1,4 @@
-// Which versions of librdkafka may carry the guarantees (RELIABILITY F). The one that is loaded counts, not the one the
+// Which versions of librdkafka may carry the guarantees. The one that is loaded counts, not the one the
 // program was built against.
 // Thread rule: pure functions.
 #pragma once

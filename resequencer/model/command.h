@@ -38,7 +38,7 @@ struct Registration {
   std::span<const Header> headers;   // for routes
 };
 
-// A record of `requests` (DESIGN 5, REGISTER with `requested`).
+// A record of `requests` (REGISTER with `requested`).
 struct Request {
   Registration what;
   bool reprocess = false;

@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
 
-// The row of the decision tables of DESIGN 5 that an input met.
+// The row of the decision tables that an input met.
 enum class TableRow : std::uint8_t {
   kNone,  // refused before any table
   kR0,

@@ -22,14 +22,14 @@ using UnixMs = Strong<struct UnixMsTag, std::int64_t>;
 // A duration in milliseconds.
 using Milliseconds = Strong<struct MillisecondsTag, std::int64_t>;
 
-// The stamp of a release (matcher time): 0 < v < 2^63, strictly rising per partition; 0 = none (DESIGN 6).
+// The stamp of a release (matcher time): 0 < v < 2^63, strictly rising per partition; 0 = none.
 using Version = Strong<struct VersionTag, std::uint64_t>;
 inline constexpr std::uint64_t kVersionLimit = std::uint64_t{1} << 63;
 
-// 64 bits over op, null-ness and payload of a request: tells two edits under one sequence apart (DESIGN 5, R5).
+// 64 bits over op, null-ness and payload of a request: tells two edits under one sequence apart (R5).
 using PayloadHash = Strong<struct PayloadHashTag, std::uint64_t>;
 
-// Sum mod 2^128 of the keyed hashes of all rows but the meta row (DESIGN 7).
+// Sum mod 2^128 of the keyed hashes of all rows but the meta row.
 struct Digest {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -42,7 +42,7 @@ struct HashKey {
   friend constexpr auto operator<=>(const HashKey&, const HashKey&) = default;
 };
 
-// What a topic is to this application (DESIGN 3). Numbers are written into the state: never renumber.
+// What a topic is to this application. Numbers are written into the state: never renumber.
 enum class Role : std::uint8_t {
   kRequests = 0,
   kCommands = 1,

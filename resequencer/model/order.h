@@ -1,4 +1,4 @@
-// Order: what decides newer, same, older between two requests of one document (DESIGN 2).
+// Order: what decides newer, same, older between two requests of one document.
 // Thread rule: plain values.
 #pragma once
 

@@ -1,5 +1,5 @@
 // What is known of a partition beside its rows: the part that decisions read (PartitionState), and the meta, identity
-// and target rows that make a changelog self-describing (DESIGN 7).
+// and target rows that make a changelog self-describing.
 // Thread rule: plain values.
 #pragma once
 
@@ -37,6 +37,15 @@ struct InputPosition {
   friend bool operator==(const InputPosition&, const InputPosition&) = default;
 };
 
+// The last decided record of one input. A topic that was deleted and made anew has another one there.
+struct InputPin {
+  Role role = Role::kRequests;
+  Offset offset;
+  UnixMs timestamp;
+  std::uint64_t hash = 0;  // of key and payload
+  friend bool operator==(const InputPin&, const InputPin&) = default;
+};
+
 // Records [first, end) of one input that a batch decided. With `now` they make the state a function of the log.
 struct InputRange {
   Role role = Role::kRequests;
@@ -66,6 +75,7 @@ struct Meta {
   std::string sweep_cursor;          // key behind the last one the watermark sweep looked at; empty = at the start
   std::string swept_from, swept_to;  // key range swept by this batch, empty = none
   std::uint64_t config_hash = 0;
+  std::vector<InputPin> pins;
   std::string extensions;
   friend bool operator==(const Meta&, const Meta&) = default;
 };

@@ -38,6 +38,7 @@ enum class Reason : std::uint8_t {
   kOpPayloadConflict,
   kMisrouted,
   kTooLarge,
+  kTooManyHeaders,
   // modes and control
   kReprocessNeedsInline,
   kResetNeedsEpochs,
@@ -78,6 +79,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "op_payload_conflict",
     "misrouted",
     "too_large",
+    "too_many_headers",
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",

@@ -1,13 +1,15 @@
-// Row: all that is known of one document (DESIGN 5, 7). The changelog record of a document is its row, encoded.
+// Row: all that is known of one document. The changelog record of a document is its row, encoded.
 // Thread rule: plain values.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/ids.h"
 #include "model/order.h"
+#include "model/rare_list.h"
 #include "model/target.h"
 
 namespace reseq {
@@ -16,7 +18,7 @@ namespace reseq {
 // pending or removed only in the group of newest(t); in an older group it can only be served ("last release of t").
 struct Group {
   Order order;
-  bool requested = false;  // a request with this order was seen (not only REGISTER commands)
+  bool requested = false;  // a request with this order was seen since the group is there (not only REGISTER commands)
   TargetSet pending;
   TargetSet served;
   TargetSet removed;
@@ -32,13 +34,30 @@ struct Since {
   friend bool operator==(const Since&, const Since&) = default;
 };
 
+// When something was released last for targets that went on waiting, because it was older than what they wait for. It
+// counts for those that have waited since before: a version that does not know of it leaves it behind when they end.
+struct Meanwhile {
+  TargetSet targets;
+  UnixMs released;
+  friend bool operator==(const Meanwhile&, const Meanwhile&) = default;
+};
+
 // The newest order that came as a request: tells a repeated request from two edits under one sequence (R5).
 struct Requested {
   Order order;
   Offset position;  // of that request in `requests`
   PayloadHash hash;
-  TargetSet forwarded;  // its reseq-targets on `work`, as last sent: a copied list must not unregister everything
+  TargetSet forwarded;  // its reseq-targets on `work`, as last sent: a list of UNREGISTER that was not copied differs
   friend bool operator==(const Requested&, const Requested&) = default;
+};
+
+// The last release of a target was a delete, and when. It holds while the target is served at this order: a version
+// that does not know of deletions leaves behind what it has overtaken.
+struct Deletion {
+  TargetNumber target;
+  Order order;
+  UnixMs at;
+  friend bool operator==(const Deletion&, const Deletion&) = default;
 };
 
 struct Row {
@@ -50,7 +69,9 @@ struct Row {
   UnixMs deadline;  // live row: overdue from then on (0 = no timeout); watermark: kept until then (0 = for ever)
   bool overdue = false;
   std::optional<Requested> requested;
-  std::string extensions;  // optional ones that this version does not know, kept as they came
+  std::vector<Deletion> deletions;  // each target once, in the order of their releases
+  RareList<Meanwhile> meanwhile;    // sets disjoint
+  std::string extensions;           // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
     TargetSet all;
@@ -61,6 +82,39 @@ struct Row {
     TargetSet all;
     for (const Group& group : groups) all |= group.known();
     return all;
+  }
+  // Null: the last release of the target was none, or there was none.
+  [[nodiscard]] const Deletion* deletion_of(TargetNumber target) const {
+    for (const Deletion& deletion : deletions)
+      if (deletion.target == target && still_holds(deletion)) return &deletion;
+    return nullptr;
+  }
+  [[nodiscard]] bool still_holds(const Deletion& deletion) const {
+    for (const Group& group : groups)
+      if (group.order == deletion.order) return group.served.contains(deletion.target);
+    return false;
+  }
+  // Calls visit(targets, time) for all that wait: since when they do and got nothing.
+  template <typename Visit>
+  void each_without_release(Visit visit) const {
+    for (const Since& one : since) {
+      TargetSet left = one.targets;
+      for (const Meanwhile& got : meanwhile) {
+        const TargetSet served = got.released > one.first_registered ? left & got.targets : TargetSet();
+        if (!served.empty()) visit(served, got.released);
+        left = left.without(served);
+      }
+      if (!left.empty()) visit(left, one.first_registered);
+    }
+  }
+  // Of the targets for which it is longest; none when none waits.
+  [[nodiscard]] std::optional<UnixMs> without_release_since() const {
+    if (since.size() == 1 && meanwhile.empty()) return since.front().first_registered;  // most of them
+    std::optional<UnixMs> longest;
+    each_without_release([&](TargetSet, UnixMs time) {
+      if (!longest || time < *longest) longest = time;
+    });
+    return longest;
   }
   // No target is pending: the row is a watermark that stops old results.
   [[nodiscard]] bool completed() const { return pending().empty(); }

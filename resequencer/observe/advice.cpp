@@ -159,14 +159,16 @@ class Adviser {
       return say("should", "registration_timeout", number(answers) + " results were seen behind their request",
                  "too few to say how long a result may take: look longer", "registration_timeout_ms");
     const std::uint64_t slow = quantile(t_.answer_ms, kSlowest);
-    say("should", "registration_timeout",
-        "of 1000 results 999 came within " + number(slow) + " ms, the last one after " +
-            std::to_string(t_.answer_ms_max) + " ms",
-        "twice the longer of the two, at least a minute: what takes longer is lost rather than slow",
-        "registration_timeout_ms",
-        std::to_string(std::max<std::int64_t>(
-            60'000, 2 * std::max(static_cast<std::int64_t>(std::min<std::uint64_t>(slow, INT32_MAX)),
-                                 std::min<std::int64_t>(t_.answer_ms_max, 30 * kDayMs)))));
+    const auto slowest = static_cast<std::uint64_t>(std::max<std::int64_t>(0, t_.answer_ms_max));
+    // A bucket may end above the slowest of all.
+    const std::string seen =
+        slow >= slowest
+            ? "all " + number(answers) + " results behind their request came within " + number(slowest) + " ms"
+            : "of " + number(answers) + " results behind their request 999 of 1000 came within " + number(slow) +
+                  " ms, the slowest took " + number(slowest) + " ms";
+    say("should", "registration_timeout", seen,
+        "twice the longest, at least a minute: what takes longer is lost rather than slow", "registration_timeout_ms",
+        std::to_string(std::max<std::int64_t>(60'000, 2 * std::min<std::int64_t>(t_.answer_ms_max, 30 * kDayMs))));
   }
 
   void suggest_retention() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <random>
+#include <span>
 #include <utility>
 
 #include "base/assert.h"
@@ -61,7 +62,7 @@ Order order_of(const SequenceResult& result) {
 }  // namespace
 
 Result<std::unique_ptr<Ledger>> Ledger::open(std::unique_ptr<store::PartitionStore> store, engine::Context context,
-                                             const TargetTable& targets, SequenceKind kind) {
+                                             const TargetTable& targets, SequenceKind kind, bool wrong) {
   context.monotonic = context.all_targets;
   context.policies = {};
   context.starvation_after = Milliseconds();
@@ -69,7 +70,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(std::unique_ptr<store::PartitionSto
   context.watermark_retention = Milliseconds();  // for ever: a row on disk costs less than a wrong count
   context.work_bytes_max = UINT64_MAX;
   context.output_bytes_max.fill(UINT64_MAX);
-  std::unique_ptr<Ledger> made(new Ledger(std::move(store), std::move(context), kind));
+  std::unique_ptr<Ledger> made(new Ledger(std::move(store), std::move(context), kind, wrong));
   const auto ready = made->store_->empty() ? made->begin(targets) : made->take_up();
   if (!ready) return ready.error();
   return made;
@@ -184,6 +185,7 @@ void Ledger::count(const SequenceResult& result, const Decision& decision, const
   ++tally_.table_rows[static_cast<std::size_t>(decision.table_row)];
   if (decision.outcome == Outcome::kReleased) {
     ++tally_.in_order;
+    note_last(result, false, now);
     if (before == nullptr || !before->requested) return;
     const std::int64_t since_request = now.value() - before->requested->position.value();
     if (decision.table_row == TableRow::kS4 && since_request >= 0) ++tally_.superseded;
@@ -199,10 +201,45 @@ void Ledger::count(const SequenceResult& result, const Decision& decision, const
     ++tally_.results_refused[static_cast<std::size_t>(decision.reason)];
   else if (!compared || last == nullptr || order_of(result) > *last)
     ++tally_.withdrawn;
-  else if (order_of(result) == *last)
+  else if (order_of(result) == *last) {
     ++tally_.duplicates;
-  else
+    note_last(result, false, now);
+  } else {
     count_stale(result, *before, *last, now);
+    note_last(result, true, now);
+  }
+}
+
+void Ledger::note_last(const SequenceResult& result, bool overwrites, UnixMs now) {
+  if (!wrong_) return;
+  const store::BatchView view(*store_);
+  const engine::Lookup found = view.find(result.id);
+  if (!found.row || (!overwrites && found.row->extensions.empty())) return;
+  OverwrittenTargets all = overwritten_in(*found.row);
+  if (overwrites)
+    all[result.target] = {order_json(order_of(result), kind_).dump(), now};
+  else if (all.erase(result.target) == 0)
+    return;
+  Row row = *found.row;
+  note_overwritten(all, row);
+  const RowChange change{result.id, &row, found.place};
+  Arena arena;
+  std::vector<store::Change> rows;
+  changelog::append_rows(std::span(&change, 1), view, arena, rows);
+  apply(rows);
+}
+
+WrongCounts Ledger::tell_wrong_now(const WrongLine& line) const {
+  constexpr std::size_t kRowsAtOnce = 1'000;
+  WrongCounts counts;
+  store::PartitionStore::Walked at;
+  while (!at.ended && !store_->fault())
+    at = store_->documents(at.cursor, "", store::PartitionStore::Which::kAll, kRowsAtOnce,
+                           [&](const std::string& id, const Row& row) {
+                             tell_wrong(id, row, store_->targets(), kind_, line, counts);
+                             return true;
+                           });
+  return counts;
 }
 
 void Ledger::count_stale(const SequenceResult& result, const Row& before, const Order& newest, UnixMs now) {

@@ -139,7 +139,8 @@ Result<> Observation::open_ledger(bool anew) {
     if (anew || doubtful)
       if (auto wiped = state.value()->wipe(); !wiped) return wiped;
     auto store = store::PartitionStore::open(std::move(state).value(), {});
-    auto ledger = store ? Ledger::open(std::move(store).value(), context_, targets_, application_.sequence_kind)
+    auto ledger = store ? Ledger::open(std::move(store).value(), context_, targets_, application_.sequence_kind,
+                                       !settings().observe_wrong_file.empty())
                         : Result<std::unique_ptr<Ledger>>(store.error());
     if (ledger) {
       ledger_ = std::move(ledger).value();
@@ -168,6 +169,7 @@ std::string Observation::layout() const {
                      s.observe_output_id + ", sequence " + s.sequence_kind + " " + s.observe_sequence + "/" +
                      s.observe_output_sequence + ", target " + s.observe_target;
   for (const std::string& name : targets_.names()) text += " " + name;
+  if (!s.observe_wrong_file.empty()) text += ", wrong documents noted";
   return text;
 }
 
@@ -251,7 +253,9 @@ Command Observation::decode(codec::InputRecord& record) const {
                                      Partitioner::kUnchecked,
                                      application_.partitions,
                                      context_.intake == engine::Intake::kTap,
-                                     application_.cloudevents};
+                                     application_.cloudevents,
+                                     application_.headers_max,
+                                     application_.explicit_deletes};
   Command command = codec::decode(record, context);
   make_comparable(command);
   return command;
@@ -321,6 +325,12 @@ Result<> Observation::save() {
 
 bool Observation::save_due() const {
   return ledger_->save_due(static_cast<std::size_t>(settings().checkpoint_rows_max));
+}
+
+Result<WrongCounts> Observation::tell_wrong_now(const WrongLine& line) const {
+  const WrongCounts counts = ledger_->tell_wrong_now(line);
+  if (ledger_->fault()) return *ledger_->fault();
+  return counts;
 }
 
 Result<> Observation::close() {

@@ -38,6 +38,8 @@ class Observation {
   Result<> save();
   [[nodiscard]] bool save_due() const;
   Result<> sync() { return ledger_->sync(); }
+  // Every document that is wrong now. REQUIRES: observe.wrong_file is set.
+  Result<WrongCounts> tell_wrong_now(const WrongLine& line) const;
   // Saved, and marked clean.
   Result<> close();
 

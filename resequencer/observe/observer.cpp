@@ -1,14 +1,19 @@
 #include "observe/observer.h"
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include "base/log.h"
@@ -24,6 +29,8 @@ namespace reseq::observe {
 namespace {
 
 constexpr const char* kReport = "report.json";
+constexpr const char* kPart = ".part";  // of the list of wrong documents, while it is not whole
+constexpr mode_t kOwnerOnly = 0600;
 constexpr Milliseconds kRoundPause{1'000};  // each round asks the brokers for all ends
 constexpr Milliseconds kReportEvery{2'000};
 constexpr Milliseconds kPollLimit{50};
@@ -60,6 +67,10 @@ class Page {
   std::string text_;
 };
 
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
 class Observer {
  public:
   explicit Observer(Observation& observation)
@@ -72,6 +83,7 @@ class Observer {
                  {"/livez", [](const http::Question&) { return http::Answer{.body = "ok\n"}; }}}) {}
 
   Result<Json> run() {
+    if (auto opened = open_list(); !opened) return opened.error();
     listen();
     const std::int64_t start = steady();
     const auto limit = config::parse_duration_ms(observation_.settings().observe_for);
@@ -92,6 +104,7 @@ class Observer {
       over = once || (until && steady() >= *until);
       if (!over && !more.value()) pause(kRoundPause);
     }
+    if (auto listed = list_wrong(); !listed) return listed.error();
     if (auto closed = observation_.close(); !closed) return closed.error();
     return tell(false);
   }
@@ -129,7 +142,8 @@ class Observer {
   Result<Json> tell(bool running) {
     if (running && told_at_ != 0 && steady() - told_at_ < kReportEvery.value()) return Json();
     told_at_ = steady();
-    const Seen seen = observation_.seen(running);
+    Seen seen = observation_.seen(running);
+    seen.wrong = wrong_;
     page_.put(observed_metrics(seen));
     Json report = report_json(seen, observation_.settings());
     auto folder = store::PrivateDirectory::open(observer_path(observation_.settings()),
@@ -137,6 +151,38 @@ class Observer {
     if (!folder) return folder.error();
     if (auto written = folder.value().write(kReport, report.dump(2) + "\n"); !written) return written.error();
     return report;
+  }
+
+  // At the start, so that nobody observes for hours and then cannot write. Ids of documents are for their owner alone.
+  Result<> open_list() {
+    const std::string& path = observation_.settings().observe_wrong_file;
+    if (path.empty()) return Done{};
+    ::unlink((path + kPart).c_str());  // of an earlier run, or a link of somebody else
+    const int fd = ::open((path + kPart).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly);
+    if (fd >= 0) list_.reset(::fdopen(fd, "w"));
+    if (!list_) return list_error(ErrorClass::kInvalid);
+    return Done{};
+  }
+
+  // Under its name only when it is whole.
+  Result<> list_wrong() {
+    if (!list_) return Done{};
+    const auto counts = observation_.tell_wrong_now([this](const std::string& line) {
+      std::fputs(line.c_str(), list_.get());
+      std::fputc('\n', list_.get());
+    });
+    if (!counts) return counts.error();
+    wrong_ = counts.value();
+    const bool written = std::ferror(list_.get()) == 0;
+    const std::string& path = observation_.settings().observe_wrong_file;
+    if (std::fclose(list_.release()) != 0 || !written || std::rename((path + kPart).c_str(), path.c_str()) != 0)
+      return list_error(ErrorClass::kRetriable);
+    return Done{};
+  }
+
+  [[nodiscard]] Error list_error(ErrorClass what_to_do) const {
+    return {what_to_do, 0,
+            "observe.wrong_file: " + observation_.settings().observe_wrong_file + kPart + ": " + std::strerror(errno)};
   }
 
   // Metrics are no reason not to look.
@@ -155,6 +201,8 @@ class Observer {
   Observation& observation_;
   Page page_;
   http::Server server_;
+  std::unique_ptr<std::FILE, CloseFile> list_;
+  std::optional<WrongCounts> wrong_;  // what is in it, when it is written
   std::int64_t saved_at_ = 0;
   std::int64_t synced_at_ = 0;
   std::int64_t told_at_ = 0;

@@ -113,6 +113,9 @@ Json report_json(const Seen& seen, const config::Settings& s) {
                         {"resets", t.resets},
                         {"refused", by_reason(t.requests_refused)}};
   report["documents"] = {{"waiting", seen.waiting}, {"answered", seen.answered}};
+  if (seen.wrong)
+    report["wrong_now"] = {
+        {"overwritten", seen.wrong->overwritten}, {"missing", seen.wrong->missing}, {"file", s.observe_wrong_file}};
   report["worst"] = worst_json(t.worst);
   report["lateness_ms"] = distribution(t.lateness_ms, static_cast<std::uint64_t>(t.lateness_ms_max));
   report["reorder_distance"] = distribution(t.reorder_distance, t.reorder_distance_max);

@@ -11,6 +11,7 @@
 #include "config/settings.h"
 #include "kafka/cluster.h"
 #include "observe/tally.h"
+#include "observe/wrong_now.h"
 
 namespace reseq::observe {
 
@@ -28,7 +29,8 @@ struct Seen {
   TopicSeen output;
   std::uint64_t waiting = 0;  // documents
   std::uint64_t answered = 0;
-  std::uint64_t lost = 0;  // offsets that retention deleted before they were read
+  std::uint64_t lost = 0;            // offsets that retention deleted before they were read
+  std::optional<WrongCounts> wrong;  // when it has ended and was asked for them
   bool running = false;
   UnixMs began;    // the first start, of all that went on from it
   UnixMs written;  // now

@@ -69,6 +69,12 @@ class Text {
            exact ? "" : "(up to " + shown(one["at_most_too_high_by"]) + " too high)");
     }
   }
+  void wrong() {
+    if (!report_.contains("wrong_now")) return;
+    heading("Wrong now, listed in " + shown(at(report_, "/wrong_now/file")));
+    count("  overwritten", "/wrong_now/overwritten", "their last result is older than one before it: sure");
+    count("  missing", "/wrong_now/missing", "their newest request has no result yet, by timestamps");
+  }
   void advice(const std::string& level, const std::string& title) {
     const Json all = at(report_, "/advice");
     bool any = false;
@@ -128,12 +134,13 @@ std::string report_text(const Json& report) {
   text.heading("Results, compared with the results before them");
   text.count("  total", "/results/total");
   text.count("  in order", "/results/in_order", "newer than everything written before for their document");
-  text.count("  out of order", "/results/out_of_order", "older than something written before");
+  text.count("  stale writes", "/results/out_of_order", "out of order: older than something written before");
   text.count("  duplicates", "/results/duplicates", "the newest one once more");
   text.count("  withdrawn", "/results/withdrawn", "for a target that their request did not want");
   text.refused("/results/refused");
   text.heading("The resequencer would have stopped");
-  text.count("  stale writes", "/would_have_stopped/stale_writes", "sure: each put old content over newer");
+  text.count("  stale writes", "/would_have_stopped/stale_writes",
+             "the same ones, sure: each put old content over newer");
   text.count("  duplicates", "/would_have_stopped/duplicates", "sure");
   text.count("  superseded", "/would_have_stopped/superseded_by_timestamps",
              "at least, by timestamps: a newer request was there already");
@@ -149,6 +156,7 @@ std::string report_text(const Json& report) {
   text.count("  without request", "/unregistered_by_timestamps", "results, by timestamps");
   text.distribution("  answered within", "/answer_ms", " ms");
   text.count("  documents waiting", "/documents/waiting", "for a result of their newest request");
+  text.wrong();
   text.worst();
   text.advice("must", "Must change before it goes live");
   text.advice("should", "Suggested settings");

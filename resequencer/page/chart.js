@@ -2,7 +2,7 @@
 
 import { isNumber, make, write } from "./format.js";
 
-export const kWindowMs = 5 * 60_000;
+export const kWindowMs = 15 * 60_000;
 const kSvg = "http://www.w3.org/2000/svg";
 const kWidth = 1000;
 const kHeight = 100;
@@ -35,7 +35,8 @@ export class TimeChart {
     figure.replaceChildren(
       make("figcaption", {}, title, " ", make("span", { class: "quiet" }, unit)),
       make("div", { class: "plot" }, this.top, this.svg),
-      make("p", { class: "axis quiet", "aria-hidden": "true" }, make("span", {}, "5 min ago"), make("span", {}, "now")),
+      make("p", { class: "axis quiet", "aria-hidden": "true" }, make("span", {}, "15 min ago"),
+           make("span", {}, "now")),
       this.legend);
   }
 
@@ -51,9 +52,10 @@ export class TimeChart {
     return { path, value, entry };
   }
 
-  // `points`: [{ t, values: { name: number or null } }], oldest first. `now`: the right edge.
-  show(points, now, gapMs) {
-    const recent = points.filter((point) => point.t > now - kWindowMs - gapMs);
+  // `points`: [{ t, gap, values: { name: number or null } }], oldest first; two are joined if they are no further apart
+  // than the longer `gap` of both. `now`: the right edge.
+  show(points, now) {
+    const recent = points.filter((point) => point.t > now - kWindowMs - point.gap);
     const highest = Math.max(0, ...recent.flatMap((point) => this.series.map(({ name }) => point.values[name] ?? 0)));
     if (highest > this.scale || highest < this.scale * kShrinkAt)
       this.scale = highest > this.least ? roundUp(highest) : this.least;
@@ -62,7 +64,7 @@ export class TimeChart {
     this.series.forEach(({ name }, index) => {
       const { path, value, entry } = this.lines[index];
       if (entry.hidden && recent.some((point) => point.values[name] > 0)) entry.hidden = false;
-      path.setAttribute("d", this.path(recent, name, now, gapMs));
+      path.setAttribute("d", this.path(recent, name, now));
       write(value, this.format(last[name]));
     });
     const told = this.series.filter((_, index) => !this.lines[index].entry.hidden);
@@ -70,10 +72,11 @@ export class TimeChart {
     this.svg.setAttribute("aria-label", `${this.title}, ${this.unit}, now: ${text}`);
   }
 
-  path(points, name, now, gapMs) {
+  path(points, name, now) {
     let text = "";
     let before = null;
-    for (const { t, values } of points) {
+    let gapBefore = 0;
+    for (const { t, gap, values } of points) {
       const value = values[name];
       if (!isNumber(value)) {
         before = null;
@@ -81,10 +84,11 @@ export class TimeChart {
       }
       const x = (kWidth * (t - now + kWindowMs)) / kWindowMs;
       const y = kHeight * (1 - value / this.scale);
-      const joined = before !== null && t - before <= gapMs;
+      const joined = before !== null && t - before <= Math.max(gap, gapBefore);
       // A point on its own would not be seen.
       text += joined ? `L${x.toFixed(1)} ${y.toFixed(2)}` : `M${(x - 2).toFixed(1)} ${y.toFixed(2)}h2`;
       before = t;
+      gapBefore = gap;
     }
     return text;
   }

@@ -3,6 +3,9 @@
 import { Table, age, bytesText, count, list, make, order, timeOf, visible, words } from "./format.js";
 
 const kIdBytesMax = 4096;
+const kAddressMax = 2000;
+const kEventsFirst = 20;
+const kEventsMost = 1000;
 
 function base64Of(bytes) {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -26,6 +29,12 @@ export function typedBytes(text, kind) {
   return bytes.length > kIdBytesMax ? `An id has at most ${count(kIdBytesMax)} bytes.` : bytes;
 }
 
+const deletionOf = (row, target) => list(row.deleted).find((one) => one.target === target);
+const deletedText = ({ order: by, at }) => `deleted by ${order(by)} at ${at}`;
+// The barrier is the order of the last delete that was meant for all targets.
+const asDelete = (row, group) =>
+  row.barrier && order(row.barrier) === order(group.order) ? ", which was requested as a delete" : "";
+
 // What each target has got, or waits for: [{ target, state, kind, detail }]; as `resequencer why` tells it.
 function standing(row, now) {
   const told = new Map();
@@ -36,12 +45,18 @@ function standing(row, now) {
   for (const group of groups) {
     for (const target of list(group.pending)) {
       const has = lastRelease(target);
+      const deletion = deletionOf(row, target);
+      const got = deletion ? deletedText(deletion) : has ? `has ${order(has.order)}` : "has got nothing yet";
       tell(target, { state: "waits", kind: "busy", detail:
-        `for the result of ${order(group.order)}, for ${age(now - timeOf(since(target)))} (since ${since(target)}); ` +
-        (has ? `has ${order(has.order)}` : "has got nothing yet") });
+        `for the result of ${order(group.order)}${asDelete(row, group)}, for ` +
+        `${age(now - timeOf(since(target)))} (since ${since(target)}); ${got}` });
     }
-    for (const target of list(group.served))
-      tell(target, { state: "has", kind: "good", detail: `${order(group.order)}, the newest for it` });
+    for (const target of list(group.served)) {
+      const deletion = deletionOf(row, target);
+      tell(target, deletion
+        ? { state: "deleted", kind: "", detail: `by ${order(deletion.order)} at ${deletion.at}` }
+        : { state: "has", kind: "good", detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });
+    }
     for (const target of list(group.removed))
       tell(target, { state: "removed", kind: "", detail: `gets nothing for ${order(group.order)}` });
   }
@@ -64,6 +79,8 @@ function facts(part, row) {
     const stands = names.map((what) => `${what} ${list(group[what]).map(visible).join(", ")}`);
     all.push(["Order", [order(group.order), ...stands].join(" · ")]);
   }
+  for (const { target, order: by, at } of list(row.deleted))
+    all.push(["Deleted", `${visible(target)} by ${order(by)} at ${at}`]);
   if (list(row.starving).length > 0) all.push(["Starving", row.starving.map(visible).join(", ")]);
   if (row.barrier) all.push(["Barrier", order(row.barrier)]);
   if (row.last_version) all.push(["Last version", row.last_version]);
@@ -76,42 +93,71 @@ function facts(part, row) {
     [make("dt", {}, name), make("dd", {}, String(value))]));
 }
 
-function eventRow({ time, event }, index) {
+function eventRow({ time, event, count: times, since }, index) {
   const source = event.source;
+  const run = times > 1;
   const input = source ? `${source.topic} ${source.partition}@${source.offset}` : "–";
   const operation = `${bytesText(event, "operation")}: ${event.outcome}${event.dry_run ? " (dry run)" : ""}`;
   const outcome = { outcome: event.outcome, operation }[event.kind] ?? event.kind;
-  const cells = [time, words(outcome), event.reason ? words(event.reason) : "–", order(event.order),
-                 order(event.expected), event.target ?? "–", event.version ?? "–", event.table_row ?? "–", input];
+  const cells = [time, words(outcome) + (run ? `, ${count(times)} times` : ""),
+                 event.reason ? words(event.reason) : "–", order(event.order), order(event.expected),
+                 event.target ?? "–", event.version ?? "–", event.table_row ?? "–",
+                 input + (run ? `, the first at ${since}` : "")];
   return { key: String(index), cells: cells.map((cell) => visible(String(cell))) };
 }
 
-function timeline(found) {
+// What there was no time to read.
+function unreadText(unread, what) {
+  return unread && `Not read: the oldest ${count(unread.offsets)} of ${count(unread.of)} offsets of the ${what}, ` +
+    `partition ${unread.partition}, written before ${unread.before}. \`resequencer why --all\` reads them.`;
+}
+
+function note(parts, text, kind = "quiet") {
+  if (text) parts.push(make("p", { class: kind }, text));
+}
+
+function timeline(found, showMore) {
   const parts = [make("h3", {}, "What became of its inputs")];
   const kept = { none: "This instance writes no events.", all: null,
                  drops: "Events tell of what was stopped (events = \"drops\"), not of what was passed on." };
-  const note = (text, kind = "quiet") => text && parts.push(make("p", { class: kind }, text));
-  note(kept[found.events_kept]);
-  if (found.events_trouble) note(`The events topic cannot be read: ${visible(found.events_trouble)}`, "verdict bad");
-  else if (!found.events_whole)
-    note("There may be older ones: only the newest were read. `resequencer why` reads all of them.");
+  note(parts, kept[found.events_kept]);
+  if (found.events_trouble)
+    note(parts, `The events topic cannot be read: ${visible(found.events_trouble)}`, "verdict bad");
+  note(parts, unreadText(found.events_unread, "events"));
   const events = list(found.events);
   if (events.length === 0) {
-    note("No event of this document.", "empty");
+    note(parts, "No event of this document.", "empty");
     return parts;
   }
   const element = make("table", { class: "cards timeline" });
-  const table = new Table(element, "Events of the document, oldest first",
+  const table = new Table(element, "Events of the document, newest first",
     ["Time", "Outcome", "Reason", "Order", "Newest", "Target", "Version", "Row", "Input"].map((name) => ({ name })));
   table.show(events.map(eventRow));
-  parts.push(element);
+  parts.push(make("div", { class: "scroll", role: "region", tabindex: "0", "aria-label": "Events" }, element));
+  if (found.events_more) parts.push(showMore);
   return parts;
 }
 
-// What was found, as elements.
-export function documentParts(found, now) {
+// Its dead letters, the newest first.
+function letterParts(found) {
+  const parts = [];
+  if (found.letters_trouble)
+    note(parts, `Dead letters cannot be read: ${visible(found.letters_trouble)}`, "verdict bad");
+  for (const letter of list(found.letters)) {
+    note(parts, `Dead letter ${letter.place} of ${letter.time}: ${words(visible(letter.reason))}, from ` +
+                visible(letter.source) +
+                (letter.fix ? `. It belongs to partition ${letter.belongs_to}; ${letter.fix}` : ""), "verdict busy");
+  }
+  if (found.letters_more > 0)
+    note(parts, `And ${count(found.letters_more)} older dead letters: \`resequencer dead-letter list\` names them.`);
+  note(parts, unreadText(found.letters_unread, "dead letters"));
+  return parts;
+}
+
+// What was found, as elements. `close` and `showMore` are buttons.
+export function documentParts(found, now, { close, showMore }) {
   const id = bytesText(found, "id") ?? "–";
-  const parts = [make("h2", {}, "Document ", make("bdi", { class: "id" }, id))];
+  const parts = [close, make("h2", {}, "Document ", make("bdi", { class: "id" }, id))];
   if (typeof found.id_base64 === "string")
     parts.push(make("p", { class: "quiet" }, `Its id is no UTF-8. In base64: ${found.id_base64}`));
   if (found.trouble) parts.push(make("p", { class: "verdict bad" }, visible(found.trouble)));
@@ -122,11 +168,28 @@ export function documentParts(found, now) {
       parts.push(make("ul", { class: "standing" }, ...standing(row, now).map(targetItem)), facts(part, row));
     }
   if (!known && found.complete)
-    parts.push(make("p", { class: "empty" }, "Not known: it was never requested, or completed and forgotten."));
+    note(parts, list(found.letters).length > 0
+      ? "No target knows it: none of its requests was accepted, or it completed and was forgotten."
+      : "Not known: it was never requested, or completed and forgotten.", "empty");
   if (!found.complete && !found.trouble)
     parts.push(make("p", { class: "verdict bad" },
                     "No instance answers for its partition: it is being taken over, or no instance runs. Try again."));
-  return [...parts, ...timeline(found)];
+  return [...parts, ...letterParts(found), ...timeline(found, showMore)];
+}
+
+// The bytes of a document that an address names, as typed: { text, kind }; null: it names none.
+function addressed() {
+  const parameters = new URLSearchParams(location.search);
+  if (parameters.has("id")) return { text: parameters.get("id"), kind: "text" };
+  if (!parameters.has("id_base64")) return null;
+  return { text: parameters.get("id_base64").replaceAll("-", "+").replaceAll("_", "/"), kind: "base64" };
+}
+
+// Short enough for what takes the line of a request, and the bytes as they are.
+function addressOf(bytes, kind) {
+  const asText = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  const plain = `?id=${encodeURIComponent(asText).replaceAll("'", "%27")}`;
+  return kind === "text" && plain.length <= kAddressMax ? plain : `?id_base64=${base64url(bytes)}`;
 }
 
 export class Search {
@@ -137,6 +200,17 @@ export class Search {
       event.preventDefault();
       this.lookUp();
     });
+    window.addEventListener("popstate", () => this.openAddressed());
+    this.openAddressed();
+  }
+
+  // The document that the address of the page names, if it names one.
+  openAddressed() {
+    const wanted = addressed();
+    if (wanted === null) return this.clear();
+    this.form.elements.kind.value = wanted.kind;
+    this.form.elements.id.value = wanted.text;
+    this.lookUp();
   }
 
   // One that was picked and not typed: `id`, or `id_base64`. A field for text cannot hold every text.
@@ -154,26 +228,46 @@ export class Search {
     this.result.replaceChildren(make("p", { class: kind }, text));
   }
 
-  async lookUp() {
-    const bytes = typedBytes(this.form.elements.id.value, this.form.elements.kind.value);
+  clear() {
+    this.running?.abort();
+    this.result.replaceChildren();
+  }
+
+  async lookUp(last = kEventsFirst) {
+    const { id: { value: text }, kind: { value: kind } } = this.form.elements;
+    const bytes = typedBytes(text, kind);
     if (typeof bytes === "string") return this.say(bytes, "verdict busy");
+    const address = addressOf(bytes, kind);
+    if (location.search !== address) history.pushState(null, "", address);
     this.running?.abort();
     const running = new AbortController();
     this.running = running;
     this.say("Asking the instance that has it, and reading its events …", "quiet");
     try {
-      const answer = await fetch(`/page/document?id=${base64url(bytes)}`, { signal: running.signal });
+      const answer = await fetch(`/page/document?id=${base64url(bytes)}&last=${last}`, { signal: running.signal });
       if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).slice(0, 300)}`);
       const found = await answer.json();
-      this.result.replaceChildren(...documentParts(found, Date.now()), this.closer());
+      const buttons = { close: this.closer(), showMore: this.more(last) };
+      this.result.replaceChildren(...documentParts(found, Date.now(), buttons));
     } catch (error) {
       if (error.name !== "AbortError") this.say(`The document cannot be looked up: ${error.message}`, "verdict bad");
     }
   }
 
   closer() {
-    const button = make("button", { type: "button" }, "Close");
-    button.addEventListener("click", () => this.result.replaceChildren());
+    const button = make("button", { type: "button", class: "close" }, "Close");
+    button.addEventListener("click", () => {
+      history.pushState(null, "", location.pathname);
+      this.clear();
+    });
+    return button;
+  }
+
+  more(last) {
+    if (last >= kEventsMost)
+      return make("p", { class: "quiet" }, "There are older events: `resequencer why --all` shows all.");
+    const button = make("button", { type: "button", class: "more" }, "Show older ones");
+    button.addEventListener("click", () => this.lookUp(kEventsMost));
     return button;
   }
 }

@@ -14,8 +14,15 @@ const kUsual = 4;  // of them: those that are shown without having occurred
 const kTroublesMax = 6;
 // Below that a transaction that is open is an ordinary one.
 const kStalledMs = 10_000;
-// An instance that does not answer is shown for so long.
+const kManyOlder = 50; // documents; fewer are late, as the alert has it
+// An instance that does not answer is shown for so long, and for a third of it as one that somebody has to look at.
 const kRememberMs = 15 * 60_000;
+const kAlarmMs = 5 * 60_000;
+// The instance remembers less often than it shows.
+const kHistoryEveryMs = 15_000;
+// A target that got nothing for so long while documents wait for it for at least as long.
+const kQuietMs = 60_000;
+const kWaitsForBrokers = "waits for brokers";
 
 export const lagOf = (part, input) => part.inputs?.[input]?.lag;
 const surveyed = (part, name) => part.documents?.[name];
@@ -59,32 +66,24 @@ export class Memory {
 
   take(picture, now) {
     for (const reply of list(picture.instances)) this.instances.set(reply.instance, { reply, heard: now });
+    // Of before this page was opened.
+    for (const reply of list(picture.silent)) {
+      const heard = timeOf(reply.heard);
+      if (heard !== null && heard > (this.instances.get(reply.instance)?.heard ?? 0))
+        this.instances.set(reply.instance, { reply, heard });
+    }
     for (const [name, { heard }] of this.instances) if (now - heard > kRememberMs) this.instances.delete(name);
     for (const part of list(picture.partitions)) this.owners.set(part.partition, part.instance);
-    this.points.push({ t: now, ...pointOf(picture, now) });
-    this.points = this.points.filter(({ t }) => t > now - 2 * kWindowMs && t <= now);
+    if (this.points.length === 0)
+      this.points = list(picture.history).filter(({ t }) => t < now)
+        .map((one) => ({ ...one, gap: 4 * kHistoryEveryMs }));
+    if (picture.point) this.points.push({ ...picture.point, t: now, gap: 4 * (picture.every_ms ?? 2000) });
+    this.points = this.points.filter(({ t }) => t > now - kWindowMs - 4 * kHistoryEveryMs && t <= now);
   }
 
   silent(now) {
     return [...this.instances].filter(([, { heard }]) => heard < now);
   }
-}
-
-// What stands in partitions is told when all of them tell; a part of it would look like a fall.
-function pointOf(picture, now) {
-  const parts = list(picture.partitions);
-  const whole = unanswered(picture).length === 0 ? parts : [];
-  const perOutcome = kOutcomes.map((name) => [name, sum(parts.map((part) => part.per_s?.[name]))]);
-  return {
-    outcomes: Object.fromEntries(perOutcome),
-    lag: Object.fromEntries(kInputs.map((input) => [input, total(whole, (part) => lagOf(part, input))])),
-    live: {
-      live: total(whole, (part) => part.documents?.live),
-      overdue: total(whole, (part) => surveyed(part, "overdue")),
-      starving: total(whole, (part) => surveyed(part, "starving")),
-    },
-    oldest: { oldest: oldest(whole, now) },
-  };
 }
 
 function unanswered(picture) {
@@ -101,15 +100,19 @@ export function troubles(picture, memory, now) {
   for (const part of parts.filter((one) => one.parked))
     found.push({ bad: true, text: `Partition ${part.partition} is parked: ${words(part.parked.reason)}: ` +
                                   visible(String(part.parked.detail)) });
-  if (picture.trouble)
+  const away = picture.brokers_away;
+  if (away)
+    found.push({ bad: true, text: `Waits for brokers since ${clock(timeOf(away.since))}, nothing is decided until ` +
+                                  `they answer: ${visible(String(away.why))}` });
+  else if (picture.trouble)
     found.push({ bad: true, text: `Only the instance that serves this page is shown; the others cannot be asked: ` +
                                   visible(String(picture.trouble)) });
   else if (missing.length > 0)
     found.push({ bad: true, text: `No instance answers for ${plural(missing.length, "partition")}: ` +
                                   someOf(missing) });
-  if (!picture.trouble)
+  if (!away && !picture.trouble)
     for (const [name, { heard }] of silent)
-      found.push({ bad: now - heard < kWindowMs, text: `Instance ${visible(name)} answered last at ` +
+      found.push({ bad: now - heard < kAlarmMs, text: `Instance ${visible(name)} answered last at ` +
                                                        `${clock(heard)}: stopped, killed or cut off` });
   const paused = pausedOf(parts).map((one) => one.partition);
   if (paused.length === 1)
@@ -118,7 +121,7 @@ export function troubles(picture, memory, now) {
   else if (paused.length > 1)
     found.push({ bad: false, text: `${plural(paused.length, "partition")} are paused by an operator and decide ` +
                                    `nothing: resequencer resume --partition P, or --all: ${someOf(paused)}` });
-  for (const part of parts.filter((one) => !runs(one) && !one.parked && !one.paused))
+  for (const part of parts.filter((one) => !away && !runs(one) && !one.parked && !one.paused))
     found.push({ bad: false, text: `Partition ${part.partition} is being taken over: ${restoreText(part)}` });
   for (const part of parts)
     for (const input of kInputs)
@@ -129,10 +132,38 @@ export function troubles(picture, memory, now) {
   const starving = total(parts, (part) => surveyed(part, "starving"));
   if (overdue > 0) found.push({ bad: false, text: named(overdue, "overdue") });
   if (starving > 0) found.push({ bad: false, text: named(starving, "starving") });
+  const older = sum(parts.map((part) => surveyed(part, "only_older_requests")));
+  if (older >= kManyOlder)
+    found.push({ bad: false, text: `${plural(older, "document")} got only requests that are older than the newest ` +
+                                   "one: if a producer's counter has started again, it has to raise reseq-epoch, " +
+                                   "or resequencer reset does" });
+  if (!away) for (const one of list(picture.targets)) found.push(...quietText(one, now));
   const dead = sum(parts.map((part) => part.per_s?.dead_lettered));
   if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes, and " +
                                    "resequencer dead-letter list names them" });
+  const told = lettersText(picture.letters, now);
+  if (told) found.push({ bad: false, text: told });
   return found.sort((a, b) => Number(b.bad) - Number(a.bad));
+}
+
+function quietText(one, now) {
+  const waits = now - (timeOf(one.oldest_waits_since) ?? now);
+  if (!(one.waiting > 0) || !(one.quiet_ms >= kQuietMs) || waits < kQuietMs) return [];
+  return [{ bad: false, text: `${visible(String(one.target))}: no result for ${age(one.quiet_ms)}, and ` +
+                              `${plural(one.waiting, "document")} wait${one.waiting === 1 ? "s" : ""}, the first for ` +
+                              `${age(waits)}: look at your workers` }];
+}
+
+// They stay in their topic until it lets them go, whether they were sent again or not.
+function lettersText(letters, now) {
+  if (letters?.trouble) return `Dead letters cannot be counted: ${visible(String(letters.trouble))}`;
+  const reasons = list(letters?.reasons);
+  if (reasons.length === 0) return letters && !letters.whole ? "Not all dead letters could be looked at in time" : null;
+  const told = reasons.map((one) => `${count(one.letters)} ${words(visible(one.reason))}`).join(", ");
+  const old = now - Math.max(...reasons.map((one) => timeOf(one.newest)));
+  const newest = old < 60_000 ? "less than a minute" : age(old - (old % 60_000));
+  return `${letters.whole ? "" : "At least "}${plural(sum(reasons.map((one) => one.letters)), "dead letter")}, the ` +
+         `newest ${newest} old: ${told}: resequencer dead-letter list names them`;
 }
 
 const pausedOf = (parts) => parts.filter((one) => stateOf(one) === "paused");
@@ -156,11 +187,16 @@ export class Overview {
       number("Partition"), { name: "Instance" }, { name: "State" }, number("Lag requests"), number("Lag control"),
       number("Lag commands"), number("Forwarded/s"), number("Released/s"), number("Dropped/s"),
       number("Dead-lettered/s"), number("Live"), number("Overdue"), number("Starving"), number("Oldest waits")]);
+    this.targets = new Table(document.getElementById("targets"), "Targets", [
+      { name: "Target" }, number("Waiting"), number("Overdue"), number("Oldest waits"), number("Released/s"),
+      number("Last release")]);
     this.instances = new Table(document.getElementById("instances"), "Instances", [
       { name: "Instance" }, { name: "State" }, { name: "Host" }, { name: "Version" }, number("Workers"),
       { name: "Partitions" }]);
     this.outcomes = new Table(document.getElementById("outcomes"), "Outcomes by reason", [
       { name: "Outcome" }, { name: "Reason" }, number("Inputs")]);
+    this.letters = new Table(document.getElementById("letters"), "Dead letters by reason", [
+      { name: "Reason" }, number("Letters"), number("Oldest"), number("Newest")]);
   }
 
   makeCharts() {
@@ -187,18 +223,18 @@ export class Overview {
     this.memory.take(picture, now);
     this.showTiles(picture, now);
     this.showPartitions(picture, now);
+    this.showTargets(list(picture.targets), now);
     this.showInstances(picture, now);
     showLateness(document.getElementById("lateness"), list(picture.instances));
     this.showOutcomes(list(picture.partitions));
-    this.redraw(now, picture.every_ms ?? 2000);
+    this.showLetters(picture.letters, now);
+    this.redraw(now);
     return troubles(picture, this.memory, now).slice(0, kTroublesMax);
   }
 
-  redraw(now, everyMs) {
-    for (const [name, chart] of Object.entries(this.charts)) {
-      const points = this.memory.points.map((point) => ({ t: point.t, values: point[name] }));
-      chart.show(points, now, everyMs * 4);
-    }
+  redraw(now) {
+    for (const [name, chart] of Object.entries(this.charts))
+      chart.show(this.memory.points.map((point) => ({ t: point.t, gap: point.gap, values: point[name] })), now);
   }
 
   showTiles(picture, now) {
@@ -241,13 +277,16 @@ export class Overview {
 
   showPartitions(picture, now) {
     const workers = new Map(list(picture.instances).map((one) => [one.instance, one.workers]));
-    const rows = list(picture.partitions).map((part) => this.partitionRow(part, workers.get(part.instance), now));
+    const waits = (part) => picture.brokers_away && !part.parked;
+    const rows = list(picture.partitions).map((part) =>
+      this.partitionRow(part, workers.get(part.instance), now, waits(part)));
     for (const partition of unanswered(picture)) {
       if (rows.some((row) => row.key === String(partition))) continue;
       const owner = this.memory.owners.get(partition);
       const who = owner === undefined ? "–" : `– (was ${visible(owner)})`;
+      const state = picture.brokers_away ? kWaitsForBrokers : "no instance answers";
       rows.push({ key: String(partition), className: "bad",
-                  cells: [String(partition), who, chip("no instance answers", "bad"), ...Array(11).fill("–")] });
+                  cells: [String(partition), who, chip(state, "bad"), ...Array(11).fill("–")] });
     }
     rows.sort((a, b) => Number(a.key) - Number(b.key));
     this.partitions.show(rows);
@@ -255,9 +294,10 @@ export class Overview {
     write(document.getElementById("partitions-note"), `${running} of ${picture.partitions_total ?? 0} running`);
   }
 
-  partitionRow(part, workers, now) {
-    const kind = part.parked || part.refused ? "bad" : runs(part) ? "good" : "busy";
-    const text = part.parked ? `parked: ${words(part.parked.reason)}` : runs(part) ? "running" : restoreText(part);
+  partitionRow(part, workers, now, waits) {
+    const kind = waits || part.parked || part.refused ? "bad" : runs(part) ? "good" : "busy";
+    const text = waits ? kWaitsForBrokers : part.parked ? `parked: ${words(part.parked.reason)}`
+      : runs(part) ? "running" : restoreText(part);
     const perSecond = (name) => (runs(part) ? rate(part.per_s?.[name] ?? 0) : "–");
     const wait = oldest([part], now);
     return {
@@ -270,12 +310,37 @@ export class Overview {
     };
   }
 
+  showLetters(letters, now) {
+    const reasons = list(letters?.reasons);
+    const old = (time) => age(now - timeOf(time));
+    this.letters.show(reasons.map((one) => ({
+      key: one.reason,
+      cells: [words(visible(one.reason)), count(one.letters), old(one.oldest), old(one.newest)] })));
+    const note = !letters ? "not counted yet" : letters.trouble ? "cannot be counted" : letters.whole === false
+      ? "the newest of them" : reasons.length === 0 ? "none" : "that their topic holds";
+    write(document.getElementById("letters-note"), note);
+  }
+
+  showTargets(targets, now) {
+    this.targets.show(targets.map((one) => {
+      const since = timeOf(one.oldest_waits_since);
+      const alarms = quietText(one, now).length > 0 || one.overdue > 0;
+      return {
+        key: one.target,
+        className: alarms ? "busy" : "",
+        cells: [visible(String(one.target)), count(one.waiting), count(one.overdue),
+                since !== null ? age(now - since) : isNumber(one.waiting) ? "none" : "–", rate(one.per_s),
+                one.released > 0 ? `${age(one.quiet_ms)} ago` : "–"],
+      };
+    }));
+  }
+
   showInstances(picture, now) {
     const rows = [...this.memory.instances].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
     this.instances.show(rows.map(([name, { reply, heard }]) => {
       const silent = heard < now;
       const owned = list(picture.partitions).filter((part) => part.instance === name).map((part) => part.partition);
-      const unknown = silent && picture.trouble;
+      const unknown = silent && (picture.trouble || picture.brokers_away);
       const text = !silent ? "answers" : unknown ? "cannot be asked" : `no answer for ${age(now - heard)}`;
       const own = name === picture.instance ? ", serves this page" : "";
       return {

@@ -12,12 +12,16 @@ namespace reseq::runtime {
 
 namespace {
 
-constexpr Milliseconds kOpenLimit{5'000};
-constexpr Milliseconds kOpenAgain{10'000};
+constexpr Milliseconds kInboxOpenLimit{5'000};
+constexpr Milliseconds kInboxOpenAgain{10'000};
 constexpr Milliseconds kWait{100};
 // While an answer is on its way from a worker.
 constexpr Milliseconds kWaitForWorker{5};
 constexpr int kReplyTries = 200;
+// A worker that does not get to it, because brokers do not answer it, is told of as it was when it told last.
+constexpr Milliseconds kTellingMax{1'000};
+const std::size_t kStatsQuery = admin::Query(admin::StatsQuery{}).index();
+const std::size_t kTopologyQuery = admin::Query(admin::TopologyQuery{}).index();
 // Of the time that the client waits: an answer needs the rest for its way.
 constexpr std::int64_t kPatiencePercent = 80;
 // More at once are refused by silence: each holds up to a page of documents. A page of every partition is many.
@@ -25,8 +29,8 @@ constexpr std::size_t kWaitingMax = 256;
 
 }  // namespace
 
-AdminDesk::AdminDesk(const Application& application, const Board& board,
-                     std::vector<std::unique_ptr<Mailbox>>& mailboxes, const Clock& clock)
+AdminDesk::AdminDesk(const Application& application, Board& board, std::vector<std::unique_ptr<Mailbox>>& mailboxes,
+                     const Clock& clock)
     : application_(application), board_(board), mailboxes_(mailboxes), clock_(clock) {}
 
 AdminDesk::~AdminDesk() {
@@ -57,7 +61,7 @@ void AdminDesk::run() {
     if (done) continue;
     log_trouble(done.error());
     inbox_.reset();
-    retry_at = clock_.steady().value() + kOpenAgain.value();
+    retry_at = clock_.steady().value() + kInboxOpenAgain.value();
   }
   inbox_.reset();
 }
@@ -65,7 +69,7 @@ void AdminDesk::run() {
 Result<> AdminDesk::open_inbox() {
   const config::Settings& settings = application_.settings;
   auto channel = admin::Channel::open(cluster_settings_of(application_, std::nullopt), settings.topic_admin_requests,
-                                      settings.topic_admin_replies, kOpenLimit);
+                                      settings.topic_admin_replies, kInboxOpenLimit);
   if (!channel) return channel.error();
   inbox_ = std::make_unique<admin::Inbox>(std::move(channel).value(), settings.topic_admin_replies);
   if (troubled_) spdlog::info("admin=open");
@@ -80,7 +84,7 @@ void AdminDesk::log_trouble(const Error& error) {
 }
 
 Result<> AdminDesk::serve() {
-  auto polled = inbox_->poll(waiting_.empty() ? kWait : kWaitForWorker);
+  auto polled = inbox_->poll(waiting_.empty() && telling_.empty() ? kWait : kWaitForWorker);
   if (!polled) return polled.error();
   if (polled.value()) take(*polled.value());
   settle();
@@ -94,14 +98,20 @@ void AdminDesk::take(const admin::Incoming& incoming) {
     return reply(incoming.reply_to, json);
   }
   const auto& request = *std::get_if<admin::Request>(&incoming.asked);
+  const bool of_states = std::holds_alternative<admin::DocumentQuery>(request.query) ||
+                         std::holds_alternative<admin::ListQuery>(request.query);
+  if (of_states) return ask_states(request, incoming.reply_to);
+  if (telling_.size() >= kWaitingMax) return;
+  const std::int64_t patience = std::min(kTellingMax.value(), request.timeout.value() * kPatiencePercent / 100);
+  telling_.push_back(
+      {incoming.reply_to, request.query.index(), board_.ask(), Milliseconds(clock_.steady().value() + patience)});
+}
+
+admin::Json AdminDesk::told_by_workers(std::size_t query) const {
   const UnixMs now = clock_.now();
-  if (std::holds_alternative<admin::StatsQuery>(request.query))
-    return reply(incoming.reply_to, stats_reply(application_, board_.look(), now));
-  if (std::holds_alternative<admin::TopologyQuery>(request.query))
-    return reply(incoming.reply_to, topology_reply(application_, board_.look(), now));
-  if (std::holds_alternative<admin::ConfigQuery>(request.query))
-    return reply(incoming.reply_to, config_reply(application_, board_.look(), now));
-  ask_states(request, incoming.reply_to);
+  if (query == kStatsQuery) return stats_reply(application_, board_.look(), now);
+  if (query == kTopologyQuery) return topology_reply(application_, board_.look(), now);
+  return config_reply(application_, board_.look(), now);
 }
 
 void AdminDesk::ask_states(const admin::Request& request, const admin::ReplyTo& reply_to) {
@@ -147,6 +157,11 @@ void AdminDesk::post(const std::variant<admin::DocumentQuery, admin::ListQuery>&
 
 void AdminDesk::settle() {
   const Milliseconds now = clock_.steady();
+  std::erase_if(telling_, [&](const Telling& telling) {
+    if (!board_.answered(telling.question) && now < telling.until) return false;
+    reply(telling.reply_to, told_by_workers(telling.query));
+    return true;
+  });
   std::erase_if(waiting_, [&](const Waiting& waiting) {
     if (waiting.box->look() == nullptr && now < waiting.until) return false;
     answer(waiting);

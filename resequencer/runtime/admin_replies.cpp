@@ -7,6 +7,7 @@
 #include "codec/base64.h"
 #include "config/print.h"
 #include "runtime/survey.h"
+#include "runtime/target_report.h"
 
 namespace reseq::runtime {
 
@@ -69,13 +70,19 @@ Json inputs_json(const PartitionReport& partition, Milliseconds steady) {
   return object;
 }
 
-Json documents_json(const PartitionReport& partition) {
+Json documents_json(const PartitionReport& partition, const Application& application) {
   Json object = {{"live", partition.live}, {"completed", partition.watermarks}};
+  if (partition.only_older > 0) object["only_older_requests"] = partition.only_older;
   if (!partition.survey) return object;
   object["overdue"] = partition.survey->overdue;
   object["starving"] = partition.survey->starving;
   if (partition.survey->oldest) object["oldest_waits_since"] = admin::time_text(*partition.survey->oldest);
   object["surveyed"] = admin::time_text(partition.survey->at);
+  for (const WaitingForTarget& waiting : partition.targets) {
+    Json one = {{"waiting", waiting.found.waiting}, {"overdue", waiting.found.overdue}};
+    if (waiting.found.oldest) one["oldest_waits_since"] = admin::time_text(*waiting.found.oldest);
+    object["by_target"][application.settings.targets[waiting.target].name] = std::move(one);
+  }
   return object;
 }
 
@@ -125,10 +132,20 @@ Json owned_json(const std::vector<Board::Seen>& seen) {
   return partitions;
 }
 
-Json stats_json(const PartitionReport& partition, const Board::Seen& seen) {
+// What waits for them is told by partition.
+Json targets_json(const Application& application, const std::vector<Board::Seen>& seen) {
+  Json targets = Json::array();
+  if (seen.empty()) return targets;
+  for (const TargetReport& one : target_reports(application, seen))
+    targets.push_back(
+        {{"target", one.target}, {"released", one.released}, {"per_s", one.per_s}, {"quiet_ms", one.quiet.value()}});
+  return targets;
+}
+
+Json stats_json(const PartitionReport& partition, const Application& application, const Board::Seen& seen) {
   Json object = partition_json(partition);
   object["worker"] = seen.now->worker;
-  object["documents"] = documents_json(partition);
+  object["documents"] = documents_json(partition, application);
   if (partition.phase == Phase::kRunning) object["inputs"] = inputs_json(partition, seen.now->steady);
   object["outcomes"] = counts_json(partition.outcomes);
   object["per_s"] = rates_json(partition, seen);
@@ -171,8 +188,8 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
   const Milliseconds starvation_after(application.settings.starvation_after_ms);
   object["documents"] = Json::array();
   for (const FoundDocument& one : answer.documents)
-    object["documents"].push_back(
-        admin::document_json(one.id, one.row, starving_targets(one.row, now, starvation_after), context));
+    object["documents"].push_back(admin::document_json(
+        one.id, one.row, {overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)}, context));
   if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
   return object;
 }
@@ -183,10 +200,11 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
   reply["workers"] = application.settings.workers;
   reply["lateness"] = lateness_json(seen);
   reply["longest_waits"] = longest_waits_json(seen);
+  reply["targets"] = targets_json(application, seen);
   reply["partitions"] = Json::array();
   for (const Board::Seen& worker : seen)
     for (const PartitionReport& partition : worker.now->partitions)
-      reply["partitions"].push_back(stats_json(partition, worker));
+      reply["partitions"].push_back(stats_json(partition, application, worker));
   return reply;
 }
 

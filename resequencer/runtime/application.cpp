@@ -11,7 +11,7 @@ namespace reseq::runtime {
 
 namespace {
 
-// Room that a batch header and our own headers take beside the payload (init adds as much, DESIGN 7).
+// Room that a batch header and our own headers take beside the payload (init adds as much).
 constexpr std::uint64_t kRecordReserveBytes = 512;
 // Of a topic with a compression.type of its own the broker judges the compressed size, and what does not compress gets
 // larger. One part in so many is kept free for that (docs/decisions/0061-room-in-topics.md).
@@ -107,7 +107,9 @@ Application::Application(config::Settings from)
       sequence_kind(codec::parse_sequence_kind(settings.sequence_kind).value_or(SequenceKind::kU64)),
       partitioner(partitioner_of(settings.partitioner)),
       dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)),
-      cloudevents(settings.profile == "cloudevents") {}
+      cloudevents(settings.profile == "cloudevents"),
+      headers_max(static_cast<std::uint32_t>(std::min<std::int64_t>(settings.headers_max, INT32_MAX))),
+      explicit_deletes(settings.deletes == "explicit") {}
 
 Result<TopicAnswers> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
   auto id = cluster.cluster_id(limit);
@@ -140,6 +142,7 @@ void Application::note(const TopicAnswers& answers) {
     if (!is_input(topic)) message_bytes_least_written = std::min(message_bytes_least_written, bytes);
     record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes + bytes / kCompressionReserve);
     if (topic == topics.of(Role::kRequests)) partitions = facts.partitions;
+    if (topic == topics.of(Role::kRequests)) requests_compacted = facts.compacts;
     if (topic == topics.of(Role::kChangelog)) delete_retention = Milliseconds(facts.delete_retention_ms);
   }
 }

@@ -14,6 +14,7 @@
 #include "engine/batch.h"
 #include "engine/context.h"
 #include "kafka/cluster.h"
+#include "kafka/settings.h"
 #include "model/guards.h"
 #include "model/partition_state.h"
 #include "model/target.h"
@@ -55,6 +56,8 @@ struct Application {
   Partitioner partitioner;
   codec::DeadLetterHeaders dead_letter_headers;
   bool cloudevents = false;
+  std::uint32_t headers_max = 0;
+  bool explicit_deletes = false;
 
   // From the brokers (ask()):
   std::string cluster_id;
@@ -63,6 +66,10 @@ struct Application {
   std::uint64_t message_bytes_largest = 0;        // largest max.message.bytes of all topics
   std::uint64_t message_bytes_least_written = 0;  // least of those that are written
   Milliseconds delete_retention;                  // delete.retention.ms of the changelog
+  bool requests_compacted = false;                // records in the midst of its log may be gone
+
+  // What clients of this process tell goes there; empty: into the log as it is.
+  kafka::LogCallback client_log;
 
   Guards guards;  // all on, but for a simulation that shows what one is for
 

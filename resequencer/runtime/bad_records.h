@@ -1,5 +1,5 @@
 // BadRecords: decides when so many inputs become dead letters that a person should look, and when that is over. A bad
-// record stops nothing (DESIGN 7), so without an alarm a producer that went wrong would only be found by its victims.
+// record stops nothing, so without an alarm a producer that went wrong would only be found by its victims.
 // Bad = dead-lettered or sent to the topic of on_missing, whatever the reason; what order or a policy drops is not.
 // Invariants: between two alarms raised lies one that is cleared; no clock and no log, counts come in as values.
 // Thread rule: one worker.

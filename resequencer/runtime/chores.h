@@ -1,7 +1,7 @@
 // Chores: what a running partition has to do without an input: fire timers, sweep watermarks, write a heartbeat.
 //
 //   timers     a timer with deadline d fires only when all inputs have been read to ends asked at or after d: the
-//              result that it waits for may be in the log already (DESIGN 5)
+//              result that it waits for may be in the log already
 //   sweep      pieces of the key range, so often that all rows are looked at eight times in watermark_retention, the
 //              first one at the start: a process that is restarted every night sweeps too. Like a timer it waits until
 //              all inputs have been read to ends asked after it found something: an old request may be in the log, and

@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "codec/command_decoder.h"
 #include "config/transport.h"
 #include "kafka/error_questions.h"
+#include "kafka/librdkafka_cluster.h"
 #include "kafka/version_gate.h"
 
 namespace reseq::runtime {
@@ -38,6 +40,7 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
   const config::Settings& settings = application.settings;
   kafka::ClusterSettings cluster;
   cluster.connection = connection_of(settings);
+  if (application.client_log) cluster.connection.log = application.client_log;
   cluster.topics = application.topics.names();
   cluster.group_id = settings.application_id;
   cluster.group_instance_id = worker_id(settings, worker.value_or(0));
@@ -48,6 +51,7 @@ kafka::ClusterSettings cluster_settings_of(const Application& application, std::
   cluster.transaction_timeout = Milliseconds(settings.transaction_timeout_ms);
   // What is written keeps to the partitioner of what is read: an output that exists already goes on as it began.
   if (application.partitioner == Partitioner::kCrc32) cluster.partitioner = "consistent_random";
+  cluster.headers_max = application.headers_max + codec::kHeadersAddedMax;
   if (worker) {
     cluster.message_bytes_max = std::max(cluster.message_bytes_max, application.message_bytes_largest);
     cluster.batch_bytes_max = std::min(cluster.batch_bytes_max, application.message_bytes_least_written);

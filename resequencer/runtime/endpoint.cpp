@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "config/address.h"
+#include "http/gateway.h"
 #include "page/files.h"
 #include "runtime/health.h"
 #include "runtime/look_up.h"
@@ -28,13 +29,14 @@ http::Answer answer_of(const Health& health, bool verbose) {
 }  // namespace
 
 Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
-                   http::Broadcast& pictures)
+                   const BrokerWatch& brokers, http::Broadcast& pictures)
     : application_(application),
       board_(board),
       clock_(clock),
+      brokers_(brokers),
       stuck_after_(stuck_after),
       done_(application.settings.http_listen.empty()),
-      server_(paths(), streams(pictures)) {}
+      server_(paths(), streams(pictures), {}, application.settings.http_page_gateway ? http::default_gateway() : "") {}
 
 // Look-ups under way are not waited for longer than they need to see it.
 Endpoint::~Endpoint() {
@@ -53,7 +55,9 @@ std::vector<http::Path> Endpoint::paths() {
                                  {"/readyz", [this](const http::Question& asked) { return readyz(asked.verbose); }}};
   if (!application_.settings.http_page) return all;
   all.push_back({"/page/document",
-                 [this](const http::Question& asked) { return look_up(application_.settings, asked, stop_); },
+                 [this](const http::Question& asked) {
+                   return look_up(application_.settings, application_.client_log, asked, stop_);
+                 },
                  http::For::kThisHost, kLookUpsMax});
   for (const page::File& file : page::files())
     all.push_back({std::string(file.path),
@@ -80,7 +84,10 @@ void Endpoint::look() {
 }
 
 http::Answer Endpoint::metrics() const {
-  return {.body = metrics_text(application_, board_.look(), clock_.steady()),
+  const auto away = brokers_.away();
+  const Milliseconds now = clock_.steady();
+  const Milliseconds away_for(away ? now.value() - away->steady_since.value() : 0);
+  return {.body = metrics_text(application_, board_.look(), now, away_for),
           .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 
@@ -89,7 +96,10 @@ http::Answer Endpoint::livez(bool verbose) const {
 }
 
 http::Answer Endpoint::readyz(bool verbose) const {
-  return answer_of(readiness(board_.look(), static_cast<std::size_t>(application_.settings.workers)), verbose);
+  const auto away = brokers_.away();
+  return answer_of(readiness(board_.look(), static_cast<std::size_t>(application_.settings.workers),
+                             away ? std::optional(away->since) : std::nullopt),
+                   verbose);
 }
 
 }  // namespace reseq::runtime

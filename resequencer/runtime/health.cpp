@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "admin/document_json.h"
+
 namespace reseq::runtime {
 
 namespace {
@@ -29,15 +31,16 @@ std::string text_of(const PartitionReport& partition) {
 Health liveness(const std::vector<Board::Seen>& seen, Milliseconds steady, Milliseconds stuck_after) {
   Health health;
   for (const Board::Seen& worker : seen) {
-    const std::int64_t age = steady.value() - worker.now->steady.value();
+    const std::int64_t age = steady.value() - worker.moved.value();
     note(health, age < stuck_after.value(),
-         "worker " + std::to_string(worker.now->worker) + " told of itself " + std::to_string(age / 1000) + " s ago");
+         "worker " + std::to_string(worker.now->worker) + " went on " + std::to_string(age / 1000) + " s ago");
   }
   return health;
 }
 
-Health readiness(const std::vector<Board::Seen>& seen, std::size_t workers) {
+Health readiness(const std::vector<Board::Seen>& seen, std::size_t workers, std::optional<UnixMs> brokers_away) {
   Health health;
+  if (brokers_away) note(health, false, "brokers do not answer since " + admin::time_text(*brokers_away));
   for (const Board::Seen& one : seen) {
     const WorkerReport& worker = *one.now;
     const std::string name = "worker " + std::to_string(worker.worker);

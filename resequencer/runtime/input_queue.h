@@ -73,7 +73,7 @@ class InputQueue {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t bytes(Role role) const { return at(role).bytes; }
 
-  // Requests first (DESIGN 5): a command met no registration. The end of `requests` is to be asked, then requests are
+  // Requests first: a command met no registration. The end of `requests` is to be asked, then requests are
   // read to it, then commands that had been fetched before the question may miss for good.
   void want_ends() { wants_ends_ = true; }
   [[nodiscard]] bool wants_ends() const { return wants_ends_; }
@@ -109,11 +109,15 @@ class InputQueue {
     Offset commands_covered;  // first command that was not fetched yet when the end was asked
   };
 
+  // What it holds, in this process: librdkafka's message and header objects are not in the record's bytes, and a header
+  // object has a copy of name and value.
   [[nodiscard]] static std::uint64_t bytes_of(const kafka::Record& record) {
-    constexpr std::uint64_t kOverhead = 64;  // of a record beside its bytes, roughly
-    std::uint64_t bytes =
-        kOverhead + (record.key ? record.key->size() : 0) + (record.payload ? record.payload->size() : 0);
-    for (const Header& header : record.headers) bytes += header.name.size() + (header.value ? header.value->size() : 0);
+    constexpr std::uint64_t kMessage = 400;
+    constexpr std::uint64_t kHeaderObject = 80;
+    std::uint64_t bytes = sizeof record + kMessage + (record.key ? record.key->size() : 0) +
+                          (record.payload ? record.payload->size() : 0) + record.left_out.bytes;
+    for (const Header& header : record.headers)
+      bytes += sizeof header + kHeaderObject + 2 * (header.name.size() + (header.value ? header.value->size() : 0));
     return bytes;
   }
   // Slots in the order of kInputs.

@@ -1,7 +1,9 @@
 #include "runtime/log_reading.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -16,10 +18,12 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr kafka::TopicIndex kTopic{0};
-constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kPollLimit{1'000};
 constexpr Milliseconds kFollowSlice{100};
 constexpr std::chrono::seconds kSilenceMax{30};
+constexpr std::chrono::milliseconds kStablePause{10};
+// To begin anew somewhere else takes as long as to read so many records.
+constexpr std::int64_t kReadThroughMax = 5'000;
 
 Error silent(const std::string& topic) {
   return {ErrorClass::kTimeout, 0, topic + " cannot be read on: no broker answers"};
@@ -32,7 +36,7 @@ Result<LogReading> LogReading::open(const Application& application, const std::s
   clients.topics = {topic};
   auto admin = kafka::Admin::open(clients.connection);
   if (!admin) return admin.error();
-  const auto partitions = admin.value()->partition_count(topic, kAskLimit);
+  const auto partitions = admin.value()->partition_count(topic, kBrokerAnswerLimit);
   if (!partitions) return partitions.error();
   auto cluster = kafka::open_cluster(clients);
   if (!cluster) return cluster.error();
@@ -43,29 +47,47 @@ Result<LogReading> LogReading::open(const Application& application, const std::s
 
 Result<LogReading::Bounds> LogReading::bounds(Partition partition) {
   const std::array<kafka::TopicPartition, 1> here = {{{kTopic, partition}}};
-  const auto begin = reader_->begins(here, kAskLimit);
+  const auto begin = reader_->begins(here, kBrokerAnswerLimit);
   if (!begin) return begin.error();
-  const auto end = reader_->high_watermarks(here, kAskLimit);
-  if (!end) return end.error();
-  return Bounds{begin.value().front().offset, end.value().front().offset};
+  const auto written = reader_->high_watermarks(here, kBrokerAnswerLimit);
+  if (!written) return written.error();
+  // Behind the stable end nothing is read while a transaction is open, and the client does not say that nothing more
+  // comes. An offset is seen as committed a moment before what was written with it can be read.
+  while (true) {
+    const auto asked_at = SteadyClock::now();
+    const auto end = reader_->stable_ends(here, kBrokerAnswerLimit);
+    if (!end) return end.error();
+    if (end.value().front().offset >= written.value().front().offset || stable_patience_.count() <= 0)
+      return Bounds{begin.value().front().offset, end.value().front().offset};
+    std::this_thread::sleep_for(kStablePause);
+    stable_patience_ -= SteadyClock::now() - asked_at;
+  }
 }
 
 Result<bool> LogReading::read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max) {
   const auto log = bounds(partition);
   if (!log) return log.error();
   const auto [begin, end] = log.value();
-  Offset at = end.value() - begin.value() > offsets_max ? Offset(end.value() - offsets_max) : begin;
-  const bool whole = at == begin;
+  const Offset from = end.value() - begin.value() > offsets_max ? Offset(end.value() - offsets_max) : begin;
+  const auto read = read_range(partition, {from, end}, visit, go_on);
+  if (!read) return read.error();
+  return read.value() && from == begin;
+}
+
+Result<bool> LogReading::read_range(Partition partition, const Bounds& range, const Visit& visit, const GoOn& go_on) {
+  if (range.begin >= range.end) return true;
+  Offset at = range.begin;
   const std::array<kafka::TopicPartitionOffset, 1> from = {{{{kTopic, partition}, at}}};
   if (auto assigned = reader_->assign(from); !assigned) return assigned.error();
   auto heard_at = SteadyClock::now();
-  while (go_on(partition, at, end)) {
+  while (go_on(partition, at, range.end)) {
     auto polled = reader_->poll(kPollLimit);
     if (!polled) return polled.error();
     if (const auto* failed = std::get_if<kafka::PartitionFailure>(&polled.value())) return failed->error;
-    if (std::holds_alternative<kafka::EndOfLog>(polled.value())) return whole;
+    if (std::holds_alternative<kafka::EndOfLog>(polled.value())) return true;
     if (const auto* record = std::get_if<kafka::Record>(&polled.value())) {
       heard_at = SteadyClock::now();
+      if (record->offset >= range.end) return true;
       at = record->offset;
       visit(*record);
     } else if (SteadyClock::now() - heard_at > kSilenceMax) {
@@ -83,7 +105,7 @@ Result<> LogReading::read_one(Partition partition, Offset offset, const Visit& v
   const auto log = bounds(partition);
   if (!log) return log.error();
   if (offset < log.value().begin) return missing("is not kept any more");
-  if (offset >= log.value().end) return missing("is not written yet");
+  if (offset >= log.value().end) return missing("is not written yet, or its transaction is open");
   const std::array<kafka::TopicPartitionOffset, 1> from = {{{{kTopic, partition}, offset}}};
   if (auto assigned = reader_->assign(from); !assigned) return assigned;
   const auto until = SteadyClock::now() + kSilenceMax;
@@ -100,10 +122,32 @@ Result<> LogReading::read_one(Partition partition, Offset offset, const Visit& v
   return silent(topic_);
 }
 
+Result<> LogReading::read_each(Partition partition, std::span<const Offset> offsets, const Visit& visit) {
+  const auto log = bounds(partition);
+  if (!log) return log.error();
+  for (std::size_t first = 0; first < offsets.size();) {
+    std::size_t last = first;  // of those that are read in one go
+    while (last + 1 < offsets.size() && offsets[last + 1].value() - offsets[last].value() <= kReadThroughMax) ++last;
+    const Bounds range{std::max(offsets[first], log.value().begin),
+                       std::min(Offset(offsets[last].value() + 1), log.value().end)};
+    const auto wanted = offsets.subspan(first, last + 1 - first);
+    Offset at = range.begin;
+    const auto choose = [&](const kafka::Record& record) {
+      at = record.offset;
+      if (std::binary_search(wanted.begin(), wanted.end(), at)) visit(record);
+    };
+    const auto read =
+        read_range(partition, range, choose, [&](Partition, Offset, Offset) { return at < wanted.back(); });
+    if (!read) return read.error();
+    first = last + 1;
+  }
+  return Done{};
+}
+
 Result<> LogReading::mark_ends() {
   std::vector<kafka::TopicPartition> all;
   for (std::int32_t p = 0; p < partitions_; ++p) all.push_back({kTopic, Partition(p)});
-  const auto ends = reader_->high_watermarks(all, kAskLimit);
+  const auto ends = reader_->high_watermarks(all, kBrokerAnswerLimit);
   if (!ends) return ends.error();
   return reader_->assign(ends.value());
 }

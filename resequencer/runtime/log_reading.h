@@ -3,9 +3,11 @@
 // Thread rule: one thread; it has clients of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,11 +28,23 @@ class LogReading {
   [[nodiscard]] std::int32_t partitions() const { return partitions_; }
 
   using Visit = std::function<void(const kafka::Record&)>;
+  struct Bounds {
+    Offset begin, end;
+  };
+  // From the oldest record that is kept to the last stable offset. Transactions that are open get two seconds to end,
+  // once for all partitions.
+  Result<Bounds> bounds(Partition partition);
+  // Every record that is committed from `begin` on and before `end`, oldest first. False: `go_on` ended it.
+  Result<bool> read_range(Partition partition, const Bounds& range, const Visit& visit, const GoOn& go_on);
   // Every record that is committed, oldest first; of more than `offsets_max` the newest. Whether it was all of them.
   // kTimeout: no broker answers.
   Result<bool> read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max = INT64_MAX);
   // One record. kInvalid: there is none at this offset any more, or not yet, or it was never committed.
   Result<> read_one(Partition partition, Offset offset, const Visit& visit);
+
+  // Those of these offsets, which rise, that are committed and kept. Reads what lies between them if that is little.
+  // kTimeout: no broker answers.
+  Result<> read_each(Partition partition, std::span<const Offset> offsets, const Visit& visit);
 
   // From now on follow() has what is written.
   Result<> mark_ends();
@@ -42,15 +56,11 @@ class LogReading {
              std::int32_t partitions)
       : topic_(std::move(topic)), cluster_(std::move(cluster)), reader_(std::move(reader)), partitions_(partitions) {}
 
-  struct Bounds {
-    Offset begin, end;
-  };
-  Result<Bounds> bounds(Partition partition);
-
   std::string topic_;
   std::unique_ptr<kafka::Cluster> cluster_;
   std::unique_ptr<kafka::LogReader> reader_;
   std::int32_t partitions_;
+  std::chrono::steady_clock::duration stable_patience_ = std::chrono::seconds(2);
 };
 
 }  // namespace reseq::runtime

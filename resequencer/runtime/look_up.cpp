@@ -1,29 +1,32 @@
 #include "runtime/look_up.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "admin/asker.h"
+#include "admin/json_text.h"
 #include "codec/base64.h"
+#include "codec/decimal.h"
 #include "kafka/error_questions.h"
 #include "model/command.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
 #include "runtime/event_history.h"
+#include "runtime/letters.h"
 
 namespace reseq::runtime {
 
 namespace {
 
 using admin::Json;
-using SteadyClock = std::chrono::steady_clock;
 
-constexpr Milliseconds kOpenLimit{5'000};
+constexpr Milliseconds kChannelOpenLimit{5'000};
 constexpr Milliseconds kAnswerLimit{5'000};
-constexpr std::chrono::seconds kEventsLimit{10};
-// Some seconds of reading. `why` reads all of them.
-constexpr HistoryLimits kHistory{.offsets_max = 500'000, .events_max = 200};
+// For the topic of events, and as long for the dead letters. `why --all` reads on.
+constexpr Milliseconds kReadLimit{500};
+constexpr std::uint32_t kEventsDefault = 20;
+constexpr std::uint32_t kEventsMax = 1'000;
+constexpr std::size_t kLettersShown = 3;
 constexpr int kBadRequest = 400;
 
 std::string text_of(const Error& error, const Application& application) {
@@ -35,7 +38,7 @@ void ask_instances(const Application& application, const std::string& id, const 
   const config::Settings& settings = application.settings;
   admin::Answers answers;
   auto channel = admin::Channel::open(cluster_settings_of(application, std::nullopt), settings.topic_admin_replies,
-                                      settings.topic_admin_requests, kOpenLimit);
+                                      settings.topic_admin_requests, kChannelOpenLimit);
   if (channel) {
     admin::Asker asker(std::move(channel).value(), settings.topic_admin_requests);
     const auto asked = asker.collect(admin::DocumentQuery{id}, answers, kAnswerLimit,
@@ -45,22 +48,36 @@ void ask_instances(const Application& application, const std::string& id, const 
     found["trouble"] = text_of(channel.error(), application);
   }
   found["complete"] = answers.all_asked();
+  found["partitions_total"] = answers.total();
   found["partitions"] = answers.parts();
 }
 
-void read_events(const Application& application, const std::string& id, const std::atomic<bool>& stop, Json& found) {
+void read_events(const Application& application, const std::string& id, std::size_t events_max, const GoOn& go_on,
+                 Json& found) {
   found["events_kept"] = application.settings.events;
   found["events"] = Json::array();
-  const auto until = SteadyClock::now() + kEventsLimit;
-  const auto read = read_events_of(application, id, kHistory,
-                                   [&](Partition, Offset, Offset) { return !stop && SteadyClock::now() < until; });
-  found["events_whole"] = read.ok() && read.value().whole;
+  const auto read = read_events_of(application, id, {events_max, kReadLimit}, go_on);
   if (!read) {
     found["events_trouble"] = text_of(read.error(), application);
     return;
   }
-  for (const PastEvent& event : read.value().events)
-    found["events"].push_back({{"time", admin::time_text(event.at)}, {"event", event.json}});
+  found["events_more"] = read.value().more;
+  found["events_unread"] = unread_json(read.value().unread);
+  for (const PastEvent& event : read.value().events) found["events"].push_back(event_json(event));
+}
+
+void read_letters(const Application& application, const std::string& id, const GoOn& go_on, Json& found) {
+  found["letters"] = Json::array();
+  const auto read = read_letters_of(application, id, kLettersShown, kReadLimit, go_on);
+  if (!read) {
+    found["letters_trouble"] = text_of(read.error(), application);
+    return;
+  }
+  const auto partitions = static_cast<std::int32_t>(admin::number_in(found, "partitions_total"));
+  for (const PastLetter& letter : read.value().letters)
+    found["letters"].push_back(letter_json(letter, id, application.partitioner, partitions));
+  found["letters_more"] = read.value().others;
+  found["letters_unread"] = unread_json(read.value().unread);
 }
 
 }  // namespace
@@ -76,16 +93,24 @@ std::optional<std::string> id_of(std::string text) {
   return id;
 }
 
-http::Answer look_up(const config::Settings& settings, const http::Question& asked, const std::atomic<bool>& stop) {
+http::Answer look_up(const config::Settings& settings, const kafka::LogCallback& client_log,
+                     const http::Question& asked, const std::atomic<bool>& stop) {
   const auto parameter = asked.parameters.find("id");
   const auto id = parameter == asked.parameters.end() ? std::nullopt : id_of(parameter->second);
   if (!id) return {.status = kBadRequest, .body = "id has to be 1 to 4096 bytes in base64url without padding\n"};
+  const auto wanted = asked.parameters.find("last");
+  const auto last = wanted == asked.parameters.end() ? std::optional(kEventsDefault)
+                                                     : codec::parse_decimal<std::uint32_t>(wanted->second);
+  if (!last || *last == 0 || *last > kEventsMax) return {.status = kBadRequest, .body = "last has to be 1 to 1000\n"};
   // The one that the workers share is still being completed by the brokers' answers when the page is there already.
-  const Application application(settings);
+  Application application(settings);
+  application.client_log = client_log;
   Json found = Json::object();
   admin::set_bytes(found, "id", *id);
   ask_instances(application, *id, stop, found);
-  read_events(application, *id, stop, found);
+  const GoOn go_on = [&](Partition, Offset, Offset) { return !stop; };
+  if (!stop) read_letters(application, *id, go_on, found);
+  if (!stop) read_events(application, *id, *last, go_on, found);
   return {.body = found.dump(-1, ' ', false, Json::error_handler_t::replace), .content_type = "application/json"};
 }
 

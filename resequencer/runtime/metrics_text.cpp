@@ -5,6 +5,7 @@
 #include <map>
 
 #include "metrics/exposition.h"
+#include "runtime/target_report.h"
 
 namespace reseq::runtime {
 
@@ -125,6 +126,9 @@ void add_work(Exposition& out, const Workers& workers) {
   add_counter(out, "reseq_producers_recycled_total", "Producers replaced, after an outcome that was not known.",
               workers, &Totals::recycled);
   add_counter(out, "reseq_overdue_total", "Documents that became overdue.", workers, &Totals::timers);
+  add_counter(out, "reseq_older_requests_total",
+              "Requests dropped because something newer of their document was known.", workers,
+              &Totals::older_requests);
   add_counter(out, "reseq_watermarks_expired_total", "Completed documents forgotten after watermark_retention_ms.",
               workers, &Totals::expired);
   add_counter(out, "reseq_checkpoints_total", "Checkpoints written to disk.", workers, &Totals::checkpoints);
@@ -178,12 +182,17 @@ void add_documents(Exposition& out, const Partitions& all) {
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.live); });
   add_partitions(out, "reseq_documents_completed", "Documents that wait for nothing and are remembered.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.watermarks); });
-  add_partitions(out, "reseq_documents_overdue", "Live documents that wait for longer than registration_timeout_ms.",
-                 all, surveyed(&Survey::Found::overdue));
-  add_partitions(out, "reseq_documents_starving", "Live documents that wait for longer than starvation_after_ms.", all,
-                 surveyed(&Survey::Found::starving));
-  add_partitions(out, "reseq_oldest_document_seconds", "How long the document waits that waits longest; 0 = none does.",
-                 all, [](const PartitionReport& p, const WorkerReport& worker) -> std::optional<double> {
+  add_partitions(out, "reseq_documents_overdue",
+                 "Live documents that wait and got nothing for registration_timeout_ms.", all,
+                 surveyed(&Survey::Found::overdue));
+  add_partitions(out, "reseq_documents_starving", "Live documents that wait and got nothing for starvation_after_ms.",
+                 all, surveyed(&Survey::Found::starving));
+  add_partitions(out, "reseq_documents_only_older_requests",
+                 "Documents with requests in the last ten minutes, all of them older than what is known; at most 1000.",
+                 all, [](const PartitionReport& p, const WorkerReport&) { return number(p.only_older); });
+  add_partitions(out, "reseq_oldest_document_seconds",
+                 "How long the waiting document got nothing that got nothing for longest; 0 = none waits.", all,
+                 [](const PartitionReport& p, const WorkerReport& worker) -> std::optional<double> {
                    if (!p.survey) return std::nullopt;
                    return p.survey->oldest ? seconds_between(*p.survey->oldest, worker.at) : 0;
                  });
@@ -193,6 +202,29 @@ void add_documents(Exposition& out, const Partitions& all) {
                    if (!p.survey) return std::nullopt;
                    return seconds_between(p.survey->at, worker.at);
                  });
+}
+
+void add_targets(Exposition& out, const Application& application, const Workers& workers) {
+  const std::vector<TargetReport> all =
+      workers.empty() ? std::vector<TargetReport>() : target_reports(application, workers);
+  const auto add = [&](const char* name, const char* help, const std::function<double(const TargetReport&)>& value_of) {
+    out.gauge(name, help);
+    for (const TargetReport& one : all)
+      if (one.surveyed) out.add({{"target", one.target}}, value_of(one));
+  };
+  add("reseq_target_documents_waiting", "Documents that wait for a result for this target.",
+      [](const TargetReport& one) { return number(one.waits.waiting); });
+  add("reseq_target_documents_overdue", "Of them, those that wait for longer than registration_timeout_ms.",
+      [](const TargetReport& one) { return number(one.waits.overdue); });
+  UnixMs now;
+  for (const Board::Seen& worker : workers) now = std::max(now, worker.now->at);
+  add("reseq_target_oldest_document_seconds", "How long the document waits that waits for this target longest.",
+      [&](const TargetReport& one) { return one.waits.oldest ? seconds_between(*one.waits.oldest, now) : 0; });
+  out.counter("reseq_target_released_total", "Results released to this target.");
+  for (const TargetReport& one : all) out.add({{"target", one.target}}, number(one.released));
+  out.gauge("reseq_target_quiet_seconds", "Since the last release to this target by this instance, or its start.");
+  for (const TargetReport& one : all)
+    out.add({{"target", one.target}}, static_cast<double>(one.quiet.value()) * kSecondsPerMs);
 }
 
 void add_state(Exposition& out, const Partitions& all) {
@@ -244,15 +276,19 @@ void add_process(Exposition& out, const Application& application, const Workers&
 
 }  // namespace
 
-std::string metrics_text(const Application& application, const std::vector<Board::Seen>& seen, Milliseconds steady) {
+std::string metrics_text(const Application& application, const std::vector<Board::Seen>& seen, Milliseconds steady,
+                         Milliseconds brokers_away) {
   Exposition out;
   add_process(out, application, seen, steady);
+  out.gauge("reseq_brokers_away_seconds", "Since no broker answers; 0: they do.");
+  out.add(static_cast<double>(brokers_away.value()) * kSecondsPerMs);
   add_records(out, application, seen);
   add_outcomes(out, seen);
   add_work(out, seen);
   add_times(out, seen);
   const Partitions all = partitions_of(seen);
   add_documents(out, all);
+  add_targets(out, application, seen);
   add_state(out, all);
   add_inputs(out, "reseq_input_lag_offsets", "Offsets from what is decided to the end of an input.", all,
              [](const InputReport& input, const WorkerReport&) -> std::optional<double> {

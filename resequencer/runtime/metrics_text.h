@@ -1,5 +1,5 @@
-// What Prometheus scrapes of an instance (docs/metrics.md). Names begin with `reseq_`, words are those of DESIGN 2;
-// nothing that comes from a record stands in a label.
+// What Prometheus scrapes of an instance (docs/metrics.md). Names begin with `reseq_`, words are those of the wire
+// contract; nothing that comes from a record stands in a label.
 // Thread rule: pure function of what workers have published.
 #pragma once
 
@@ -12,6 +12,6 @@
 namespace reseq::runtime {
 
 [[nodiscard]] std::string metrics_text(const Application& application, const std::vector<Board::Seen>& seen,
-                                       Milliseconds steady);
+                                       Milliseconds steady, Milliseconds brokers_away = {});
 
 }  // namespace reseq::runtime

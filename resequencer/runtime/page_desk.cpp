@@ -7,6 +7,7 @@
 #include "admin/json_text.h"
 #include "runtime/admin_replies.h"
 #include "runtime/clients.h"
+#include "runtime/letters.h"
 
 namespace reseq::runtime {
 
@@ -16,27 +17,32 @@ using admin::Json;
 
 constexpr Milliseconds kEvery{2'000};  // as `stats --watch`
 constexpr Milliseconds kLook{100};
-constexpr Milliseconds kOpenLimit{3'000};
-constexpr Milliseconds kOpenAgain{10'000};
+constexpr Milliseconds kAskerOpenLimit{3'000};
+constexpr Milliseconds kAskerOpenAgain{10'000};
+// A question that brokers do not take holds up the picture for so long.
+constexpr Milliseconds kSendLimit{3'000};
 // An instance without a partition is not missed: every so many rounds are listened to for longer.
 constexpr std::uint64_t kListenEvery = 5;
 constexpr Milliseconds kListen{1'000};
-
-void pause(Milliseconds time) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(time.value()));
-}
+// While nobody looks it has to be known all the same who there was. Of all instances one asks: the others hear its
+// answers, and no two begin at the same time for long.
+constexpr Milliseconds kRememberEvery = PageMemory::kEvery;
+constexpr Milliseconds kLettersAgain{30'000};
+constexpr Milliseconds kLettersLimit{1'500};
 
 }  // namespace
 
-PageDesk::PageDesk(const Application& application, const Board& board, const Clock& clock, http::Broadcast& pictures)
-    : application_(application), board_(board), clock_(clock), pictures_(pictures) {}
+PageDesk::PageDesk(const Application& application, const Board& board, const Clock& clock, const BrokerWatch& brokers,
+                   http::Broadcast& pictures)
+    : application_(application), board_(board), clock_(clock), brokers_(brokers), pictures_(pictures) {}
 
 PageDesk::~PageDesk() {
   stop();
 }
 
 void PageDesk::start() {
-  thread_ = std::thread([this] { run(); });
+  const config::Settings& settings = application_.settings;
+  if (settings.http_page && !settings.http_listen.empty()) thread_ = std::thread([this] { run(); });
 }
 
 void PageDesk::ask_to_stop() {
@@ -51,38 +57,87 @@ void PageDesk::stop() {
 void PageDesk::run() {
   while (!stop_) {
     if (!pictures_.wait_for_listener(std::chrono::milliseconds(kLook.value()))) {
-      asker_.reset();
+      remember();
       expected_.clear();
+      letters_ = nullptr;  // counted anew for who looks next
+      letters_at_ = Milliseconds(0);
       round_ = 0;
       continue;
     }
     const std::int64_t next = clock_.steady().value() + kEvery.value();
+    overheard_ = {};
     show();
-    while (!stop_ && clock_.steady().value() < next && pictures_.listeners() > 0) pause(kLook);
+    while (!stop_ && clock_.steady().value() < next && pictures_.listeners() > 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(kLook.value()));
   }
   asker_.reset();
 }
 
+void PageDesk::remember() {
+  if (brokers_.away()) return;
+  if (asker_ && !asker_->hear([this](const Json& reply) { overhear(reply); })) asker_.reset();
+  const Milliseconds now = clock_.steady();
+  if (now < remember_at_) return;
+  remember_at_ = Milliseconds(now.value() + kRememberEvery.value());
+  admin::Answers answers = std::exchange(overheard_, {});
+  const bool others_asked = !answers.replies().empty();
+  answers.add(stats_reply(application_, board_.look(), clock_.now()));
+  if (!others_asked && !asker_ && open_asker()) trouble_.clear();
+  if (!others_asked && asker_) {
+    round_ = 0;  // and listens for those without a partition
+    ask_others(answers);
+  }
+  memory_.take(answers, clock_.now());
+}
+
+// Not what was asked to write about another application, nor another question's answer.
+void PageDesk::overhear(const Json& reply) {
+  if (admin::text_in(reply, "query") != "stats") return;
+  if (admin::text_in(reply, "application") != application_.settings.application_id) return;
+  if (admin::text_in(reply, "instance") != application_.settings.instance_id) overheard_.add(reply);
+}
+
 void PageDesk::show() {
   admin::Answers answers = own_answers();
+  // Whoever asks now waits for a while, and hears nothing. When they are back it is tried at once.
+  if (brokers_.away()) {
+    trouble_.clear();
+    retry_at_ = Milliseconds(0);
+    return send(answers);
+  }
   if (!asker_ && clock_.steady() >= retry_at_) {
     // Brokers that are gone are waited for; what is known meanwhile is shown.
     if (!trouble_.empty()) send(answers);
     const auto opened = open_asker();
     trouble_ = opened ? "" : told(opened.error());
-    if (!opened) retry_at_ = Milliseconds(clock_.steady().value() + kOpenAgain.value());
+    if (!opened) retry_at_ = Milliseconds(clock_.steady().value() + kAskerOpenAgain.value());
     answers = own_answers();
   }
   if (asker_) ask_others(answers);
+  memory_.take(answers, clock_.now());
   if (pictures_.listeners() > 0) send(answers);
+  if (trouble_.empty() && clock_.steady() >= letters_at_) look_at_letters();
+}
+
+// Behind the picture, which does not wait for it: the next one shows it.
+void PageDesk::look_at_letters() {
+  const auto survey = survey_letters(application_, kLettersLimit, stop_);
+  letters_ = Json::object();
+  if (survey) {
+    letters_["whole"] = survey.value().whole;
+    letters_["reasons"] = survey.value().counts.json();
+  } else {
+    letters_["trouble"] = told(survey.error());
+  }
+  letters_at_ = Milliseconds(clock_.steady().value() + kLettersAgain.value());
 }
 
 Result<> PageDesk::open_asker() {
   const config::Settings& settings = application_.settings;
   auto channel = admin::Channel::open(cluster_settings_of(application_, std::nullopt), settings.topic_admin_replies,
-                                      settings.topic_admin_requests, kOpenLimit);
+                                      settings.topic_admin_requests, kAskerOpenLimit);
   if (!channel) return channel.error();
-  asker_ = std::make_unique<admin::Asker>(std::move(channel).value(), settings.topic_admin_requests);
+  asker_ = std::make_unique<admin::Asker>(std::move(channel).value(), settings.topic_admin_requests, kSendLimit);
   return Done{};
 }
 
@@ -98,9 +153,12 @@ void PageDesk::ask_others(admin::Answers& answers) {
            std::includes(heard.begin(), heard.end(), expected_.begin(), expected_.end());
   });
   expected_ = std::move(heard);
-  if (asked) return;
+  if (asked) {
+    trouble_.clear();
+    return;
+  }
   trouble_ = told(asked.error());
-  retry_at_ = Milliseconds(clock_.steady().value() + kOpenAgain.value());
+  retry_at_ = Milliseconds(clock_.steady().value() + kAskerOpenAgain.value());
   asker_.reset();
 }
 
@@ -111,8 +169,13 @@ admin::Answers PageDesk::own_answers() const {
 }
 
 void PageDesk::send(const admin::Answers& answers) {
-  pictures_.send(picture_json(answers, application_.settings.instance_id, trouble_, kEvery, clock_.now())
-                     .dump(-1, ' ', true, Json::error_handler_t::replace));
+  Json picture = picture_json(answers, application_.settings.instance_id, trouble_, kEvery, clock_.now());
+  if (!letters_.is_null()) picture["letters"] = letters_;
+  picture["history"] = memory_.history(clock_.now());
+  picture["silent"] = memory_.silent(answers, clock_.now());
+  if (const auto away = brokers_.away())
+    picture["brokers_away"] = {{"since", admin::time_text(away->since)}, {"why", away->why}};
+  pictures_.send(picture.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 Json picture_json(const admin::Answers& answers, const std::string& own, const std::string& trouble, Milliseconds every,
@@ -129,6 +192,8 @@ Json picture_json(const admin::Answers& answers, const std::string& own, const s
     picture["instances"].push_back(std::move(one));
   }
   picture["partitions"] = answers.parts();
+  picture["targets"] = admin::targets_of(answers);
+  picture["point"] = chart_point(answers, now);
   return picture;
 }
 

@@ -1,6 +1,7 @@
 // PageDesk: keeps the page of this instance supplied with pictures of the whole application, for as long as somebody
 // looks: what this process knows of itself, and what the other instances answer on the admin topic, where it asks as
-// any client does. It has clients and a thread of its own; nothing is opened, asked or made while nobody looks.
+// any client does. While nobody looks it remembers what there was (runtime/page_memory.h), for which one instance of
+// all asks four times a minute. It has clients and a thread of its own, and none of them without a page to serve.
 // Thread rule: start() and stop() from one thread.
 #pragma once
 
@@ -13,7 +14,9 @@
 #include "admin/asker.h"
 #include "http/broadcast.h"
 #include "runtime/application.h"
+#include "runtime/broker_watch.h"
 #include "runtime/clock.h"
+#include "runtime/page_memory.h"
 #include "runtime/report.h"
 
 namespace reseq::runtime {
@@ -21,11 +24,13 @@ namespace reseq::runtime {
 class PageDesk {
  public:
   // REQUIRES: all outlive the desk, and the application's facts of the brokers are known.
-  PageDesk(const Application& application, const Board& board, const Clock& clock, http::Broadcast& pictures);
+  PageDesk(const Application& application, const Board& board, const Clock& clock, const BrokerWatch& brokers,
+           http::Broadcast& pictures);
   ~PageDesk();
   PageDesk(const PageDesk&) = delete;
   PageDesk& operator=(const PageDesk&) = delete;
 
+  // Nothing begins where there is no page.
   void start();
   // Comes back at once; stop() waits, for brokers perhaps.
   void ask_to_stop();
@@ -34,7 +39,10 @@ class PageDesk {
  private:
   void run();
   void show();
+  void remember();
+  void overhear(const admin::Json& reply);
   void ask_others(admin::Answers& answers);
+  void look_at_letters();
   Result<> open_asker();
   void send(const admin::Answers& answers);
   [[nodiscard]] admin::Answers own_answers() const;
@@ -42,12 +50,18 @@ class PageDesk {
   const Application& application_;
   const Board& board_;
   const Clock& clock_;
+  const BrokerWatch& brokers_;
   http::Broadcast& pictures_;
   std::unique_ptr<admin::Asker> asker_;
   std::string trouble_;             // why the others cannot be asked; empty: they can
   Milliseconds retry_at_;           // when that is tried again
+  admin::Json letters_;             // of the dead-letter topic, as it was then; null: nobody has looked yet
+  Milliseconds letters_at_;         // when it is looked at again
   std::set<std::string> expected_;  // instances that have answered last
   std::uint64_t round_ = 0;
+  PageMemory memory_;
+  admin::Answers overheard_;  // since it was remembered last
+  Milliseconds remember_at_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

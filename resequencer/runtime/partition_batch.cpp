@@ -1,10 +1,12 @@
 #include "runtime/partition_batch.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "base/assert.h"
 #include "changelog/batch_rows.h"
+#include "runtime/pinned_inputs.h"
 
 namespace reseq::runtime {
 
@@ -54,8 +56,7 @@ void PartitionBatch::decide() {
 
 void PartitionBatch::fire_timers(UnixMs until) {
   const std::vector<std::string> due = task_.store().due(until, kTimersMax);
-  for (const std::string& id : due) batch_->fire_overdue(DocumentId(id));
-  timers_ = due.size();
+  for (const std::string& id : due) timers_ += batch_->fire_overdue(DocumentId(id)) ? 1 : 0;
 }
 
 void PartitionBatch::sweep() {
@@ -76,12 +77,15 @@ void PartitionBatch::decide_input(Role role) {
                                       application_.partitioner,
                                       application_.partitions,
                                       context_.intake == engine::Intake::kTap,
-                                      application_.cloudevents};
+                                      application_.cloudevents,
+                                      application_.headers_max,
+                                      application_.explicit_deletes};
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back();
-    record = {role,       source.where.partition, source.offset,      source.timestamp,
-              source.key, source.payload,         headers_of(source), {}};
+    record = {
+        role, source.where.partition, source.offset, source.timestamp, source.key, source.payload, headers_of(source),
+        {},   source.left_out.count};
     const bool requests_read =
         role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
     const engine::Verdict verdict = batch_->decide(codec::decode(record, decoding), source.offset, requests_read);
@@ -93,6 +97,24 @@ void PartitionBatch::decide_input(Role role) {
     }
     sources_.push_back(&source);
     ++taken;
+  }
+}
+
+void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) const {
+  const std::span<const InputIndex> older = batch_->older_requests();
+  if (older.empty() && noted.empty()) return;
+  noted.forget(steady);
+  auto next = older.begin();
+  for (std::uint32_t i = 0; i < taken_[0]; ++i) {  // requests are the first inputs
+    const Decision& decision = decisions()[i];
+    const bool behind = decision.table_row == TableRow::kR0 || decision.table_row == TableRow::kR4;
+    const bool is_older = next != older.end() && next->value() == i;
+    if (is_older) ++next;
+    if (!records_[i].key || (!is_older && (behind || decision.outcome == Outcome::kDeadLettered))) continue;
+    if (is_older)
+      noted.got_older(*records_[i].key, steady);
+    else
+      noted.got_newest(*records_[i].key);
   }
 }
 
@@ -118,8 +140,23 @@ void PartitionBatch::encode() {
   meta.sweep_cursor = sweep_cursor_.value_or(task_.chores().sweep_cursor());
   meta.swept_from = swept_from_;
   meta.swept_to = swept_to_;
+  meta.pins = pins();
   meta.extensions = task_.store().meta()->extensions;
   append_meta(std::move(meta));
+}
+
+// Of an input of which nothing was decided the pin stays.
+std::vector<InputPin> PartitionBatch::pins() const {
+  std::vector<InputPin> pins = task_.store().meta()->pins;
+  std::size_t behind = 0;
+  for (std::size_t i = 0; i < kInputs.size(); ++i) {
+    behind += taken_[i];
+    if (taken_[i] == 0) continue;
+    const auto known = std::find_if(pins.begin(), pins.end(), [&](const InputPin& p) { return p.role == kInputs[i]; });
+    (known != pins.end() ? *known : pins.emplace_back()) =
+        pin_of(records_[behind - 1].role, *sources_[behind - 1], task_.store().hash());
+  }
+  return pins;
 }
 
 void PartitionBatch::append_meta(Meta meta) {

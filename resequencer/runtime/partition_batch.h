@@ -49,12 +49,15 @@ class PartitionBatch {
 
   [[nodiscard]] const std::vector<Outgoing>& outputs() const { return outputs_; }
   [[nodiscard]] const std::vector<store::Change>& rows() const { return rows_; }  // meta row last
-  // Next offsets of all inputs, even unchanged ones: an idle zombie must be fenced by them (DESIGN 7).
+  // Next offsets of all inputs, even unchanged ones: an idle zombie must be fenced by them.
   [[nodiscard]] const std::vector<InputPosition>& positions() const { return positions_; }
   // REQUIRES for the following: no birth.
   [[nodiscard]] std::span<const Decision> decisions() const { return batch_->decisions(); }
   [[nodiscard]] UnixMs timestamp(std::size_t input) const { return records_[input].timestamp; }
   [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch_->late_results(); }
+  // Notes which documents got only older requests, and which got others.
+  void note_requests(OlderRequests& noted, Milliseconds steady) const;
+  [[nodiscard]] std::size_t older_requests() const { return batch_->older_requests().size(); }
   [[nodiscard]] UnixMs now() const { return now_; }
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said.
@@ -68,6 +71,7 @@ class PartitionBatch {
   void fire_timers(UnixMs until);
   void sweep();
   void append_meta(Meta meta);
+  [[nodiscard]] std::vector<InputPin> pins() const;
   void add_output(const Emission& emission);
   void add_event(const Event& event);
   [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;

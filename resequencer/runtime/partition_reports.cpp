@@ -9,7 +9,7 @@ namespace reseq::runtime {
 
 namespace {
 
-constexpr Milliseconds kLogEvery{5000};
+constexpr Milliseconds kLogWaitingEvery{5000};
 constexpr Milliseconds kParkedAgainEvery{600'000};
 
 }  // namespace
@@ -33,7 +33,7 @@ void PartitionTask::log_way(const changelog::Progress& progress) const {
 }
 
 void PartitionTask::log_waiting(Waiting what, std::string_view detail) {
-  if (clock_.steady().value() - logged_at_.value() < kLogEvery.value()) return;
+  if (clock_.steady().value() - logged_at_.value() < kLogWaitingEvery.value()) return;
   logged_at_ = clock_.steady();
   spdlog::info("partition={} takeover={} waiting={} seconds={} detail={}", partition_.value(), name_of(phase_),
                name_of(what), (logged_at_.value() - started_at_.value()) / 1000, log::outside(detail));

@@ -1,6 +1,5 @@
 // The steps of a takeover (runtime/partition_task.h).
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -13,32 +12,29 @@ namespace reseq::runtime {
 
 namespace {
 
-// One question to a broker. Short, so that the worker keeps serving its other partitions while offsets are unstable.
-constexpr Milliseconds kAskLimit{500};
 constexpr Milliseconds kAfterTrouble{1000};
 constexpr unsigned kRebuildsUntilParked = 3;
+// In one step: a few hundred pages of the copy, which a slow disk needs seconds for.
+constexpr std::size_t kRowsPerLook = 10'000;
 
 }  // namespace
 
-void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+void PartitionTask::step(changelog::Restorer& restorer) {
   if (clock_.steady() < step_retry_at_) return;
   if (to_wipe_) return wipe();
   switch (phase_) {
     case Phase::kOpen:
       failpoint(Failpoint::kTakeoverOpen);
       return open();
-    case Phase::kOffsets:
-      failpoint(Failpoint::kTakeoverOffsets);
-      return ask_offsets(consumer);
-    case Phase::kHighWatermark:
-      failpoint(Failpoint::kTakeoverHighWatermark);
-      return aim(consumer, restorer);
     case Phase::kRestore:
       failpoint(Failpoint::kTakeoverRestore);
       return watch_restore(restorer);
     case Phase::kCompare:
+      if (to_be_born_) return;
       failpoint(Failpoint::kTakeoverCompare);
-      return compare(consumer, restorer);
+      return compare(restorer);
+    case Phase::kOffsets:
+    case Phase::kHighWatermark:
     case Phase::kBirth:
     case Phase::kReady:
     case Phase::kRunning:
@@ -46,6 +42,13 @@ void PartitionTask::step(kafka::Consumer& consumer, changelog::Restorer& restore
     case Phase::kParked:
       return remind();
   }
+}
+
+Question PartitionTask::question() const {
+  if (clock_.steady() < step_retry_at_ || to_wipe_) return Question::kNone;
+  if (phase_ == Phase::kOffsets) return Question::kOffsets;
+  if (phase_ == Phase::kHighWatermark) return Question::kChangelogEnds;
+  return phase_ == Phase::kCompare && to_be_born_ ? Question::kFirstOffsets : Question::kNone;
 }
 
 void PartitionTask::restart(changelog::Restorer& restorer) {
@@ -60,6 +63,7 @@ void PartitionTask::restart(changelog::Restorer& restorer) {
 
 void PartitionTask::take_over_again() {
   phase_ = Phase::kOffsets;
+  to_be_born_ = false;
   behind_since_ = Milliseconds(0);
   started_at_ = clock_.steady();
   rewind();
@@ -71,7 +75,7 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
     case Trouble::kPassing:
       log_waiting(Waiting::kChangelogRead, told(failure.error));
       restart(restorer);
-      return wait_before_next_step();
+      return wait_before_next_step(kAfterTrouble);
     case Trouble::kUnreadable:
       return park(Parked::kChangelogUnreadable, failure.error.message);
     case Trouble::kOtherLog:
@@ -90,7 +94,7 @@ void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Res
                                              std::string(name_of(why)) + "): " + std::string(detail));
   empty_store(why, detail);
   take_over_again();
-  if (why == Rebuild::kFault) wait_before_next_step();
+  if (why == Rebuild::kFault) wait_before_next_step(kAfterTrouble);
 }
 
 void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
@@ -109,11 +113,11 @@ void PartitionTask::wipe() {
   to_wipe_ = !wiped;
   if (wiped) return;
   log_waiting(Waiting::kCopyNotEmptied, wiped.error().message);
-  wait_before_next_step();
+  wait_before_next_step(kAfterTrouble);
 }
 
-void PartitionTask::wait_before_next_step() {
-  step_retry_at_ = Milliseconds(clock_.steady().value() + kAfterTrouble.value());
+void PartitionTask::wait_before_next_step(Milliseconds pause) {
+  step_retry_at_ = Milliseconds(clock_.steady().value() + pause.value());
 }
 
 void PartitionTask::open() {
@@ -127,30 +131,23 @@ void PartitionTask::open() {
   phase_ = Phase::kOffsets;
 }
 
-void PartitionTask::ask_offsets(kafka::Consumer& consumer) {
-  std::vector<kafka::TopicPartition> inputs;
-  for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
-  const auto committed = consumer.committed(inputs, kAskLimit);
-  if (!committed) return log_waiting(Waiting::kCommittedOffsets, told(committed.error()));
-  offsets_.clear();
-  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_.push_back({kInputs[i], committed.value()[i].offset});
+void PartitionTask::wait_longer() {
+  wait_before_next_step(Milliseconds(kAfterTrouble.value() << std::min(unanswered_++, 3U)));
+}
+
+void PartitionTask::take_offsets(std::vector<InputPosition> committed) {
+  unanswered_ = 0;
+  failpoint(Failpoint::kTakeoverOffsets);
+  offsets_ = std::move(committed);
   phase_ = Phase::kHighWatermark;
 }
 
-void PartitionTask::aim(kafka::Consumer& consumer, changelog::Restorer& restorer) {
-  auto ends = restorer.ends(partition_, kAskLimit);
-  if (!ends) return log_waiting(Waiting::kChangelogEnds, told(ends.error()));
-  if (!application_.guards.high_watermark) {
-    const std::array<kafka::TopicPartition, 1> where = {
-        kafka::TopicPartition{application_.topics.of(Role::kChangelog), partition_}};
-    const auto stable = consumer.stable_ends(where, kAskLimit);
-    if (!stable) return log_waiting(Waiting::kChangelogEnds, stable.error().message);
-    ends.value().high_watermark = stable.value().front().offset;
-  }
+void PartitionTask::take_ends(const changelog::LogEnds& ends, changelog::Restorer& restorer) {
+  failpoint(Failpoint::kTakeoverHighWatermark);
+  unanswered_ = 0;
   const bool begins = !restorer.restoring(partition_);
-  if (begins && !choose_way(ends.value())) return;
-  const auto aimed = restorer.aim(partition_, ends.value(), *store_);
-  if (!aimed) return log_waiting(Waiting::kChangelogRead, aimed.error().message);
+  if (begins && !choose_way(ends)) return;
+  restorer.aim(partition_, ends, *store_);
   const changelog::Progress& progress = restorer.progress(partition_);
   if (begins) log_way(progress);
   from_disk_ = false;
@@ -188,7 +185,8 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
                                                std::to_string(progress.target.value()));
 }
 
-// The table of DESIGN 7. `vector` = positions in the meta row, `offsets` = committed to the group.
+// What becomes of a partition whose changelog is read. `vector` = positions in the meta row, `offsets` = committed to
+// the group.
 //   nothing at all                     -> birth
 //   no meta row, but rows or offsets   -> park: the changelog is not the one that belongs to these offsets
 //   the state does not fit the log     -> rebuild it; park when that does not help
@@ -196,7 +194,7 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
 //   vector behind offsets              -> the transaction that moved them is not read yet: aim again, park in the end
 //   vector, but no offsets             -> the group expired: resume from the vector; a missing one counts as equal
 //   anything else                      -> park
-void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& restorer) {
+void PartitionTask::compare(changelog::Restorer& restorer) {
   const bool no_offsets =
       std::all_of(offsets_.begin(), offsets_.end(), [](const InputPosition& p) { return p.next == kNoOffset; });
   if (store_->empty() && no_offsets) {
@@ -205,7 +203,8 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
       return park(Parked::kStateGone,
                   "the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
                       std::string(name_of(rebuilt_)) + ")");
-    return prepare_birth(consumer, restorer);
+    to_be_born_ = true;
+    return;
   }
   if (!store_->meta())
     return park(Parked::kNoMetaRow,
@@ -215,7 +214,7 @@ void PartitionTask::compare(kafka::Consumer& consumer, changelog::Restorer& rest
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = runtime::refusal(*store_->identity(), application_))
     return refuse(Parked::kIdentity, *reason);
-  if (const auto reason = target_missing()) return refuse(Parked::kTargetMissing, *reason);
+  if (!look_for_missing_target()) return;
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
   if (ahead > application_.settings.max_clock_drift_ms)
@@ -283,28 +282,35 @@ std::string PartitionTask::difference() const {
   return "inputs in another order";
 }
 
-// A pass over all rows, but only when a target was taken out of the configuration.
-std::optional<std::string> PartitionTask::target_missing() const {
-  std::optional<TargetSet> pending;
-  for (std::size_t i = 0; i < store_->targets().names().size(); ++i) {
-    const std::string& name = store_->targets().names()[i];
-    const auto& configured = application_.settings.targets;
-    const bool known = std::any_of(configured.begin(), configured.end(),
-                                   [&](const config::Target& target) { return target.name == name; });
-    if (known) continue;
-    if (!pending) pending = store_->pending_targets();
-    if (pending->contains(TargetNumber(static_cast<std::uint8_t>(i)))) return target_still_waits(name);
+// A pass over all rows, but only when a target was taken out of the configuration, and step by step: of a large state
+// on a slow disk it takes many minutes. False: it is not over, or the partition is refused.
+bool PartitionTask::look_for_missing_target() {
+  const auto& configured = application_.settings.targets;
+  const auto is_configured = [&](const std::string& name) {
+    return std::any_of(configured.begin(), configured.end(), [&](const auto& target) { return target.name == name; });
+  };
+  const std::vector<std::string>& names = store_->targets().names();
+  if (std::all_of(names.begin(), names.end(), is_configured)) return true;
+  if (waited_for_.at != store_->position()) waited_for_ = {.at = store_->position(), .cursor = {}, .targets = {}};
+  if (!waited_for_.ended) {
+    const auto walked = store_->pending_targets(waited_for_.cursor, kRowsPerLook, waited_for_.targets);
+    waited_for_.cursor = walked.cursor;
+    waited_for_.ended = walked.ended && !store_->fault();
+    if (!waited_for_.ended) return false;  // a fault is rebuilt before the next step
   }
-  return std::nullopt;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (is_configured(names[i]) || !waited_for_.targets.contains(TargetNumber(static_cast<std::uint8_t>(i)))) continue;
+    refuse(Parked::kTargetMissing, target_still_waits(names[i]));
+    return false;
+  }
+  return true;
 }
 
-void PartitionTask::prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer) {
-  std::vector<kafka::TopicPartition> inputs;
-  for (const Role role : kInputs) inputs.push_back({application_.topics.of(role), partition_});
-  const auto first = application_.settings.first_start == "end" ? consumer.stable_ends(inputs, kAskLimit)
-                                                                : consumer.begins(inputs, kAskLimit);
-  if (!first) return log_waiting(Waiting::kFirstOffsets, told(first.error()));
-  for (std::size_t i = 0; i < kInputs.size(); ++i) offsets_[i].next = first.value()[i].offset;
+void PartitionTask::take_first_offsets(std::vector<InputPosition> first, changelog::Restorer& restorer) {
+  unanswered_ = 0;
+  to_be_born_ = false;
+  if (!store_->empty()) return;  // something was read meanwhile: it is compared again
+  offsets_ = std::move(first);
   restorer.drop(partition_);  // or it would read our own rows back, and old ones over new ones
   phase_ = Phase::kBirth;
   failpoint(Failpoint::kTakeoverBirth);
@@ -321,6 +327,7 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
   targets_ = std::move(table).value();
   setting_ = partition_setting(application_, targets_);
   for (const InputPosition& position : positions) queue_.reset(position.role, position.next);
+  if (application_.guards.pinned_inputs) pins_.expect(store_->meta()->pins, positions);
 
   lineage_ = store_->meta()->lineage;
   append_generation(lineage_, restore_target_);

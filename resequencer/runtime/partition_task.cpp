@@ -13,6 +13,8 @@ namespace {
 // A checkpoint that keeps failing lets memory grow up to this many times its limit; then the partition waits.
 constexpr std::uint64_t kMemoryStretch = 4;
 constexpr Milliseconds kAfterFailedCheckpoint{10'000};
+// Nothing else of the worker goes on meanwhile.
+constexpr Milliseconds kSlowCheckpoint{5'000};
 // What is damaged on its way is whole the next time; on the disk of a broker it never is.
 constexpr unsigned kDamageMax = 10;
 // What a person must give back is soon noticed, and the other partitions, which are fetched anew each time, hardly.
@@ -47,7 +49,9 @@ void PartitionTask::committed(std::span<const store::Change> changes, const stor
                               Offset changelog_next) {
   store_->apply(changes, after, changelog_next);
   targets_grew_ = false;
-  aborts_alone = 0;
+  if (isolation_.aborted()) spdlog::info("partition={} transactions=shared", partition_.value());
+  isolation_.committed();
+  aborts_alone_ = 0;
   chores_.committed(clock_.steady());
   if (phase_ != Phase::kBirth) return;
   targets_ = store_->targets();
@@ -102,6 +106,57 @@ bool PartitionTask::pause_changed() {
   return true;
 }
 
+bool PartitionTask::is_known_log(Role role, const kafka::Record& record) {
+  const InputPin* waits = pins_.pin(role);
+  if (waits == nullptr) return true;
+  const InputPin pin = *waits;
+  return fits(pin, pins_.judge(role, record, store_->hash()));
+}
+
+bool PartitionTask::is_known_log(Role role, const kafka::EndOfLog& end) {
+  const InputPin* waits = pins_.pin(role);
+  if (waits == nullptr) return true;
+  const InputPin pin = *waits;
+  return fits(pin, pins_.judge_end(role, end.offset, queue_.read(role)));
+}
+
+bool PartitionTask::fits(const InputPin& pin, PinnedInputs::Judgement found) {
+  const std::string where =
+      application_.topics.name(application_.topics.of(pin.role)) + " offset " + std::to_string(pin.offset.value());
+  switch (found) {
+    case PinnedInputs::Judgement::kGoOn:
+      return true;
+    case PinnedInputs::Judgement::kOther:
+      park(Parked::kInputReplaced, where +
+                                       " was decided last and is another record now: the topic was deleted and made "
+                                       "anew, or another log was put in its place");
+      return false;
+    case PinnedInputs::Judgement::kMissing:
+      break;
+  }
+  if (pin.role == Role::kRequests && application_.requests_compacted) {
+    spdlog::warn(
+        "partition={} input=unchecked {} was decided last and was compacted away: whether this is the same log "
+        "is not known",
+        partition_.value(), log::outside(where));
+    return true;
+  }
+  park(Parked::kInputReplaced, where +
+                                   " was decided last and has no record now: the topic was deleted and made anew, "
+                                   "or another log was put in its place");
+  return false;
+}
+
+bool PartitionTask::gives_up_pin(Role role, const std::string& detail) {
+  if (pins_.pin(role) == nullptr) return false;
+  spdlog::warn(
+      "partition={} input=unchecked the record that was decided last, at offset {}, is not in the log any more: "
+      "whether this is the same log is not known detail={}",
+      partition_.value(), pins_.pin(role)->offset.value(), log::outside(detail));
+  pins_.give_up(role);
+  return true;
+}
+
 bool PartitionTask::damage_stays(Role role) {
   const InputPosition here{role, queue_.read(role)};
   damaged_times_ = damaged_ == here ? damaged_times_ + 1 : 1;
@@ -116,13 +171,17 @@ bool PartitionTask::checkpoint_due() const {
   if (!standing || (last && last->position == standing->position)) return false;
   // Inside of a transaction only when memory must be freed: a crash makes such a checkpoint worthless.
   if (standing->generation == 0) return memory_full();
-  const config::Settings& settings = application_.settings;
-  if (store_->dirty_rows() >= static_cast<std::size_t>(settings.checkpoint_rows_max)) return true;
-  if (store_->dirty_bytes() >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max)) return true;
+  if (checkpoint_urgent()) return true;
   if (phase_ != Phase::kRunning) return false;
   // What a crash would make worthless is replaced as soon as it can be.
   if (!last || last->generation == 0) return true;
-  return clock_.steady().value() - checkpointed_at_.value() >= settings.checkpoint_interval_ms;
+  return clock_.steady().value() - checkpointed_at_.value() >= application_.settings.checkpoint_interval_ms;
+}
+
+bool PartitionTask::checkpoint_urgent() const {
+  const config::Settings& settings = application_.settings;
+  return store_->dirty_rows() >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
+         store_->dirty_bytes() >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
 }
 
 Result<std::size_t> PartitionTask::checkpoint() {
@@ -134,8 +193,14 @@ Result<std::size_t> PartitionTask::checkpoint() {
   }
   checkpointed_at_ = clock_.steady();
   const store::Checkpoint checkpoint = *store_->checkpointed();
+  const std::int64_t ms = checkpointed_at_.value() - begin.value();
   spdlog::debug("partition={} checkpoint=written changelog_position={} generation={} rows={} ms={}", partition_.value(),
-                checkpoint.position.value(), checkpoint.generation, rows, checkpointed_at_.value() - begin.value());
+                checkpoint.position.value(), checkpoint.generation, rows, ms);
+  if (ms >= kSlowCheckpoint.value())
+    spdlog::warn(
+        "partition={} checkpoint=slow rows={} ms={} the disk below state.dir is slow and the partitions of this "
+        "worker waited: a lower checkpoint_rows_max makes the waits shorter, a faster disk makes them rare",
+        partition_.value(), rows, ms);
   return rows;
 }
 

@@ -1,4 +1,4 @@
-// PartitionTask: one partition of this worker, from its takeover to its batches (DESIGN 7, "Takeover, in this order").
+// PartitionTask: one partition of this worker, from its takeover to its batches, in this order.
 //
 //   kOpen         its state from the shelf: parked warm, or the copy on disk   -> kOffsets
 //   kOffsets      stable committed offsets of the inputs                       -> kHighWatermark
@@ -9,6 +9,7 @@
 //   kReady        may be assigned to read                                      -> kRunning
 //   kParked       something needs a person; nothing is read or written; the reason is logged
 //
+// What a takeover has to ask the brokers is a Question, so that the worker asks for all its partitions together.
 // Before kOffsets the producer of the worker must have been initialised: that ended the transactions of its older self.
 // Thread rule: one worker.
 #pragma once
@@ -23,6 +24,9 @@
 #include "runtime/chores.h"
 #include "runtime/clock.h"
 #include "runtime/input_queue.h"
+#include "runtime/isolation.h"
+#include "runtime/older_requests.h"
+#include "runtime/pinned_inputs.h"
 #include "runtime/recovery.h"
 #include "runtime/report.h"
 #include "runtime/shelf.h"
@@ -33,6 +37,13 @@
 
 namespace reseq::runtime {
 
+enum class Question : std::uint8_t {
+  kNone,
+  kOffsets,        // stable committed offsets of its inputs
+  kChangelogEnds,  // where its changelog begins and ends
+  kFirstOffsets,   // where its inputs begin, or end: at a birth
+};
+
 class PartitionTask {
  public:
   // REQUIRES: application, clock and shelf outlive the task.
@@ -41,8 +52,20 @@ class PartitionTask {
   PartitionTask(const PartitionTask&) = delete;
   PartitionTask& operator=(const PartitionTask&) = delete;
 
-  // One step of the takeover. Nothing to do in kBirth, kReady, kRunning, kParked.
-  void step(kafka::Consumer& consumer, changelog::Restorer& restorer);
+  // One step of the takeover. Nothing to do in kBirth, kReady, kRunning, kParked, and while a question is asked.
+  void step(changelog::Restorer& restorer);
+
+  // What has to be asked before the takeover can go on. It is answered by one of the following, or asked again.
+  [[nodiscard]] Question question() const;
+  void take_offsets(std::vector<InputPosition> committed);
+  void take_ends(const changelog::LogEnds& ends, changelog::Restorer& restorer);
+  void take_first_offsets(std::vector<InputPosition> first, changelog::Restorer& restorer);
+  // Nobody can answer now: says so, now and then.
+  void wait_for_answer(Waiting what, std::string_view detail) { log_waiting(what, detail); }
+  void wait_before_next_step(Milliseconds pause);
+  // The question about it alone was not answered, which kept the worker waiting: a second, then twice as long each
+  // time, up to eight, until there is an answer.
+  void wait_longer();
 
   // Takes over again from what is committed in memory, because the outcome of a transaction is unknown.
   void restart(changelog::Restorer& restorer);
@@ -80,10 +103,22 @@ class PartitionTask {
   }
   // True: it was paused or resumed since the last call, or since run(). What was fetched of a paused one is forgotten.
   [[nodiscard]] bool pause_changed();
+  // Where this input is to be read from: at its pin, while that is not compared.
+  [[nodiscard]] Offset read_from(Role role) const { return pins_.read_from(role, queue_.read(role)); }
+  // What was read, before it is put into the queue. False: the input is another one than the state knows, and the
+  // partition is parked.
+  [[nodiscard]] bool is_known_log(Role role, const kafka::Record& record);
+  [[nodiscard]] bool is_known_log(Role role, const kafka::EndOfLog& end);
+  [[nodiscard]] bool has_pin(Role role) const { return pins_.pin(role) != nullptr; }
+  // True: it was the pinned record that is out of reach, most likely by retention, so nothing is compared; what was not
+  // decided may still be there.
+  [[nodiscard]] bool gives_up_pin(Role role, const std::string& detail);
   // A damaged batch of this input is next. True: it was read so often that it will stay damaged.
   [[nodiscard]] bool damage_stays(Role role);
   // Memory should go to disk: enough rows or bytes changed, or enough time went by.
   [[nodiscard]] bool checkpoint_due() const;
+  // It is due because of rows or bytes, so memory waits for it.
+  [[nodiscard]] bool checkpoint_urgent() const;
   // Returns how many changed rows it wrote. kFatal: the copy cannot be used any more. Others: try again later.
   Result<std::size_t> checkpoint();
   // Changed rows that cannot go to disk fill the memory: nothing more may be decided until a checkpoint succeeds.
@@ -97,6 +132,8 @@ class PartitionTask {
   // What became of its inputs since this worker has it.
   void count(const OutcomeCounts& more) { outcomes_ += more; }
   [[nodiscard]] const OutcomeCounts& outcomes() const { return outcomes_; }
+  [[nodiscard]] OlderRequests& older_requests() { return older_requests_; }
+  [[nodiscard]] const OlderRequests& older_requests() const { return older_requests_; }
   [[nodiscard]] Survey& survey() { return survey_; }
   [[nodiscard]] const Survey& survey() const { return survey_; }
   // REQUIRES for the following: not kOpen.
@@ -122,9 +159,25 @@ class PartitionTask {
   // Why this takeover read the changelog from its beginning; kNone = it did not.
   [[nodiscard]] Rebuild rebuilt() const { return rebuilt_; }
 
-  unsigned aborts_alone = 0;  // aborted transactions that held this partition only, since its last commit
+  // A transaction with nothing but this partition was aborted, by an error that does not pass by itself. How many,
+  // since its last commit.
+  unsigned aborted_alone() { return ++aborts_alone_; }
+  [[nodiscard]] Isolation& isolation() { return isolation_; }
+  [[nodiscard]] const Isolation& isolation() const { return isolation_; }
+  // Isolated, and its time has not come.
+  [[nodiscard]] bool waits_alone() const { return isolation_.waits(clock_.steady()); }
+  // The same, for who assigns what is read; it has to be assigned again when that changes.
+  [[nodiscard]] bool is_left_out() { return left_out_ = waits_alone(); }
+  [[nodiscard]] bool left_out_changed() const { return left_out_ != waits_alone(); }
 
  private:
+  // Which targets documents wait for, as far as it was looked for.
+  struct WaitedFor {
+    std::optional<Offset> at;  // position of the changelog when that began
+    std::string cursor;
+    bool ended = false;
+    TargetSet targets;
+  };
   struct Refusal {
     Role role;
     std::string detail;
@@ -132,26 +185,23 @@ class PartitionTask {
   };
 
   void open();
-  void ask_offsets(kafka::Consumer& consumer);
-  void aim(kafka::Consumer& consumer, changelog::Restorer& restorer);
   void watch_restore(changelog::Restorer& restorer);
-  void compare(kafka::Consumer& consumer, changelog::Restorer& restorer);
+  void compare(changelog::Restorer& restorer);
   void compare_positions(changelog::Restorer& restorer);
-  void prepare_birth(kafka::Consumer& consumer, changelog::Restorer& restorer);
   void resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer);
   void empty_store(Rebuild why, std::string_view detail);
   void wipe();
   void take_over_again();
-  void wait_before_next_step();
   [[nodiscard]] bool choose_way(const changelog::LogEnds& log);
   [[nodiscard]] Rebuild distrust() const;
   void refuse(Parked why, const std::string& reason);
-  [[nodiscard]] std::optional<std::string> target_missing() const;
+  [[nodiscard]] bool look_for_missing_target();
   [[nodiscard]] std::string difference() const;
   void log_way(const changelog::Progress& progress) const;
   void log_waiting(Waiting what, std::string_view detail);
   void log_refusal(const Refusal& refusal);
   void log_parked();
+  [[nodiscard]] bool fits(const InputPin& pin, PinnedInputs::Judgement found);
   void remind();
 
   const Application& application_;
@@ -160,6 +210,9 @@ class PartitionTask {
   Partition partition_;
   Phase phase_ = Phase::kOpen;
   Parked parked_ = Parked::kCount;
+  Isolation isolation_;
+  unsigned aborts_alone_ = 0;
+  bool left_out_ = false;
   std::string parked_reason_;
   Milliseconds parked_at_;
   std::optional<std::string> refused_;
@@ -173,8 +226,10 @@ class PartitionTask {
   std::vector<Refusal> refusals_;  // inputs that could not be read when it was tried last
   Milliseconds try_to_read_at_;    // those again
   bool was_paused_ = false;
+  bool to_be_born_ = false;   // when its first offsets are known
   bool asked_again_ = false;  // the offsets, because they were not those of the meta row
-  unsigned rebuilds_ = 0;     // since it ran
+  WaitedFor waited_for_;
+  unsigned rebuilds_ = 0;  // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
   std::optional<store::Checkpoint> from_;  // where the catching up began
   std::vector<InputPosition> offsets_;
@@ -185,11 +240,14 @@ class PartitionTask {
   Milliseconds checkpointed_at_;
   Milliseconds checkpoint_retry_at_;  // not before: the last one failed
   Milliseconds step_retry_at_;        // of a takeover, likewise
+  unsigned unanswered_ = 0;           // in a row
 
   InputQueue queue_;
+  PinnedInputs pins_;
   Chores chores_;
   std::optional<PartitionSetting> setting_;
   OutcomeCounts outcomes_;
+  OlderRequests older_requests_;
   Survey survey_;
   TargetTable targets_;
   bool targets_grew_ = false;

@@ -57,7 +57,7 @@ Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelo
   if (store.identity() && (store.identity()->application_id != application.settings.application_id ||
                            store.identity()->cluster_id != application.cluster_id))
     return Rebuild::kForeign;
-  // Tombstones younger than this are still in the log, wherever the reading stopped (RELIABILITY C22). The time in the
+  // Tombstones younger than this are still in the log, wherever the reading stopped. The time in the
   // meta row is that of another host, whose clock may have been ahead of this one.
   const std::int64_t age = store.meta() ? now.value() - store.meta()->now.value() : 0;
   const std::int64_t young = application.delete_retention.value() / 2 - application.settings.max_clock_drift_ms;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -50,6 +51,12 @@ struct InputReport {
   }
 };
 
+// What waits for one target, as the survey has found it.
+struct WaitingForTarget {
+  std::size_t target = 0;  // its place in the settings
+  Survey::ForTarget found;
+};
+
 struct PartitionReport {
   Partition partition;
   Phase phase = Phase::kOpen;
@@ -68,10 +75,14 @@ struct PartitionReport {
   OutcomeCounts outcomes;             // since this worker has the partition
   std::optional<changelog::Progress> restore;
   std::optional<Survey::Found> survey;
+  std::uint64_t only_older = 0;           // documents, see OlderRequests
+  std::vector<WaitingForTarget> targets;  // those that a document waits for
 };
 
 struct WorkerReport {
   std::int64_t worker = 0;
+  // The newest question (Board::ask) that it answers: whatever was committed before that was asked is in it.
+  std::uint64_t answers = 0;
   UnixMs at;
   Milliseconds steady;
   bool connected = false;  // it has its clients, and the brokers know its producer
@@ -79,6 +90,9 @@ struct WorkerReport {
   bool clock_frozen = false;
   double bad_per_s = 0;
   Totals totals;
+  // Since when nothing more was written to each topic, or since the worker began; by topic index. Set by Board, from
+  // report to report, so that nothing is counted for it.
+  std::vector<Milliseconds> quiet_since;
   std::vector<PartitionReport> partitions;
 };
 
@@ -90,14 +104,27 @@ class Board {
  public:
   explicit Board(std::size_t workers) : slots_(workers) {}
 
+  // How often a worker tells of itself when nobody asks.
+  static constexpr Milliseconds kEvery{500};
   // What a rate is told of: the last five to ten seconds.
   static constexpr Milliseconds kWindow{5'000};
 
   void publish(WorkerReport report);
 
+  // A worker has begun a step, or goes on in a long one, at this time.
+  void moves(std::size_t worker, Milliseconds steady);
+
+  // Asks all workers for a report of now: each makes one as soon as no transaction of it is on its way. The number of
+  // the question.
+  std::uint64_t ask() { return ++asked_; }
+  [[nodiscard]] std::uint64_t asked() const { return asked_; }
+  // Whether every worker that has ever told has answered this one.
+  [[nodiscard]] bool answered(std::uint64_t question) const;
+
   struct Seen {
     std::shared_ptr<const WorkerReport> now;
     std::shared_ptr<const WorkerReport> before;  // the same one, while there is no older one
+    Milliseconds moved;                          // when it was last seen to go on
   };
   // Of the workers that have published one.
   [[nodiscard]] std::vector<Seen> look() const;
@@ -105,9 +132,12 @@ class Board {
  private:
   struct Slot {
     std::shared_ptr<const WorkerReport> now, next, before;
+    Milliseconds moved;
+    std::shared_ptr<const WorkerReport> in_turn, turn_before;  // of those that came at least kEvery one after the other
   };
   mutable std::mutex mutex_;
   std::vector<Slot> slots_;
+  std::atomic<std::uint64_t> asked_ = 0;
 };
 
 }  // namespace reseq::runtime

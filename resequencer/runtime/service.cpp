@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sysexits.h>
 #include <thread>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/notify_socket.h"
+#include "runtime/open_files.h"
 #include "runtime/page_desk.h"
 #include "runtime/shelf.h"
 #include "runtime/topic_rules.h"
@@ -35,27 +37,17 @@ namespace reseq::runtime {
 
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kStartLimit{60'000};
 constexpr Milliseconds kStartRetry{1'000};
 // Topics that `init` has just made are not known to every broker at once.
 constexpr Milliseconds kTopicsLimit{10'000};
 constexpr Milliseconds kFolderLimit{5'000};
-constexpr Milliseconds kLookEvery{50};
+constexpr Milliseconds kFolderRetry{50};
 
 std::atomic<bool> stop_requested = false;  // lock-free: a signal handler may write it
 static_assert(std::atomic<bool>::is_always_lock_free);
 void request_stop(int) {
   stop_requested = true;
-}
-
-// Each partition keeps a handful of files open; the default of 1024 is soon reached.
-void raise_file_limit() {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  if (::setrlimit(RLIMIT_NOFILE, &files) != 0)
-    spdlog::warn("start=file_limit the number of open files cannot be raised");
 }
 
 // Nothing here needs its rights; documents and messages of brokers are outside bytes.
@@ -92,18 +84,22 @@ std::string missing_topics(const Application& application, const TopicAnswers& a
 Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Clock& clock) {
   const std::int64_t until = clock.steady().value() + kStartLimit.value();
   std::optional<std::int64_t> topics_until;
+  std::string told;  // the same again is no news
+  const auto tell = [&told](const std::string& text) {
+    if (std::exchange(told, text) != text) spdlog::warn("start=waiting error={}", log::outside(text));
+  };
   while (!stop_requested) {
-    const auto asked = application.ask(cluster, kAskLimit);
+    const auto asked = application.ask(cluster, kBrokerAnswerLimit);
     const std::int64_t now = clock.steady().value();
     if (asked) {
       const std::string missing = missing_topics(application, asked.value());
       if (!topics_until) topics_until = now + kTopicsLimit.value();
       if (missing.empty() || now >= *topics_until) return judge(application, asked.value());
-      spdlog::warn("start=waiting error={}", log::outside("no broker knows these topics yet: " + missing));
+      tell("no broker knows these topics yet: " + missing);
     } else {
       const Error error = with_fix(asked.error(), application.settings);
       if (error.what_to_do == ErrorClass::kInvalid || now > until) return error;
-      spdlog::warn("start=waiting error={}", log::outside(error.message));
+      tell(error.message);
     }
     pause(kStartRetry);
   }
@@ -117,11 +113,42 @@ Result<std::unique_ptr<store::InstanceFolder>> take_folder(const Application& ap
   while (true) {
     auto taken = store::InstanceFolder::open(instance_path(application.settings), owner);
     if (taken || !store::is_held(taken.error()) || clock.steady().value() > until || stop_requested) return taken;
-    pause(kLookEvery);
+    pause(kFolderRetry);
   }
 }
 
-// Until a signal comes or a worker ends with an error, which ends them all. Meanwhile this thread syncs the states.
+// Syncs the states now and then, on a thread of its own: a slow disk takes minutes for it, and meanwhile somebody has
+// to look at the workers and to tell the supervisor that the process lives.
+class SyncThread {
+ public:
+  SyncThread(Shelf& shelf, Milliseconds every)
+      : thread_([this, &shelf, every] {
+          std::unique_lock lock(mutex_);
+          while (!wake_.wait_for(lock, std::chrono::milliseconds(every.value()), [this] { return stop_; })) {
+            lock.unlock();
+            shelf.sync_all();
+            lock.lock();
+          }
+        }) {}
+  ~SyncThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+  SyncThread(const SyncThread&) = delete;
+  SyncThread& operator=(const SyncThread&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stop_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+// Until a signal comes or a worker ends with an error, which ends them all.
 Result<> run_workers(const Application& application, const Clock& clock, Shelf& shelf, Observers& observers,
                      Milliseconds stuck_after) {
   NotifySocket supervisor(NotifySocket::wanted());
@@ -129,17 +156,14 @@ Result<> run_workers(const Application& application, const Clock& clock, Shelf& 
   const auto started = workers.start();
   AdminDesk desk(application, observers.board, observers.mailboxes, clock);
   if (started) desk.start();
-  PageDesk page(application, observers.board, clock, observers.pictures);
+  PageDesk page(application, observers.board, clock, observers.brokers, observers.pictures);
   if (started) page.start();
   if (started) supervisor.ready();
-  std::int64_t synced_at = clock.steady().value();
+  const SyncThread syncs(shelf, Milliseconds(application.settings.sync_interval_ms));
   while (!stop_requested && started && !workers.any_ended()) {
     workers.look();
     observers.endpoint.look();
     supervisor.alive(clock.steady());
-    if (clock.steady().value() - synced_at < application.settings.sync_interval_ms) continue;
-    shelf.sync_all();
-    synced_at = clock.steady().value();
   }
   supervisor.stopping();
   desk.ask_to_stop();
@@ -157,20 +181,26 @@ Result<> run(config::Settings settings, const Internals& internals) {
   store::CrashMark::watch();
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
-  raise_file_limit();
+  const std::uint64_t files = raise_open_files();
   warn_of_root();
   const SystemClock clock;
   Application application(std::move(settings));
   application.guards = internals.guards;
   Observers observers(application, clock, internals.stuck_after);
+  application.client_log = [&observers](int level, std::string_view facility, std::string_view text) {
+    observers.brokers.take(level, facility, text);
+  };
   observers.endpoint.look();
   {
     auto probe = kafka::open_cluster(cluster_settings_of(application, std::nullopt));
     if (!probe) return probe.error();
     if (auto asked = ask_brokers(application, *probe.value(), clock); !asked) return asked;
   }
+  (void)observers.question.ask(BrokerWatch::kAskLimit);  // where they are, while they answer
   if (stop_requested) return Done{};
   const config::Settings& s = application.settings;
+  if (const auto few = too_few_open_files(files, application.partitions, s.workers))
+    spdlog::warn("start=open_files {}", log::outside(*few));
   const auto folder = take_folder(application, clock);
   if (!folder) return folder.error();
   spdlog::info("start=ready application={} instance={} workers={} partitions={} targets={}",

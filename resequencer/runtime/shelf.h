@@ -1,7 +1,7 @@
 // Shelf: the states of a process that no worker holds at the moment: on disk, or parked warm since a partition was
 // taken away. A worker takes one when it gets the partition and gives it back when it loses it.
 //
-// Invariants: a state is held by one worker or by the shelf; a folder is opened once (RELIABILITY D29).
+// Invariants: a state is held by one worker or by the shelf; a folder is opened once.
 // Thread rule: any thread; one mutex, never held over a call to Kafka (docs/decisions/0051-workers-and-threads.md).
 #pragma once
 

@@ -24,6 +24,9 @@ constexpr std::array<ParkedWords, static_cast<std::size_t>(Parked::kCount)> kPar
     {"offsets_ahead", "stop all instances; `resequencer seek` accepts them (committed) or puts them back (standing)"},
     {"other_inputs", "start the version that wrote the state"},
     {"input_unreadable", "if retention deleted the records: stop all instances, then `resequencer seek` with begin"},
+    {"input_replaced",
+     "find out who replaced the topic; stop all instances, then name that input to `resequencer seek`: begin reads all "
+     "of it, standing goes on behind its old position"},
     {"topic_grew", "keys moved away from their rows: begin anew with the new number of partitions"},
     {"keeps_aborting", "remove what the detail names, then restart this process"},
     {"identity", "correct the configuration as the detail says"},

@@ -24,6 +24,7 @@ enum class Parked : std::uint8_t {
   kOffsetsAhead,         // they are ahead of it for longer than a transaction can last
   kOtherInputs,          // the meta row lists inputs that this version does not read
   kInputUnreadable,      // the next offset of an input is not in its log any more, or what is there is damaged
+  kInputReplaced,        // its last decided record is another one: the topic was deleted and made anew
   kTopicGrew,            // partitions were added while the process ran
   kKeepsAborting,        // its transactions, each time
   // Refused:

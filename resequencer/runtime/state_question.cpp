@@ -40,7 +40,7 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
       break;
   }
   if (list.older_than == Milliseconds()) return true;
-  const auto since = waiting_since(row);
+  const auto since = row.without_release_since();
   return since && now.value() - since->value() >= list.older_than.value();
 }
 

@@ -5,26 +5,47 @@
 
 namespace reseq::runtime {
 
-std::optional<UnixMs> waiting_since(const Row& row) {
-  std::optional<UnixMs> oldest;
-  for (const Since& since : row.since)
-    if (!oldest || since.first_registered < *oldest) oldest = since.first_registered;
-  return oldest;
-}
-
 TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after) {
   TargetSet starving;
   if (starvation_after <= Milliseconds()) return starving;
-  for (const Since& since : row.since)
-    if (now.value() - since.first_registered.value() >= starvation_after.value()) starving |= since.targets;
+  row.each_without_release([&](TargetSet targets, UnixMs since) {
+    if (now.value() - since.value() >= starvation_after.value()) starving |= targets;
+  });
   return starving & row.pending();
+}
+
+TargetSet overdue_targets(const Row& row, UnixMs now) {
+  const auto longest = row.without_release_since();
+  if (!row.overdue || !longest) return {};
+  // The time-out may have been another one when it was set.
+  return starving_targets(row, now, Milliseconds(std::max<std::int64_t>(row.deadline.value() - longest->value(), 1)));
+}
+
+void Survey::note_targets(const Row& row, UnixMs now) {
+  const TargetSet pending = row.pending();
+  const TargetSet overdue = overdue_targets(row, now);
+  const auto found_for = [this](TargetNumber target) -> ForTarget& {
+    if (so_far_.targets.size() <= target.value()) so_far_.targets.resize(target.value() + std::size_t{1});
+    return so_far_.targets[target.value()];
+  };
+  for (TargetSet left = pending; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
+    ForTarget& target = found_for(left.first());
+    ++target.waiting;
+    if (overdue.contains(left.first())) ++target.overdue;
+  }
+  for (const Since& since : row.since)
+    for (TargetSet left = since.targets & pending; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
+      ForTarget& target = found_for(left.first());
+      if (!target.oldest || since.first_registered < *target.oldest) target.oldest = since.first_registered;
+    }
 }
 
 void Survey::note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after) {
   const bool starving = !starving_targets(row, now, starvation_after).empty();
+  note_targets(row, now);
   if (row.overdue) ++so_far_.overdue;
   if (starving) ++so_far_.starving;
-  const auto since = waiting_since(row);
+  const auto since = row.without_release_since();
   if (!since) return;
   if (!so_far_.oldest || *since < *so_far_.oldest) so_far_.oldest = since;
   auto& longest = so_far_.longest;

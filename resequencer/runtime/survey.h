@@ -23,12 +23,18 @@ class Survey {
     bool overdue = false;
     bool starving = false;
   };
+  struct ForTarget {
+    std::uint64_t waiting = 0;
+    std::uint64_t overdue = 0;
+    std::optional<UnixMs> oldest;  // since when the document waits that waits for it longest
+  };
   struct Found {
     std::uint64_t overdue = 0;
     std::uint64_t starving = 0;
-    std::optional<UnixMs> oldest;  // since when the document waits that waits longest
-    std::vector<Waiting> longest;  // the first of them, at most kLongestMax, those with a long id left out
-    UnixMs at;                     // when the pass ended
+    std::optional<UnixMs> oldest;    // since when it waits that got nothing for longest
+    std::vector<Waiting> longest;    // the first of them, at most kLongestMax, those with a long id left out
+    std::vector<ForTarget> targets;  // by target number, up to the highest that a document waits for
+    UnixMs at;                       // when the pass ended
   };
   // A piece is about a quarter of a millisecond when most rows are watermarks.
   static constexpr std::size_t kPieceRows = 2000;
@@ -45,6 +51,7 @@ class Survey {
   [[nodiscard]] const std::optional<Found>& found() const { return found_; }
 
  private:
+  void note_targets(const Row& row, UnixMs now);
   void note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after);
 
   std::string cursor_;
@@ -53,9 +60,10 @@ class Survey {
   Milliseconds next_at_;
 };
 
-// Since when the longest waiting target of a row waits; none when none does.
-[[nodiscard]] std::optional<UnixMs> waiting_since(const Row& row);
-// Targets that wait for at least `starvation_after`, which 0 makes none.
+// Of an overdue document, the targets that have got nothing for as long as it takes; others of it may wait since a
+// moment ago.
+[[nodiscard]] TargetSet overdue_targets(const Row& row, UnixMs now);
+// Targets that wait and got nothing for at least `starvation_after`, which 0 makes none. Not those that it serves.
 [[nodiscard]] TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after);
 
 }  // namespace reseq::runtime

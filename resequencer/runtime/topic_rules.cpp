@@ -1,5 +1,6 @@
 #include "runtime/topic_rules.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kafka/error_questions.h"
@@ -8,7 +9,7 @@ namespace reseq::runtime {
 
 namespace {
 
-// An instance that was away for longer than half of it reads the whole changelog again (RELIABILITY C22).
+// An instance that was away for longer than half of it reads the whole changelog again.
 constexpr std::int64_t kDeleteRetentionLeast = std::int64_t{24} * 3'600'000;
 // An outage may last a weekend; with less than a day there is hardly time to notice it.
 constexpr std::int64_t kInputRetentionLeast = std::int64_t{24} * 3'600'000;
@@ -18,6 +19,14 @@ constexpr std::uint64_t kEventBytesLeast = 64 * 1024;
 constexpr std::uint64_t kRowBytesLeast = 64 * 1024;
 // A dead letter without key, payload and headers says below 2 KiB of itself.
 constexpr std::uint64_t kLetterBytesLeast = 2 * 1024;
+
+// One broker may fail without losing what was acknowledged, and without stopping.
+constexpr std::int32_t kReplicasWanted = 3;
+constexpr std::int64_t kInSyncLeast = 2;
+
+std::string replicas(std::int32_t count) {
+  return std::to_string(count) + (count == 1 ? " replica" : " replicas");
+}
 
 std::string hours(std::int64_t ms) {
   if (ms % 3'600'000 == 0) return std::to_string(ms / 3'600'000) + " h";
@@ -34,6 +43,7 @@ class Judge {
     judge_changelog();
     judge_inputs();
     judge_sizes();
+    for (const Role role : {Role::kChangelog, Role::kRequests, Role::kCommands}) judge_replicas(role);
     return std::move(found_);
   }
 
@@ -111,15 +121,26 @@ class Judge {
         add(Severity::kError, topic(role) +
                                   " is compacted, which removes records that have the same key: set "
                                   "cleanup.policy=delete");
-    for (const Role role : {Role::kRequests, Role::kEvents})
-      if (const auto* one = facts(role); one != nullptr && one->compacts)
-        add(Severity::kWarning, topic(role) +
-                                    " is compacted, which removes older records of a document, also those that nobody "
-                                    "has read yet: set cleanup.policy=delete");
+    if (const auto* requests = facts(Role::kRequests); requests != nullptr && requests->compacts)
+      add(Severity::kWarning, topic(Role::kRequests) +
+                                  " is compacted, which removes older records of a document, also those that nobody "
+                                  "has read yet: set cleanup.policy=delete");
+    refuse_compacted(application_.topics.of(Role::kEvents));
+    if (application_.topics.missing() != application_.topics.of(Role::kDeadLetter))
+      refuse_compacted(application_.topics.missing());
     judge_retention();
   }
 
-  // A request that is read again after its watermark was swept is new again (DESIGN 5).
+  // What tells of a record that names no document has no key, which the broker refuses, and its transaction with it.
+  void refuse_compacted(kafka::TopicIndex topic) {
+    const auto* one = facts(topic);
+    if (one == nullptr || !one->compacts) return;
+    add(Severity::kError, "topic " + application_.topics.name(topic) +
+                              " is compacted, so a record without a key cannot be written, and its partition would be "
+                              "parked: set cleanup.policy=delete");
+  }
+
+  // A request that is read again after its watermark was swept is new again.
   void judge_retention() {
     const auto* requests = facts(Role::kRequests);
     const std::int64_t remembered = application_.settings.watermark_retention_ms;
@@ -141,6 +162,32 @@ class Judge {
         add(Severity::kWarning,
             topic(role) + " keeps records for " + hours(one->retention_ms) +
                 " only: an outage that is longer loses what was not read; set retention.ms=604800000");
+  }
+
+  // Whether a broker that fails loses what was acknowledged, or stops everything. What the cluster
+  // cannot give is not asked of it.
+  void judge_replicas(Role role) {
+    const auto* one = facts(role);
+    if (one == nullptr) return;
+    const std::int32_t wanted = std::min(kReplicasWanted, one->brokers);
+    const std::int64_t in_sync = one->min_insync_replicas;
+    if (one->replicas < wanted)
+      add(Severity::kWarning, topic(role) + " has " + replicas(one->replicas) + ", the cluster has " +
+                                  std::to_string(one->brokers) +
+                                  " brokers: a broken disk may lose what was acknowledged; give each partition " +
+                                  std::to_string(wanted) + " with kafka-reassign-partitions.sh");
+    if (one->replicas >= kReplicasWanted && in_sync < kInSyncLeast)
+      add(Severity::kWarning, topic(role) + " has min.insync.replicas=" + std::to_string(in_sync) +
+                                  ": what was acknowledged may be on one disk only; set min.insync.replicas=2");
+    if (one->replicas > 1 && in_sync >= one->replicas)
+      add(Severity::kWarning, topic(role) + " has min.insync.replicas=" + std::to_string(in_sync) + " and " +
+                                  replicas(one->replicas) +
+                                  ": one broker that fails stops all writing; set min.insync.replicas=" +
+                                  std::to_string(one->replicas - 1));
+    if (one->unclean_election)
+      add(Severity::kWarning, topic(role) +
+                                  " has unclean.leader.election.enable=true: a replica that lacks what was "
+                                  "acknowledged may lead, and it is lost; set unclean.leader.election.enable=false");
   }
 
   // The broker would refuse a larger record, and with it its transaction, again and again.

@@ -62,6 +62,7 @@ struct Totals {
   std::uint64_t ends_asked = 0;
   std::uint64_t timers = 0;   // fired
   std::uint64_t expired = 0;  // watermarks swept
+  std::uint64_t older_requests = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoints_failed = 0;
   std::uint64_t reuses = 0;

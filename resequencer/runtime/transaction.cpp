@@ -265,7 +265,7 @@ void Transaction::end(Ending ending) {
   next_ = Step::kEnd;
 }
 
-// What is not done by then is given up before the broker gives it up (A9).
+// What is not done by then is given up before the broker gives it up.
 bool Transaction::late() const {
   return spent(kLatePart);
 }

@@ -1,4 +1,4 @@
-// Transaction: one batch of a worker through Kafka (DESIGN 7). Every step is one word of
+// Transaction: one batch of a worker through Kafka. Every step is one word of
 //
 //   for each partition: decide, encode, begin (once, when there is something to produce), produce
 //   flush, send offsets, commit, apply
@@ -89,7 +89,7 @@ class Transaction {
 
   // Queues one record, waiting for room. False: failed, and the next step is chosen.
   bool queue(const kafka::OutgoingRecord& record);
-  // Goes to `after` when the call was good; otherwise chooses by triage (RELIABILITY A4).
+  // Goes to `after` when the call was good; otherwise chooses by triage.
   void settle(const Result<>& called, Step after);
   void end(Ending ending);
   bool faulty();

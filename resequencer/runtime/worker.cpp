@@ -15,17 +15,20 @@ namespace {
 constexpr Milliseconds kInitSlice{1000};
 constexpr Milliseconds kAfterError{200};
 constexpr Milliseconds kAfterErrorMax{10'000};
-// Aborts in a row after which partitions get transactions of their own, to find the one that causes them.
-constexpr unsigned kAbortsUntilAlone = 3;
 constexpr unsigned kAbortsAloneUntilParked = 5;
 constexpr Milliseconds kConsumerCloseLimit{1'000};
 constexpr Milliseconds kAfterConsumerLost{1'000};
 constexpr Milliseconds kServeClientsEvery{1'000};
-// A producer that is fenced twice within this time has a rival, and is no leftover of ourselves (RELIABILITY A5). Lost
+// A producer that is fenced twice within this time has a rival, and is no leftover of ourselves. Lost
 // answers to a join fence a member that has none, and networks lose several in a minute; two processes with one
 // instance.id fence each other every other second.
 constexpr Milliseconds kRivalWithin{60'000};
 constexpr unsigned kConsumersLostByRival = 4;
+constexpr unsigned kProducersLostByRival = 2;
+// They fence each other in turns. Who has come within this time before it was fenced first bears twice as much, so that
+// the other one ends first: the one that came last goes on.
+constexpr Milliseconds kSettledAfter{10'000};
+constexpr unsigned kPatienceOfNewcomer = 2;
 
 }  // namespace
 
@@ -35,7 +38,9 @@ Worker::Worker(const Application& application, kafka::Cluster& cluster, const Cl
       cluster_(cluster),
       clock_(clock, Milliseconds(application.settings.max_clock_jump_ms)),
       shelf_(shelf),
-      draw_key_(std::move(draw_key)) {
+      draw_key_(std::move(draw_key)),
+      began_at_(clock.steady()),
+      questions_(application, clock_) {
   totals_.outputs.resize(application.topics.names().size());
 }
 
@@ -47,10 +52,17 @@ Worker::~Worker() {
 Result<> Worker::step() {
   if (!transaction_) serve_clients();
   if (!producer_ || !consumer_) return open_clients();
-  if (!transaction_ && checkpoint_one()) return Done{};
-  if (!transaction_) return idle();
-  transaction_->step();
-  return transaction_->ending() == Ending::kRunning ? Result<>(Done{}) : settle_transaction();
+  if (transaction_) {
+    transaction_->step();
+    return transaction_->ending() == Ending::kRunning ? Result<>(Done{}) : settle_transaction();
+  }
+  // In turn: five hundred checkpoints in a row would keep the inputs waiting for as long as the disk takes.
+  const bool after_checkpoint = std::exchange(checkpointed_, false);
+  if (!after_checkpoint && checkpoint_one()) {
+    checkpointed_ = true;
+    return Done{};
+  }
+  return idle(after_checkpoint);
 }
 
 // The producer first: its init ends what an older self left open, before offsets and high watermarks are asked.
@@ -67,12 +79,14 @@ Result<> Worker::open_clients() {
       const Error& error = initialised.error();
       if (error.what_to_do == ErrorClass::kFenced) return note_fenced();
       if (error.what_to_do == ErrorClass::kInvalid || kafka::is_forbidden(error)) return error;
-      spdlog::warn("producer=init error={}", log::outside(error.message));
+      if (error.message != init_error_) spdlog::warn("producer=init error={}", log::outside(error.message));
+      init_error_ = error.message;
       opening_->poll(kAfterError);  // an answer that comes at once must not make a busy loop
       if (error.what_to_do == ErrorClass::kFatal) opening_.reset();
       return Done{};
     }
     producer_ = std::move(opening_);
+    init_error_.clear();
     failpoint(Failpoint::kTakeoverInitialised);
   }
   if (!reader_)
@@ -101,24 +115,38 @@ Result<> Worker::open_reader() {
   return Done{};
 }
 
+// The one to write now: first those that memory waits for, then in turn. Null: none is due.
+PartitionTask* Worker::checkpoint_due() {
+  PartitionTask* due = nullptr;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const std::size_t place = (next_checkpoint_ + i) % tasks_.size();
+    PartitionTask& task = *tasks_[place];
+    if (!task.checkpoint_due() || (due != nullptr && !task.checkpoint_urgent())) continue;
+    due = &task;
+    at = place;
+    if (task.checkpoint_urgent()) break;
+  }
+  if (due != nullptr) next_checkpoint_ = at + 1;
+  return due;
+}
+
 // True: one was written, or tried.
 bool Worker::checkpoint_one() {
-  for (const auto& task : tasks_) {
-    if (!task->checkpoint_due()) continue;
-    const Milliseconds begin = clock_.steady();
-    const auto written = task->checkpoint();
-    if (written) {
-      ++totals_.checkpoints;
-      totals_.checkpoint_rows.observe(static_cast<std::int64_t>(written.value()));
-      totals_.checkpoint_ms.observe(clock_.steady().value() - begin.value());
-    } else {
-      ++totals_.checkpoints_failed;
-      spdlog::error("partition={} checkpoint=failed folder={} error={}", task->partition().value(),
-                    log::outside(task->store().folder()), log::outside(written.error().message));
-    }
-    return true;
+  PartitionTask* task = checkpoint_due();
+  if (task == nullptr) return false;
+  const Milliseconds begin = clock_.steady();
+  const auto written = task->checkpoint();
+  if (written) {
+    ++totals_.checkpoints;
+    totals_.checkpoint_rows.observe(static_cast<std::int64_t>(written.value()));
+    totals_.checkpoint_ms.observe(clock_.steady().value() - begin.value());
+  } else {
+    ++totals_.checkpoints_failed;
+    spdlog::error("partition={} checkpoint=failed folder={} error={}", task->partition().value(),
+                  log::outside(task->store().folder()), log::outside(written.error().message));
   }
-  return false;
+  return true;
 }
 
 void Worker::look_at_clock() {
@@ -143,13 +171,16 @@ void Worker::rebuild_faulty() {
   if (any) read_from_positions();
 }
 
-Result<> Worker::idle() {
+// After a checkpoint no input is waited for: there may be another one to write.
+Result<> Worker::idle(bool after_checkpoint) {
   look_at_clock();
   rebuild_faulty();
   hold_full();
   follow_pauses();
-  auto gathered = gather();
+  follow_waits();
+  auto gathered = gather(after_checkpoint);
   if (!gathered) return replace_consumer(gathered.error());
+  if (!producer_) return Done{};  // given up meanwhile: its init comes before all questions
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
   throttle_commands();
@@ -172,14 +203,25 @@ void Worker::start_transaction() {
   if (!may_begin()) return;
   std::vector<Participant> ready = participants();
   if (ready.empty()) return;
-  if (aborts_in_a_row_ >= kAbortsUntilAlone) ready = {ready[next_alone_++ % ready.size()]};
-  transaction_ = std::make_unique<Transaction>(application_, *producer_, *consumer_, clock_, group_, ready,
-                                               deadlines_at_, draw_key_);
+  transaction_ = std::make_unique<Transaction>(application_, *producer_, *consumer_, clock_, group_,
+                                               share(std::move(ready)), deadlines_at_, draw_key_);
+}
+
+// In turn: those that share a transaction, and one of those that are isolated.
+std::vector<Participant> Worker::share(std::vector<Participant> ready) {
+  const auto isolated = std::stable_partition(ready.begin(), ready.end(),
+                                              [](const Participant& one) { return !one.task->isolation().alone(); });
+  const auto count = static_cast<std::size_t>(ready.end() - isolated);
+  turn_of_isolated_ = count > 0 && (!turn_of_isolated_ || isolated == ready.begin());
+  if (turn_of_isolated_) return {*(isolated + static_cast<std::ptrdiff_t>(next_alone_++ % count))};
+  ready.erase(isolated, ready.end());
+  return ready;
 }
 
 std::vector<Participant> Worker::participants() {
   std::vector<Participant> ready;
   for (const auto& task : tasks_) {
+    if (task->waits_alone()) continue;
     if (task->phase() == Phase::kBirth) ready.push_back({task.get(), false});
     if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) continue;
     const InputQueue& queue = task->queue();
@@ -208,25 +250,15 @@ Result<> Worker::settle_transaction() {
       return done->stopped();
     case Ending::kCommitted:
       count(*done);
-      aborts_in_a_row_ = 0;
+      if (!turn_of_isolated_) aborts_in_a_row_ = 0;
       marker_pause_.committed(done->commit_called(), done->commit_returned());
       if (producer_->in_doubt()) recycle(false);
       return done->stopped();
-    case Ending::kAborted: {
-      ++totals_.aborted;
-      ++aborts_in_a_row_;
-      spdlog::warn("transaction=aborted in_a_row={} error={}", aborts_in_a_row_, log::outside(done->error().message));
-      if (batches.size() == 1 && !kafka::passes_by_itself(done->error()) &&
-          ++batches.front()->task().aborts_alone >= kAbortsAloneUntilParked)
-        batches.front()->task().park(Parked::kKeepsAborting, done->error().message);
-      // Longer and longer, so that a passing trouble of the brokers does not park a partition.
-      retry_at_ = Milliseconds(clock_.steady().value() +
-                               std::min(kAfterError.value() << std::min(aborts_in_a_row_, 6U), kAfterErrorMax.value()));
-      decide_again();
+    case Ending::kAborted:
+      settle_abort(*done);
       return Done{};
-    }
     case Ending::kFault:
-      decide_again();  // what is faulty is rebuilt in the next step, before anything is decided
+      decide_again(*done);  // what is faulty is rebuilt in the next step, before anything is decided
       return Done{};
     case Ending::kUnknown:
     case Ending::kFenced: {
@@ -235,7 +267,8 @@ Result<> Worker::settle_transaction() {
       // A pause longer than the transaction's time-out makes the broker fence us, and no second process. It may have
       // been the disk: alone, a partition is decided before the broker begins to count.
       const bool paused = done->age().value() > application_.settings.transaction_timeout_ms;
-      if (paused) aborts_in_a_row_ = std::max(aborts_in_a_row_, kAbortsUntilAlone);
+      if (paused)
+        for (const auto& batch : batches) batch->task().isolation().suspect();
       auto noted = !fenced || paused ? Result<>(Done{}) : note_fenced();
       recycle(true);
       return noted;
@@ -244,20 +277,37 @@ Result<> Worker::settle_transaction() {
   return Done{};
 }
 
-// Nothing of the transaction happened.
-void Worker::decide_again() {
-  if (producer_->in_doubt()) return recycle(true);
-  rewind_all();
+// Longer and longer, so that a passing trouble of the brokers does not park a partition.
+void Worker::settle_abort(const Transaction& aborted) {
+  ++totals_.aborted;
+  const auto& batches = aborted.batches();
+  const std::string_view error = aborted.error().message;
+  if (batches.size() > 1) {
+    ++aborts_in_a_row_;
+    spdlog::warn("transaction=aborted partitions={} in_a_row={} error={}", batches.size(), aborts_in_a_row_,
+                 log::outside(error));
+    for (const auto& batch : batches) batch->task().isolation().aborted_shared();
+    retry_at_ = Milliseconds(clock_.steady().value() +
+                             std::min(kAfterError.value() << std::min(aborts_in_a_row_, 6U), kAfterErrorMax.value()));
+  } else {
+    PartitionTask& task = batches.front()->task();
+    task.isolation().aborted(clock_.steady());
+    spdlog::warn("transaction=aborted partition={} error={}", task.partition().value(), log::outside(error));
+    if (!kafka::passes_by_itself(aborted.error()) && task.aborted_alone() >= kAbortsAloneUntilParked)
+      task.park(Parked::kKeepsAborting, aborted.error().message);
+  }
+  decide_again(aborted);
 }
 
-// Reads everything again that was fetched and not committed.
-void Worker::rewind_all() {
-  for (const auto& task : tasks_)
-    if (task->phase() == Phase::kRunning) task->rewind();
+// Nothing of the transaction happened: what it held is read again.
+void Worker::decide_again(const Transaction& undone) {
+  if (producer_->in_doubt()) return recycle(true);
+  for (const auto& batch : undone.batches())
+    if (batch->task().phase() == Phase::kRunning) batch->task().rewind();
   read_from_positions();
 }
 
-// A new producer with the same transactional id ends what the old one left open, and fences it (RELIABILITY A1, A3).
+// A new producer with the same transactional id ends what the old one left open, and fences it.
 void Worker::recycle(bool take_over_again) {
   ++totals_.recycled;
   failpoint(Failpoint::kRecycle);
@@ -271,8 +321,7 @@ void Worker::recycle(bool take_over_again) {
 }
 
 // After a fatal error a consumer never recovers: a new one joins instead. A member that was fenced need not have a
-// rival: brokers that were gone for a session time-out, or an answer to a join that was lost, look the same
-// (RELIABILITY A17).
+// rival: brokers that were gone for a session time-out, or an answer to a join that was lost, look the same.
 Result<> Worker::replace_consumer(const Error& error) {
   const Milliseconds now = clock_.steady();
   const std::int64_t within = std::max(kRivalWithin.value(), application_.settings.session_timeout_ms);
@@ -283,7 +332,8 @@ Result<> Worker::replace_consumer(const Error& error) {
   ++consumers_lost_;
   const bool fenced = error.what_to_do == ErrorClass::kFenced;
   const bool replaceable = fenced || error.what_to_do == ErrorClass::kFatal;
-  if (!replaceable || consumers_lost_ == kConsumersLostByRival) return fenced ? same_name() : error;
+  const unsigned patience = fenced && is_newcomer(now) ? kPatienceOfNewcomer : 1;
+  if (!replaceable || consumers_lost_ >= kConsumersLostByRival * patience) return fenced ? same_name() : error;
   spdlog::warn("consumer=replaced partitions={} in_a_minute={} error={}", tasks_.size(), consumers_lost_,
                log::outside(error.message));
   consumer_lost_at_ = now;
@@ -293,7 +343,14 @@ Result<> Worker::replace_consumer(const Error& error) {
   return Done{};
 }
 
-// Of two processes with one name the one that came last goes on.
+// REQUIRES: it has been fenced now.
+bool Worker::is_newcomer(Milliseconds now) {
+  if (!fenced_last_ || now.value() - fenced_last_->value() >= kRivalWithin.value()) fenced_first_ = now;
+  fenced_last_ = now;
+  return fenced_first_.value() - began_at_.value() < kSettledAfter.value();
+}
+
+// Of two processes with one name the one that came last goes on, if the other one had settled.
 Error Worker::same_name() const {
   return {ErrorClass::kFenced, 0,
           "another process runs with application.id " + application_.settings.application_id + " and instance.id " +
@@ -303,8 +360,9 @@ Error Worker::same_name() const {
 Result<> Worker::note_fenced() {
   const Milliseconds now = clock_.steady();
   opening_.reset();
-  if (fenced_at_ && now.value() - fenced_at_->value() < kRivalWithin.value()) return same_name();
+  if (!fenced_at_ || now.value() - fenced_at_->value() >= kRivalWithin.value()) producers_lost_ = 0;
   fenced_at_ = now;
+  if (++producers_lost_ >= kProducersLostByRival * (is_newcomer(now) ? kPatienceOfNewcomer : 1)) return same_name();
   retry_at_ = Milliseconds(now.value() + kAfterError.value());
   return Done{};
 }

@@ -1,8 +1,8 @@
 // Worker: a member of the group with its own consumer and transactional producer, and the partitions the group gave it.
-// It is one duty cycle: step() does one bounded piece of work (DESIGN 7).
+// It is one duty cycle: step() does one bounded piece of work.
 //
 //   no producer  ->  open and initialise one; what was in doubt is over then
-//   checkpoint   ->  write the memory of one partition to its copy on disk
+//   checkpoint   ->  write the memory of one partition to its copy on disk, every second time at most
 //   idle         ->  read what has arrived, move takeovers on, ask for ends, start a transaction
 //   transaction  ->  its next step
 //
@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "changelog/restorer.h"
@@ -24,6 +25,7 @@
 #include "runtime/partition_task.h"
 #include "runtime/report.h"
 #include "runtime/shelf.h"
+#include "runtime/takeover_questions.h"
 #include "runtime/totals.h"
 #include "runtime/transaction.h"
 #include "runtime/trusted_clock.h"
@@ -55,15 +57,22 @@ class Worker {
   Result<> open_clients();
   Result<> open_reader();
   bool checkpoint_one();
-  Result<> idle();
-  Result<bool> gather();
+  [[nodiscard]] PartitionTask* checkpoint_due();
+  Result<> idle(bool after_checkpoint);
+  Result<bool> gather(bool at_once);
   std::uint64_t accept(kafka::Record&& record);
+  void reached(const kafka::EndOfLog& end);
   void cannot_read(const kafka::PartitionFailure& failure);
+  [[nodiscard]] bool is_beyond_log(PartitionTask& owner, Role role, const std::string& detail);
+  void drop_pins_behind_begins();
   void assigned(kafka::Assigned assignment);
   void revoked(const kafka::Revoked& revocation);
   void forget_assignment();
   Result<> replace_consumer(const Error& error);
   Result<> move_takeovers();
+  Result<bool> read_changelogs();
+  Result<> step_takeovers();
+  bool let_ready_wait();
   void assign_ready();
   void read_from_positions();
   void ask_ends();
@@ -75,19 +84,23 @@ class Worker {
   void log_backlog();
   void hold_full();
   void follow_pauses();
+  void follow_waits();
   void look_at_clock();
   void start_transaction();
   [[nodiscard]] std::vector<Participant> participants();
-  void decide_again();
-  void rewind_all();
+  [[nodiscard]] std::vector<Participant> share(std::vector<Participant> ready);
+  void settle_abort(const Transaction& aborted);
+  void decide_again(const Transaction& undone);
   void rebuild_faulty();
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
+  [[nodiscard]] bool is_newcomer(Milliseconds now);
   [[nodiscard]] Error same_name() const;
   void count(const Transaction& done);
   void count(const PartitionBatch& batch, UnixMs committed);
   void survey_one();
+  [[nodiscard]] std::vector<WaitingForTarget> waiting_of(const PartitionTask& task) const;
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;
@@ -102,9 +115,11 @@ class Worker {
   TrustedClock clock_;
   Shelf& shelf_;
   std::function<HashKey()> draw_key_;
+  Milliseconds began_at_;
 
   std::unique_ptr<kafka::Producer> producer_;  // initialised, or empty
   std::unique_ptr<kafka::Producer> opening_;   // not initialised yet
+  std::string init_error_;                     // of the last init, which is told once
   std::unique_ptr<kafka::Consumer> consumer_;
   std::unique_ptr<kafka::LogReader> reader_;
   std::unique_ptr<changelog::Restorer> restorer_;
@@ -114,11 +129,20 @@ class Worker {
   std::vector<Partition> throttled_;                   // commands not read until requests have caught up
   std::vector<Partition> held_;                        // not read at all: their memory is full
   std::unique_ptr<Transaction> transaction_;
-  unsigned aborts_in_a_row_ = 0;
+  unsigned aborts_in_a_row_ = 0;  // of transactions that partitions share
   std::size_t next_alone_ = 0;
+  bool turn_of_isolated_ = false;
+  TakeoverQuestions questions_;
+  std::size_t next_takeover_ = 0;
+  std::size_t next_checkpoint_ = 0;
+  bool checkpointed_ = false;                // by the last step
+  std::optional<Milliseconds> ready_since_;  // of partitions that wait to be read together
   Milliseconds retry_at_;
   MarkerPause marker_pause_;
-  std::optional<Milliseconds> fenced_at_;
+  std::optional<Milliseconds> fenced_at_;  // as a producer
+  unsigned producers_lost_ = 0;
+  std::optional<Milliseconds> fenced_last_;  // as a producer or a consumer
+  Milliseconds fenced_first_;                // of those that follow each other
   std::optional<Milliseconds> consumer_lost_at_;
   Milliseconds consumers_lost_since_;  // of the first that counts
   unsigned consumers_lost_ = 0;

@@ -1,5 +1,6 @@
 // How a worker gets its inputs: polling, assignments, takeovers, ends (runtime/worker.h).
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -18,17 +19,25 @@ constexpr Milliseconds kTakeoverWait{5};
 constexpr Milliseconds kAskEndsLimit{1000};
 constexpr Milliseconds kAfterReaderError{1000};
 constexpr std::size_t kRestoreRecordsPerStep = 5000;
+constexpr Milliseconds kTakeoverSlice{500};
+constexpr Milliseconds kReadyWait{100};
+// Records between a pin and the position, which an older version has decided, are read once more up to so many.
+constexpr std::int64_t kReadAgainMax = 1'000;
 
 }  // namespace
 
 // Reads what has arrived, up to what one transaction may hold. Waits when there is nothing else to do, and while
 // markers are written.
-Result<bool> Worker::gather() {
-  Milliseconds wait = busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
+Result<bool> Worker::gather(bool at_once) {
+  Milliseconds wait = at_once || busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
   const std::int64_t pause_ms = marker_pause_.until().value() - clock_.steady().value();
   if (pause_ms > 0) wait = std::min(wait, Milliseconds(pause_ms));
   std::size_t records = waiting_records();
   std::uint64_t bytes = waiting_bytes();
+  if (full(records, bytes) && clock_.steady() < retry_at_) {  // a poll would add to it, again and again
+    producer_->poll(std::min(kIdleWait, Milliseconds(retry_at_.value() - clock_.steady().value())));
+    return false;
+  }
   bool any = false;
   // At least once, or the group would take us for dead.
   do {
@@ -44,11 +53,7 @@ Result<bool> Worker::gather() {
     } else if (const auto* failed = std::get_if<kafka::PartitionFailure>(&event)) {
       cannot_read(*failed);
     } else if (const auto* end = std::get_if<kafka::EndOfLog>(&event)) {
-      if (PartitionTask* owner = task(end->where.partition); owner != nullptr && owner->phase() == Phase::kRunning) {
-        const Role role = application_.topics.role_of_input(end->where.topic);
-        owner->queue().reached(role, end->offset);
-        if (owner->has_read(role)) read_from_positions();
-      }
+      reached(*end);
     } else if (auto* assignment = std::get_if<kafka::Assigned>(&event)) {
       assigned(std::move(*assignment));
     } else if (const auto* revocation = std::get_if<kafka::Revoked>(&event)) {
@@ -74,6 +79,7 @@ bool Worker::busy() const {
   if (!may_begin()) return false;
   return std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
     if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) return false;
+    if (task->waits_alone()) return false;
     return task->something_to_decide() || task->queue().wants_ends();
   });
 }
@@ -84,11 +90,27 @@ std::uint64_t Worker::accept(kafka::Record&& record) {
   // Fetched before the assignment changed: it will be read again by whoever owns the partition.
   if (owner == nullptr || owner->phase() != Phase::kRunning) return 0;
   const Role role = application_.topics.role_of_input(record.where.topic);
+  const Offset asked = owner->read_from(role);
+  if (!owner->is_known_log(role, record)) {
+    read_from_positions();  // without it
+    return 0;
+  }
+  const Offset next = owner->read_from(role);
+  if (next != asked && next.value() - record.offset.value() > kReadAgainMax) read_from_positions();
   const std::uint64_t before = owner->queue().bytes();
   owner->queue().push(role, std::move(record));
   const std::uint64_t more = owner->queue().bytes() - before;
   if (owner->has_read(role)) read_from_positions();
   return more;
+}
+
+void Worker::reached(const kafka::EndOfLog& end) {
+  PartitionTask* owner = task(end.where.partition);
+  if (owner == nullptr || owner->phase() != Phase::kRunning) return;
+  const Role role = application_.topics.role_of_input(end.where.topic);
+  const bool known = owner->is_known_log(role, end);
+  if (known) owner->queue().reached(role, end.offset);
+  if (!known || owner->has_read(role)) read_from_positions();
 }
 
 // A refusal may end, and a damaged batch may be whole when it is read again; librdkafka would go on behind it.
@@ -102,10 +124,45 @@ void Worker::cannot_read(const kafka::PartitionFailure& failure) {
     if (owner->cannot_read(role, detail)) read_from_positions();
     return;
   }
-  if (!damaged || owner->damage_stays(role)) return owner->park(Parked::kInputUnreadable, detail);
+  if (kafka::is_out_of_range(failure.error) && !is_beyond_log(*owner, role, detail)) return read_from_positions();
+  const bool stays = !damaged || owner->damage_stays(role);
+  const bool is_pin = !kafka::is_out_of_range(failure.error) && stays && owner->gives_up_pin(role, detail);
+  if (is_pin) return read_from_positions();
+  if (stays) return owner->park(Parked::kInputUnreadable, detail);
   spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
   owner->rewind();
   read_from_positions();
+}
+
+// Whether the log has not what is to be read from this input. An error says less: it may be about an offset from which
+// it is not read any more, and at a pin it is not known on which side of the log that lies.
+bool Worker::is_beyond_log(PartitionTask& owner, Role role, const std::string& detail) {
+  const std::array<kafka::TopicPartition, 1> here = {{{application_.topics.of(role), owner.partition()}}};
+  const Offset next = owner.read_from(role);
+  const auto begin = consumer_->begins(here, kAskEndsLimit);
+  const auto end = consumer_->stable_ends(here, kAskEndsLimit);
+  if (!begin || !end) return false;  // it is tried again
+  if (begin.value().front().offset > next) return !owner.gives_up_pin(role, detail);
+  return end.value().front().offset < next || owner.damage_stays(role);
+}
+
+// A pin that retention took would be an error of its input, and everything assigned anew, at each takeover: an input
+// that rests for longer than its records are kept has one. Unanswered, they are found out by reading.
+void Worker::drop_pins_behind_begins() {
+  std::vector<kafka::TopicPartition> pinned;
+  for (const auto& task : tasks_)
+    for (const Role role : kInputs)
+      if (task->phase() == Phase::kReady && task->has_pin(role))
+        pinned.push_back({application_.topics.of(role), task->partition()});
+  if (pinned.empty()) return;
+  const auto begins = consumer_->begins(pinned, kAskEndsLimit);
+  if (!begins) return;
+  for (const kafka::TopicPartitionOffset& begin : begins.value()) {
+    PartitionTask& owner = *task(begin.where.partition);
+    const Role role = application_.topics.role_of_input(begin.where.topic);
+    if (begin.offset > owner.read_from(role))
+      (void)owner.gives_up_pin(role, application_.topics.name(begin.where.topic) + " begins behind it");
+  }
 }
 
 void Worker::assigned(kafka::Assigned assignment) {
@@ -140,36 +197,72 @@ void Worker::forget_assignment() {
 Result<> Worker::move_takeovers() {
   for (const auto& task : tasks_)
     if (task->phase() == Phase::kParked) restorer_->drop(task->partition());
-  // A restore that fills the memory waits for its checkpoint, and the others with it: the disk is in trouble.
-  const bool full = std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
-    return restorer_->restoring(task->partition()) && task->memory_full();
-  });
-  if (restorer_->restoring() && !full && clock_.steady() >= reader_retry_at_) {
-    auto failures = restorer_->step(kRestoreRecordsPerStep, kTakeoverWait);
-    if (!failures) {
-      spdlog::warn("restore=failed error={}", log::outside(failures.error().message));
-      reader_retry_at_ = Milliseconds(clock_.steady().value() + kAfterReaderError.value());
-      if (auto opened = open_reader(); !opened) return opened;
-      for (const auto& task : tasks_)
-        if (task->phase() != Phase::kRunning) task->restart(*restorer_);
-      return Done{};
-    }
-    for (const auto& failure : failures.value())
-      if (PartitionTask* owner = task(failure.partition)) owner->restore_failed(failure, *restorer_);
-  }
-  for (const auto& task : tasks_) {
-    task->step(*consumer_, *restorer_);
-    if (task->refused()) return Error{ErrorClass::kInvalid, 0, *task->refused()};
-  }
+  const auto read = read_changelogs();
+  if (!read) return read.error();
+  if (!read.value()) return Done{};
+  if (auto stepped = step_takeovers(); !stepped) return stepped;
+  questions_.ask(tasks_, *consumer_, *restorer_);
   assign_ready();
   return Done{};
 }
 
+// False: they cannot be read, and all begins again.
+Result<bool> Worker::read_changelogs() {
+  // A restore that fills the memory waits for its checkpoint, and the others with it: the disk is in trouble.
+  const bool full = std::any_of(tasks_.begin(), tasks_.end(), [this](const auto& task) {
+    return restorer_->restoring(task->partition()) && task->memory_full();
+  });
+  if (!restorer_->busy() || full || clock_.steady() < reader_retry_at_) return true;
+  auto failures = restorer_->step(kRestoreRecordsPerStep, kTakeoverWait);
+  if (!failures) {
+    spdlog::warn("restore=failed error={}", log::outside(failures.error().message));
+    reader_retry_at_ = Milliseconds(clock_.steady().value() + kAfterReaderError.value());
+    if (auto opened = open_reader(); !opened) return opened.error();
+    for (const auto& task : tasks_)
+      if (task->phase() != Phase::kRunning) task->restart(*restorer_);
+    return false;
+  }
+  for (const auto& failure : failures.value())
+    if (PartitionTask* owner = task(failure.partition)) owner->restore_failed(failure, *restorer_);
+  return true;
+}
+
+// As many as there is time for: to open a copy can take as long as the disk needs, and the group wants to hear from us.
+Result<> Worker::step_takeovers() {
+  const Milliseconds begin = clock_.steady();
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    PartitionTask& task = *tasks_[next_takeover_++ % tasks_.size()];
+    task.step(*restorer_);
+    if (task.refused()) return Error{ErrorClass::kInvalid, 0, *task.refused()};
+    if (clock_.steady().value() - begin.value() >= kTakeoverSlice.value()) break;
+  }
+  return Done{};
+}
+
+// Every assign stops all that is read, so partitions that get ready one after the other wait for each other a little.
+bool Worker::let_ready_wait() {
+  const auto phases = [this](auto what) {
+    return std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& task) { return what(task->phase()); });
+  };
+  const bool ready = phases([](Phase phase) { return phase == Phase::kReady; });
+  const bool more = phases([](Phase phase) { return phase < Phase::kReady; });
+  if (!ready) {
+    ready_since_.reset();
+    return false;
+  }
+  if (!ready_since_) ready_since_ = clock_.steady();
+  if (more && clock_.steady().value() - ready_since_->value() < kReadyWait.value()) return true;
+  ready_since_.reset();
+  return false;
+}
+
 void Worker::assign_ready() {
   bool changed = false;
+  const bool wait = let_ready_wait();
+  if (!wait) drop_pins_behind_begins();
   for (const auto& task : tasks_) {
     changed = task->try_to_read() || changed;
-    if (task->phase() != Phase::kReady) continue;
+    if (wait || task->phase() != Phase::kReady) continue;
     RESEQ_ASSERT(!restorer_->restoring(task->partition()), "a running partition whose changelog is still applied");
     task->run();
     ++(task->rebuilt() == Rebuild::kNone ? totals_.reuses
@@ -185,7 +278,8 @@ void Worker::assign_ready() {
 void Worker::read_from_positions() {
   std::vector<kafka::TopicPartitionOffset> positions;
   for (const auto& task : tasks_) {
-    if (task->phase() != Phase::kRunning || held(task->partition())) continue;
+    const bool left_out = task->is_left_out();
+    if (task->phase() != Phase::kRunning || held(task->partition()) || left_out) continue;
     const bool throttled = std::find(throttled_.begin(), throttled_.end(), task->partition()) != throttled_.end();
     const auto reads = [&](Role role) {
       if (task->reading_refused()) return task->reading_refused(role);  // also of a paused one: it has to end
@@ -193,8 +287,7 @@ void Worker::read_from_positions() {
       return role != Role::kCommands || !throttled;
     };
     for (const Role role : kInputs)
-      if (reads(role))
-        positions.push_back({{application_.topics.of(role), task->partition()}, task->queue().read(role)});
+      if (reads(role)) positions.push_back({{application_.topics.of(role), task->partition()}, task->read_from(role)});
   }
   const auto assigned = consumer_->assign(positions);
   if (assigned) return;
@@ -241,6 +334,11 @@ void Worker::follow_pauses() {
   if (changed) read_from_positions();
 }
 
+void Worker::follow_waits() {
+  if (std::any_of(tasks_.begin(), tasks_.end(), [](const auto& task) { return task->left_out_changed(); }))
+    read_from_positions();
+}
+
 // A partition whose memory is full (its checkpoint fails) is not read until there is room again.
 void Worker::hold_full() {
   bool changed = false;
@@ -265,22 +363,27 @@ bool Worker::held(Partition partition) const {
   return std::find(held_.begin(), held_.end(), partition) != held_.end();
 }
 
-// While commands wait for requests to be read to their end, fetched commands must not fill the memory: above a quarter
-// of a batch they are not read, and read again when requests have caught up.
+// While commands wait for requests to be read to their end, fetched commands must not fill the memory: when those of
+// all partitions are more than a quarter of a batch no partition's are read, or the next ones would come to wait, too.
+// Where they wait they are read again when requests have caught up.
 void Worker::throttle_commands() {
-  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max) / 4;
-  const auto records_max = static_cast<std::size_t>(application_.settings.batch_records_max) / 4;
+  std::uint64_t bytes = 0;
+  std::size_t records = 0;
+  for (const auto& task : tasks_) {
+    if (!task->queue().commands_wait()) continue;
+    bytes += task->queue().bytes(Role::kCommands);
+    records += task->queue().records(Role::kCommands).size();
+  }
+  const bool full = bytes > static_cast<std::uint64_t>(application_.settings.batch_bytes_max) / 4 ||
+                    records > static_cast<std::size_t>(application_.settings.batch_records_max) / 4;
   bool changed = false;
   for (const auto& task : tasks_) {
     if (task->phase() != Phase::kRunning) continue;
     const auto at = std::find(throttled_.begin(), throttled_.end(), task->partition());
-    const InputQueue& queue = task->queue();
-    const bool full = queue.commands_wait() &&
-                      (queue.bytes(Role::kCommands) > bytes_max || queue.records(Role::kCommands).size() > records_max);
     if (full && at == throttled_.end()) {
       throttled_.push_back(task->partition());
       changed = true;
-    } else if (at != throttled_.end() && !queue.commands_wait()) {
+    } else if (!full && at != throttled_.end() && !task->queue().commands_wait()) {
       throttled_.erase(at);
       changed = true;
     }
@@ -289,9 +392,9 @@ void Worker::throttle_commands() {
 }
 
 PartitionTask* Worker::task(Partition partition) {
-  for (const auto& task : tasks_)
-    if (task->partition() == partition) return task.get();
-  return nullptr;
+  const auto found = std::lower_bound(tasks_.begin(), tasks_.end(), partition,
+                                      [](const auto& task, Partition wanted) { return task->partition() < wanted; });
+  return found != tasks_.end() && (*found)->partition() == partition ? found->get() : nullptr;
 }
 
 bool Worker::taking_over() const {

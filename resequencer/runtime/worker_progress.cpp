@@ -8,7 +8,7 @@ namespace reseq::runtime {
 
 namespace {
 
-constexpr Milliseconds kLogEvery{5000};
+constexpr Milliseconds kLogProgressEvery{5000};
 
 std::string text_of(std::optional<std::int64_t> seconds) {
   return seconds ? std::to_string(*seconds) : "unknown";
@@ -26,7 +26,7 @@ std::string text_of(const std::vector<Partition>& partitions) {
 }  // namespace
 
 void Worker::log_progress() {
-  if (clock_.steady().value() - progress_logged_at_.value() < kLogEvery.value()) return;
+  if (clock_.steady().value() - progress_logged_at_.value() < kLogProgressEvery.value()) return;
   progress_logged_at_ = clock_.steady();
   log_restores();
   log_backlog();

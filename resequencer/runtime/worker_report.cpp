@@ -9,7 +9,7 @@ namespace reseq::runtime {
 namespace {
 
 constexpr Milliseconds kSurveyPause{100};
-// A version holds the milliseconds of its stamp above this (DESIGN 6).
+// A version holds the milliseconds of its stamp above this.
 constexpr unsigned kVersionMsShift = 16;
 
 bool contains(const std::vector<Partition>& partitions, Partition partition) {
@@ -67,6 +67,8 @@ void Worker::count(const PartitionBatch& batch, UnixMs committed) {
   }
   totals_.outcomes += outcomes;
   batch.task().count(outcomes);
+  totals_.older_requests += batch.older_requests();
+  batch.note_requests(batch.task().older_requests(), clock_.steady());
   count_late(batch.late_results(), batch.now(), application_.sequence_kind, totals_);
 }
 
@@ -83,12 +85,31 @@ void Worker::survey_one() {
   }
 }
 
+// Those that no configuration has any more cannot be told of by name here; a start would refuse to leave them out.
+std::vector<WaitingForTarget> Worker::waiting_of(const PartitionTask& task) const {
+  std::vector<WaitingForTarget> all;
+  const auto& found = task.survey().found();
+  if (!found || task.phase() != Phase::kRunning) return all;
+  const auto& configured = application_.settings.targets;
+  const std::vector<std::string>& names = task.targets().names();
+  for (std::size_t number = 0; number < std::min(found->targets.size(), names.size()); ++number) {
+    if (found->targets[number].waiting == 0) continue;
+    const auto place = std::find_if(configured.begin(), configured.end(),
+                                    [&](const auto& target) { return target.name == names[number]; });
+    if (place == configured.end()) continue;
+    all.push_back({static_cast<std::size_t>(place - configured.begin()), found->targets[number]});
+  }
+  return all;
+}
+
 PartitionReport Worker::report_of(const PartitionTask& task) const {
   PartitionReport report;
   report.partition = task.partition();
   report.phase = task.phase();
   report.outcomes = task.outcomes();
   report.survey = task.survey().found();
+  report.only_older = task.older_requests().documents(clock_.steady());
+  report.targets = waiting_of(task);
   if (task.phase() == Phase::kParked) {
     report.parked = name_of(task.parked());
     report.detail = task.parked_reason();

@@ -15,6 +15,8 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/bad_records.h"
 #include "runtime/clients.h"
+#include "runtime/overdue_log.h"
+#include "runtime/thread_disk.h"
 #include "runtime/worker.h"
 
 namespace reseq::runtime {
@@ -23,7 +25,6 @@ namespace {
 
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr Milliseconds kStatsEvery{10'000};
-constexpr Milliseconds kPublishEvery{500};
 // For the questions that wait, between two transactions.
 constexpr Milliseconds kAnswersMax{2};
 constexpr Milliseconds kLookEvery{50};
@@ -85,10 +86,15 @@ class WorkerThread {
     return ended_;
   }
   [[nodiscard]] bool ended() const { return has_ended_; }
-  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  // Steps begun, and what a slow disk has done for it meanwhile.
+  [[nodiscard]] std::uint64_t progress() const { return steps_ + disk_.bytes(); }
 
  private:
   void run() {
+    if (!disk_.watch_this_thread())
+      spdlog::warn(
+          "start=watchdog /proc/thread-self/io cannot be read: a step that waits for a slow disk for a minute "
+          "ends this process");
     Worker worker(application_, *cluster_, clock_, shelf_, draw_key);
     std::int64_t stats_at = clock_.steady().value();
     std::uint64_t logged_inputs = 0;
@@ -100,6 +106,8 @@ class WorkerThread {
       const Totals& totals = worker.totals();
       if (const auto alarm = bad_records_.look(clock_.steady(), totals.inputs, totals.outcomes.bad()))
         log_alarm(number_, *alarm);
+      if (const auto documents = overdue_log_.look(clock_.steady(), totals.timers))
+        spdlog::warn("alarm=overdue worker={} documents={} since_start={}", number_, *documents, totals.timers);
       if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
       stats_at = clock_.steady().value();
       if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records_.per_s());
@@ -124,10 +132,15 @@ class WorkerThread {
   }
 
   void publish(const Worker& worker) {
-    if (published_at_ && clock_.steady().value() - published_at_->value() < kPublishEvery.value()) return;
+    // While a transaction is on its way it may be committed, and others may have read it, before we know.
+    const std::uint64_t asked = worker.transaction() == nullptr ? observers_.board.asked() : answers_;
+    const bool is_time = !published_at_ || clock_.steady().value() - published_at_->value() >= Board::kEvery.value();
+    if (!is_time && asked == answers_) return;
     published_at_ = clock_.steady();
+    answers_ = asked;
     WorkerReport report = worker.report();
     report.worker = number_;
+    report.answers = answers_;
     report.bad_per_s = bad_records_.per_s();
     observers_.board.publish(std::move(report));
   }
@@ -137,13 +150,16 @@ class WorkerThread {
   Shelf& shelf_;
   Observers& observers_;
   std::int64_t number_;
-  BadRecords bad_records_;  // of the thread, as the next one
+  BadRecords bad_records_;  // of the thread, as the next three
+  OverdueLog overdue_log_;
   std::optional<Milliseconds> published_at_;
+  std::uint64_t answers_ = 0;  // newest question that was answered
   std::unique_ptr<kafka::Cluster> cluster_;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> has_ended_ = false;
   std::atomic<std::uint64_t> steps_ = 0;  // begun
-  Result<> ended_ = Done{};               // written by the thread, read after it was joined
+  ThreadDisk disk_;
+  Result<> ended_ = Done{};  // written by the thread, read after it was joined
   std::thread thread_;
 };
 
@@ -173,7 +189,10 @@ bool WorkerThreads::any_ended() const {
 void WorkerThreads::look() {
   std::this_thread::sleep_for(std::chrono::milliseconds(kLookEvery.value()));
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].worker->ended() || !workers_[i].watchdog.look(workers_[i].worker->steps())) continue;
+    if (workers_[i].worker->ended()) continue;
+    const bool stuck = workers_[i].watchdog.look(workers_[i].worker->progress());
+    if (workers_[i].watchdog.moves()) observers_.board.moves(i, clock_.steady());
+    if (!stuck) continue;
     spdlog::critical("stop=stuck worker={} one step does not end: a call of librdkafka or the disk never came back", i);
     spdlog::default_logger()->flush();
     std::_Exit(EX_SOFTWARE);

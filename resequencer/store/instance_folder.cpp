@@ -9,7 +9,7 @@
 namespace reseq::store {
 namespace {
 
-constexpr const char* kLock = "lock";
+constexpr const char* kProcessLock = "lock";
 constexpr const char* kOwner = "owner";
 constexpr const char* kTrial = "trial";
 // As much as the first pages of an LMDB environment take.
@@ -20,9 +20,9 @@ std::string note_of(const Owner& owner) {
 }
 
 Result<Descriptor> take(const PrivateDirectory& directory) {
-  auto lock = directory.lock(kLock);
+  auto lock = directory.lock(kProcessLock);
   if (lock || !is_held(lock.error())) return lock;
-  std::string pid = directory.read(kLock);
+  std::string pid = directory.read(kProcessLock);
   while (!pid.empty() && pid.back() == '\n') pid.pop_back();
   return Error{ErrorClass::kRetriable, EWOULDBLOCK,
                "state: " + directory.path() + " is in use by process " + (pid.empty() ? "(unknown)" : pid) +

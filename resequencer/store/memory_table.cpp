@@ -53,10 +53,8 @@ const MemoryTable::Entry* MemoryTable::find(const codec::HashedKey& key) const {
 void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_view> value) {
   const std::uint32_t number = number_of(key);
   Entry& entry = number == HashIndex::kNone ? add(key) : this->entry(number);
-  bytes_ -= entry.gone_ ? 0 : entry.size_;
   entry.gone_ = !value;
   if (value) set_value(entry, *value);
-  bytes_ += value ? value->size() : 0;
   set_timer(entry, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
 }
 
@@ -76,6 +74,7 @@ void MemoryTable::set_value(Entry& entry, std::string_view value) {
   if (value.size() > entry.room_) {
     entry.room_ = static_cast<std::uint32_t>(entry.value_ == nullptr ? value.size() : room_for(value.size()));
     entry.value_ = arena_.allocate(entry.room_);
+    bytes_ += entry.room_;
   }
   if (!value.empty()) std::memmove(entry.value_, value.data(), value.size());
   entry.size_ = static_cast<std::uint32_t>(value.size());

@@ -65,7 +65,7 @@ class MemoryTable {
 
   // Entries, those without a value among them.
   [[nodiscard]] std::size_t size() const { return size_; }
-  // Of keys and values.
+  // What keys and values hold of the arena, those that were replaced or removed too: it falls at clear() alone.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   // Earliest first, ties by key.

@@ -205,26 +205,15 @@ PartitionStore::Walked PartitionStore::documents(std::string_view cursor, std::s
   });
 }
 
-TargetSet PartitionStore::pending_targets() const {
-  TargetSet pending;
-  if (memory_ == nullptr) return pending;
-  const CrashMark mark = this->mark();
-  memory_->for_each([&](const MemoryTable::Entry& entry) {
-    const auto value = entry.value();
-    if (!is_document(entry.key()) || !value || codec::is_watermark(*value)) return;
-    if (const auto found = decode(entry.key(), *value)) pending |= found->row.pending();
+PartitionStore::Walked PartitionStore::pending_targets(std::string_view cursor, std::size_t rows_max,
+                                                       TargetSet& pending) const {
+  return walk(cursor, kDocuments, rows_max, [&](std::string_view key, std::optional<std::string_view> value) {
+    if (!value) return Visited::kGoOn;
+    const auto row = decode(key, *value);
+    if (!row) return Visited::kDamaged;
+    pending |= row->row.pending();
+    return Visited::kGoOn;
   });
-  DiskDocuments on_disk(disk(), *memory_, {});
-  for (; on_disk.valid(); on_disk.next()) {
-    const auto found = decode(on_disk.key(), on_disk.value());
-    if (!found) {
-      break_down(damaged("a row"));
-      return pending;
-    }
-    pending |= found->row.pending();
-  }
-  if (on_disk.error()) break_down(*on_disk.error());
-  return pending;
 }
 
 }  // namespace reseq::store

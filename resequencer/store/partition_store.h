@@ -91,9 +91,6 @@ class PartitionStore {
   // All rows but the meta row.
   [[nodiscard]] std::size_t rows() const;
 
-  // Targets for which some document still waits. A pass over all rows.
-  [[nodiscard]] TargetSet pending_targets() const;
-
   // Ids of live rows whose deadline is at or before `now` and which are not overdue yet, earliest first (ties by key),
   // at most `max`.
   [[nodiscard]] std::vector<std::string> due(UnixMs now, std::size_t max) const;
@@ -121,6 +118,9 @@ class PartitionStore {
   // afterwards: what was visited before it is right, and not all.
   Walked documents(std::string_view cursor, std::string_view prefix, Which which, std::size_t rows_max,
                    const DocumentVisit& visit) const;
+  // Adds the targets for which documents wait that lie behind `cursor` (empty = from the start), looking at `rows_max`
+  // rows at most. Look at fault() afterwards.
+  Walked pending_targets(std::string_view cursor, std::size_t rows_max, TargetSet& pending) const;
 
   // -- The copy on disk. Without one all of these do nothing or say none.
   [[nodiscard]] bool on_disk() const { return disk_ != nullptr; }

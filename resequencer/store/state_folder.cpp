@@ -11,16 +11,12 @@
 namespace reseq::store {
 namespace {
 
-constexpr const char* kLock = "lock";
+constexpr const char* kCopyLock = "lock";
 constexpr const char* kCopyFile = "data.mdb";
 constexpr const char* kReadersFile = "lock.mdb";
 constexpr const char* kBoot = "boot";
 constexpr const char* kClean = "clean";
 constexpr const char* kPoisoned = "poisoned";
-
-Error invalid(std::string message) {
-  return {ErrorClass::kInvalid, 0, std::move(message)};
-}
 
 }  // namespace
 
@@ -58,7 +54,7 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, 
   const Missing missing = leftovers == Leftovers::kRemove ? Missing::kCreate : Missing::kRefuse;
   auto directory = PrivateDirectory::open(path, missing);
   if (!directory) return directory.error();
-  auto lock = directory.value().lock(kLock, missing);
+  auto lock = directory.value().lock(kCopyLock, missing);
   if (!lock) return lock.error();
   auto folder =
       std::unique_ptr<StateFolder>(new StateFolder(std::move(directory).value(), std::move(lock).value(), boot_id));
@@ -76,7 +72,8 @@ Result<> StateFolder::inspect(Leftovers leftovers) {
     }
     // A second name of the file could be opened as another environment.
     if (!S_ISREG(status.st_mode) || status.st_nlink > 1 || status.st_uid != ::geteuid())
-      return invalid("state: " + path() + "/" + name + " is a link or belongs to another user: remove it");
+      return Error{ErrorClass::kInvalid, 0,
+                   "state: " + path() + "/" + name + " is a link or belongs to another user: remove it"};
   }
   // None, or an empty one that LMDB would take for new.
   if (status.st_size == 0) return leftovers == Leftovers::kRemove ? wipe() : Result<>(Done{});

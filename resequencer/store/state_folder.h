@@ -7,7 +7,7 @@
 //   poisoned   a sync failed or the copy proved damaged: it must be rebuilt
 //
 // A copy is trusted when it is clean, or when the machine has not restarted since it was written: the kernel then still
-// has every page that was written, whatever became of the process (RELIABILITY 35).
+// has every page that was written, whatever became of the process.
 //
 // Invariants: one holder per folder, over all processes; `clean` never stands while LMDB may write.
 // Thread rule: used by the owner of the store; poison() and poisoned() from any thread.

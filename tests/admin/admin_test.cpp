@@ -10,6 +10,7 @@
 
 #include "tests/admin/office.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -95,8 +96,8 @@ TEST_F(Asked, TellsWhyADocumentIsInItsTargetsAsItIs) {
   EXPECT_THAT(printed.text, testing::ContainsRegex("dropped +stale +1 +5 +search +- +S6 +.*commands [0-9]@[0-9]+\n"));
   const json waiting = office().run_json({"why", id_of(kDocuments - 1)});
   EXPECT_EQ(waiting["events"].size(), 2U);  // forwarded, and released for one of two targets
-  EXPECT_EQ(waiting["events"][0]["event"]["outcome"], "forwarded");
-  EXPECT_EQ(waiting["events"][1]["event"]["target"], "search");
+  EXPECT_EQ(waiting["events"][0]["event"]["target"], "search") << "the newest first";
+  EXPECT_EQ(waiting["events"][1]["event"]["outcome"], "forwarded");
   EXPECT_THAT(office().run({"why", id_of(kDocuments - 1)}).text,
               testing::ContainsRegex("catalogue waits since 20.* for the result of 1, requested at offset "));
   EXPECT_EQ(office().run({"why", "never seen"}).code, 78);
@@ -162,7 +163,17 @@ TEST_F(Asked, TellsWhatPartitionsDo) {
   EXPECT_EQ(completed, kDocuments - kWaiting);
   EXPECT_EQ(stale, 1);
   EXPECT_EQ(missing_sequence, 1);
+  json targets;  // counted in turn
+  const auto waiting_for = [&](std::size_t i) { return targets[i].value("waiting", -1); };
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    targets = office().run_json({"stats"})["targets"];
+    return targets.size() == 2 && waiting_for(0) == kWaiting - 1 && waiting_for(1) == kWaiting;
+  })) << targets;
+  EXPECT_EQ(targets[0]["target"], "search");
+  EXPECT_EQ(targets[0]["released"], kDocuments - kWaiting + 1);
+  EXPECT_EQ(targets[1]["released"], kDocuments - kWaiting);
   const Printed printed = office().run({"stats", "-o", "wide"});
+  EXPECT_THAT(printed.text, testing::ContainsRegex("\nTARGET +WAITING .*\nsearch +[0-9]+ +0 +20"));
   EXPECT_EQ(printed.code, 0) << printed.text;
   EXPECT_THAT(printed.text, HasSubstr("FORWARDED/S"));
 }
@@ -202,8 +213,8 @@ TEST_F(Asked, AnswersEachRequestAsTheSchemaSays) {
       if (payload.find("malformed on purpose") == std::string::npos) out << payload << "\n";
     out.close();
     const std::string said = office().path("validated");
-    Process validate({"/usr/bin/python3", std::string(RESEQ_SOURCE_DIR) + "/tests/admin/validate.py",
-                      std::string(RESEQ_SOURCE_DIR) + "/schemas/" + role + ".schema.json", file},
+    Process validate({"/usr/bin/python3", source_path("tests/admin/validate.py"),
+                      source_path(std::string("schemas/") + role + ".schema.json"), file},
                      said);
     EXPECT_EQ(validate.wait(30'000), 0) << validate.tail();
   }
@@ -220,6 +231,23 @@ TEST_F(Asked, RefusesWhatItCannotReadWithAReason) {
   EXPECT_EQ(far.front()["refused"]["reason"], "no_such_partition");
 }
 
+TEST_F(Asked, TellsWhoForgotToSayHowToAnswer) {
+  const auto details = [](const std::string& correlation_id) {
+    std::vector<std::string> all;
+    for (const auto& reply : office().replies(correlation_id, Office::kInstances))
+      all.push_back(reply.at("refused").at("reason").get<std::string>() + ": " +
+                    reply.at("refused").at("detail").get<std::string>());
+    return all;
+  };
+  const std::size_t before = office().payloads("admin.requests").size();
+  office().ask(R"({"protocol":1,"query":"stats"})", {});
+  office().ask(R"({"protocol":1,"query":"stats"})", {{"reseq-correlation-id", std::string(129, 'x')}});
+  for (std::size_t i = before; i < before + 2; ++i)
+    EXPECT_THAT(details("0/" + std::to_string(i)),
+                testing::AllOf(testing::SizeIs(Office::kInstances),
+                               testing::Each(testing::HasSubstr("malformed_request: reseq-correlation-id must be"))));
+}
+
 TEST_F(Asked, WritesToNoTopicThatAClientMayNotName) {
   const auto commands = office().payloads("commands").size();
   const std::string topic = office().application().topic("commands");
@@ -232,7 +260,13 @@ TEST_F(Asked, WritesToNoTopicThatAClientMayNotName) {
   office().ask(R"({"protocol":1,"query":"stats"})", {{"reseq-correlation-id", "after"}});
   EXPECT_EQ(office().replies("after", Office::kInstances).size(), static_cast<std::size_t>(Office::kInstances));
   EXPECT_EQ(office().payloads("commands").size(), commands);
-  EXPECT_TRUE(office().replies("elsewhere", 0).empty());
+  // He is told where all replies go.
+  for (const char* refused : {"elsewhere", "nowhere"}) {
+    const auto told = office().replies(refused, Office::kInstances);
+    ASSERT_EQ(told.size(), static_cast<std::size_t>(Office::kInstances)) << refused;
+    for (const json& reply : told)
+      EXPECT_THAT(reply["refused"]["detail"].get<std::string>(), HasSubstr("reseq-reply-topic must be"));
+  }
 }
 
 TEST_F(Asked, ExportsMetricsThatPromtoolFindsClean) {

@@ -73,8 +73,9 @@ nlohmann::json Office::run_json(std::vector<std::string> subcommand) {
   return nlohmann::json::parse(printed.text);
 }
 
-void Office::send(const std::string& role, const std::string& key, const std::vector<Header>& headers) {
-  good(producer_->send(application_.topic(role), key, "{}", headers));
+void Office::send(const std::string& role, const std::string& key, const std::vector<Header>& headers,
+                  std::optional<UnixMs> written, std::optional<Partition> partition) {
+  good(producer_->send(application_.topic(role), key, "{}", headers, written, partition));
 }
 
 void Office::request(const std::string& id, std::uint64_t sequence) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class Office {
   void request(const std::string& id, std::uint64_t sequence);
   void result(const std::string& id, std::uint64_t sequence, const std::string& target);
   void garbage();
-  void send(const std::string& role, const std::string& key, const std::vector<Header>& headers);
+  void send(const std::string& role, const std::string& key, const std::vector<Header>& headers,
+            std::optional<UnixMs> written = {}, std::optional<Partition> partition = {});
   // Everything sent is decided.
   void settle();
 

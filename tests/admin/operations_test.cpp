@@ -253,6 +253,22 @@ TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
   EXPECT_EQ(records("work", "held").size(), 2U) << "the request again was decided too";
 }
 
+TEST_F(Operated, TellsInStatsWhatAnOperationHasTold) {
+  const auto is_paused = [] {
+    const json all = office().run_json({"stats"});
+    for (const json& part : all["partitions"])
+      if (part["partition"] == 1) return part.value("paused", false);
+    ADD_FAILURE() << "nobody has partition 1";
+    return false;
+  };
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(office().run({"pause", "--partition", "1"}).code, 0);
+    EXPECT_TRUE(is_paused()) << i;
+    ASSERT_EQ(office().run({"resume", "--partition", "1"}).code, 0);
+    EXPECT_FALSE(is_paused()) << i;
+  }
+}
+
 TEST_F(Operated, RequestsADocumentOnceMore) {
   office().request("again", 6);
   for (const char* target : {"search", "catalogue"}) office().result("again", 6, target);

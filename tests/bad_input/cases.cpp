@@ -79,7 +79,7 @@ std::vector<Case> bad_sequences() {
       {"no sequence", kRequests, without(request("x", "1"), "reseq-seq"), "missing_sequence"},
       {"result without sequence", kCommands, without(result("x", "1"), "reseq-seq"), "missing_sequence"},
       {"register without sequence", kCommands, without(command("register", "x", "1"), "reseq-seq"), "missing_sequence"},
-      {"null sequence", kRequests, {doc("x"), "payload", {{"reseq-seq", std::nullopt}}}, "malformed_sequence"},
+      {"null sequence", kRequests, {doc("x"), "payload", {{"reseq-seq", std::nullopt}}}, "malformed_header"},
       {"last of two sequences", kRequests, request("x", "1", {{"reseq-seq", "one"}}), "malformed_sequence"},
   };
   const std::string above = "18446744073709551616";  // 2^64
@@ -125,6 +125,8 @@ std::vector<Case> bad_commands() {
       {"malformed revision", kCommands, result("x", "1", {{"reseq-revision", "-1"}}), "malformed_header"},
       {"malformed observed version", kCommands, result("x", "1", {{"reseq-observed-version", "v1"}}),
        "malformed_header"},
+      {"observed version that is none", kCommands,
+       result("x", "1", {{"reseq-observed-version", "9223372036854775808"}}), "malformed_header"},
       {"observed version far ahead",
        kCommands,
        result("ahead", "1", ahead),
@@ -218,8 +220,8 @@ std::vector<Case> garbage_in_headers() {
     cases.push_back({"bytes" + on, kCommands, result("x", "1", {{name, garbage}}), "malformed_header"});
   }
   const Record null_command{doc("x"), "payload", {{"reseq-command", std::nullopt}, {"reseq-seq", "1"}}};
-  cases.push_back({"null command on requests", kRequests, null_command, "unknown_command"});
-  cases.push_back({"null command on commands", kCommands, null_command, "unknown_command"});
+  cases.push_back({"null command on requests", kRequests, null_command, "malformed_header"});
+  cases.push_back({"null command on commands", kCommands, null_command, "malformed_header"});
   cases.push_back({"bytes as sequence", kRequests, request("x", garbage), "malformed_sequence"});
   cases.push_back({"bytes as command", kCommands, command(garbage, "x", "1"), "unknown_command"});
   return cases;

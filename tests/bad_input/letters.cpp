@@ -35,6 +35,7 @@ Record letter_of(const ReadRecord& input, const std::string& reason, const std::
   set(letter, "reseq-source-partition", std::to_string(from.partition));
   set(letter, "reseq-source-offset", std::to_string(from.offset));
   if (!expected.empty()) set(letter, "reseq-expected-seq", expected);
+  set(letter, "reseq-first-written", std::to_string(input.timestamp_ms));
   if (style == LetterStyle::kStreams) {
     set(letter, "__streams.errors.exception", "resequencer");
     set(letter, "__streams.errors.message", reason);

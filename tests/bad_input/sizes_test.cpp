@@ -12,7 +12,7 @@
 namespace reseq::test {
 namespace {
 
-constexpr std::size_t kWorkBytes = 20'000;
+constexpr std::size_t kSmallWorkBytes = 20'000;
 constexpr std::size_t kSearchBytes = 12'000;
 constexpr std::size_t kCatalogueBytes = 16'000;
 constexpr std::size_t kLetterBytes = 8'000;
@@ -31,7 +31,7 @@ TopicConfig topic_of(const std::string& role, std::int32_t partitions, std::size
 
 std::vector<TopicConfig> topics() {
   std::vector<TopicConfig> all = {
-      topic_of("work", 1, kWorkBytes, "snappy"),
+      topic_of("work", 1, kSmallWorkBytes, "snappy"),
       topic_of("output.search", 1, kSearchBytes, "lz4"),
       topic_of("output.catalogue", 1, kCatalogueBytes, "gzip"),
       topic_of("dead-letter", Subject::kPartitions, kLetterBytes, "zstd"),
@@ -126,7 +126,7 @@ std::unique_ptr<Subject> TooLarge::subject_;
 
 TEST_F(TooLarge, ForWorkIsARequestThatIsKeptWithoutItsPayload) {
   std::vector<Place> inputs;
-  for (const std::size_t size : sizes_around(kWorkBytes))
+  for (const std::size_t size : sizes_around(kSmallWorkBytes))
     inputs.push_back(
         subject().send("requests", {id("work", size), random_bytes(size), {{"reseq-seq", "1"}, {"mine", "x"}}}));
   subject().settle();

@@ -22,7 +22,7 @@ class Asking {
   Asking(const Asking&) = delete;
   Asking& operator=(const Asking&) = delete;
 
-  // Throws when nothing was asked, or too little answered.
+  // Waits for answers that are on their way. Throws when too little was answered.
   void stop();
 
  private:
@@ -31,8 +31,9 @@ class Asking {
   std::string requests_;
   std::unique_ptr<admin::Channel> channel_;
   std::atomic<bool> stopping_ = false;
-  std::atomic<std::uint64_t> asked_ = 0;
-  std::atomic<std::uint64_t> answered_ = 0;  // questions with at least one reply
+  // Known when the thread has ended: since the first one that was answered.
+  std::uint64_t asked_ = 0;
+  std::uint64_t answered_ = 0;  // questions with at least one reply
   std::thread thread_;
 };
 

@@ -93,4 +93,10 @@ std::vector<Contestant> contestants(const Site& site) {
   return all;
 }
 
+Contestant resequencer(const Site& site) {
+  for (Contestant& one : contestants(site))
+    if (one.name == kResequencer) return one;
+  return {};
+}
+
 }  // namespace reseq::bench

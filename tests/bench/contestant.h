@@ -75,5 +75,6 @@ inline const std::string kStreamsInMemory = "streams-memory";
 
 // All that can run here.
 [[nodiscard]] std::vector<Contestant> contestants(const Site& site);
+[[nodiscard]] Contestant resequencer(const Site& site);
 
 }  // namespace reseq::bench

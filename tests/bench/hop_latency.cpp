@@ -25,9 +25,11 @@ namespace {
 
 constexpr std::array<const char*, 2> kTargetNames = {"search", "catalogue"};
 constexpr std::chrono::microseconds kBetweenDocuments{1'000};
+constexpr std::chrono::microseconds kBetweenDocumentsOfMany{5'000};  // 400 records a second
 constexpr std::size_t kWarmUpShare = 5;  // one in so many documents of a round comes before what is measured
 constexpr std::chrono::seconds kSeenLimit{60};
 constexpr Milliseconds kCallLimit{30'000};
+const std::string kHop = "hop";
 const std::string kBareTransaction = "bare transaction";
 
 using Moments = std::vector<Moment>;  // by document
@@ -73,12 +75,12 @@ double percentile(std::vector<double> sorted, double part) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
 }
 
-void add(Report& report, const std::string& contestant, const std::vector<double>& ms) {
+void add(Report& report, const std::string& part, const std::string& contestant, const std::vector<double>& ms) {
   const double half = percentile(ms, 0.5);
   const double most = percentile(ms, 0.99);
-  report.series("hop", contestant, "ms p50").add(half);
-  report.series("hop", contestant, "ms p99").add(most);
-  std::fprintf(stderr, "hop %s: p50 %.1f ms, p99 %.1f ms\n", contestant.c_str(), half, most);
+  report.series(part, contestant, "ms p50").add(half);
+  report.series(part, contestant, "ms p99").add(most);
+  std::fprintf(stderr, "%s %s: p50 %.1f ms, p99 %.1f ms\n", part.c_str(), contestant.c_str(), half, most);
 }
 
 // One record per transaction, one after the other.
@@ -101,7 +103,7 @@ class BareTransactions {
       watcher_->await(next_);
       ms.push_back(static_cast<double>(watcher_->seen(next_) - begun) / 1e6);
     }
-    add(report, kBareTransaction, ms);
+    add(report, kHop, kBareTransaction, ms);
   }
 
  private:
@@ -114,10 +116,13 @@ class BareTransactions {
 // A contestant whose documents are all registered and wait for results.
 class Hop {
  public:
-  Hop(const Site& site, const Contestant& contestant, const Requests& requests)
-      : name_(contestant.name),
+  Hop(const Site& site, const Contestant& contestant, const Requests& requests, Layout layout = {},
+      std::chrono::microseconds between_documents = kBetweenDocuments, std::string part = kHop)
+      : part_(std::move(part)),
+        name_(contestant.name),
+        between_documents_(between_documents),
         requests_(requests),
-        application_(site, contestant.name, Mode::kLife),
+        application_(site, contestant.name, Mode::kLife, layout),
         processes_(start(contestant, application_)),
         producer_(site.bootstrap_servers, ""),
         appended_(requests.all().size() * kTargetNames.size()) {
@@ -133,7 +138,7 @@ class Hop {
     const std::size_t begin = next_;
     auto due = std::chrono::steady_clock::now();
     for (const std::size_t end = begin + documents; next_ < end; ++next_) {
-      std::this_thread::sleep_until(due += kBetweenDocuments);
+      std::this_thread::sleep_until(due += between_documents_);
       for (std::size_t t = 0; t < kTargetNames.size(); ++t) send_result(t);
     }
     producer_.flush();  // every acknowledgement has its time
@@ -144,7 +149,7 @@ class Hop {
         watchers_[t]->await(document);
         ms.push_back(static_cast<double>(watchers_[t]->seen(document) - appended(document, t)) / 1e6);
       }
-    add(report, name_, ms);
+    add(report, part_, name_, ms);
   }
 
   void finish() {
@@ -167,7 +172,9 @@ class Hop {
                    &appended(next_, target));
   }
 
+  std::string part_;
   std::string name_;
+  std::chrono::microseconds between_documents_;
   const Requests& requests_;
   Application application_;
   Processes processes_;
@@ -178,7 +185,7 @@ class Hop {
 };
 
 void add_metric(Report& report, const char* name, const std::string& unit, double target) {
-  report.add_ratio(name, report.find("hop", kResequencer, unit), report.find("hop", kBareTransaction, unit),
+  report.add_ratio(name, report.find(kHop, kResequencer, unit), report.find(kHop, kBareTransaction, unit),
                    Goal::kAtMost, target);
 }
 
@@ -203,6 +210,20 @@ void measure_hop(const Site& site, const Sizes& sizes, Report& report) {
   }
   add_metric(report, "hop_p50_to_bare_transaction", "ms p50", 2.5);
   add_metric(report, "hop_p99_to_bare_transaction", "ms p99", 4);
+}
+
+void measure_hop_over(int partitions, const Site& site, const Sizes& sizes, Report& report) {
+  const auto rounds = static_cast<std::size_t>(sizes.rounds);
+  const Requests requests({.documents = (rounds + 1) * sizes.hop_documents});
+  Hop hop(site, resequencer(site), requests, {.partitions = partitions}, kBetweenDocumentsOfMany, hop_over(partitions));
+  Report warm_up;
+  hop.measure(sizes.hop_documents, warm_up);
+  for (std::size_t round = 0; round < rounds; ++round) hop.measure(sizes.hop_documents, report);
+  hop.finish();
+}
+
+std::string hop_over(int partitions) {
+  return "hop over " + std::to_string(partitions) + " partitions";
 }
 
 }  // namespace reseq::bench

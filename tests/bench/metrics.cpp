@@ -29,12 +29,6 @@ void run_once(const Site& site, const Contestant& contestant, const Requests& re
                measured.per_second, measured.cpu_us, measured.memory.resident_mb, measured.memory.anonymous_mb);
 }
 
-Contestant resequencer(const Site& site) {
-  for (Contestant& one : contestants(site))
-    if (one.name == kResequencer) return one;
-  return {};
-}
-
 }  // namespace
 
 void warm_up(const Site& site, const Sizes& sizes) {

@@ -23,6 +23,9 @@ struct Sizes {
   std::uint64_t many_live = 10'000'000;       // 0: not measured
   std::uint64_t growth_settling = 2'000'000;  // updates before: pages that were written in key order are split by them
   std::uint64_t growth_updates = 3'000'000;
+  std::uint64_t few_partitions = 64;
+  std::uint64_t many_partitions = 512;
+  std::uint64_t idle_ms = 10'000;   // between the takeover of many partitions and a look at what they cost
   std::uint64_t known = 1'000'000;  // documents of a state that steps are measured with
 };
 
@@ -33,6 +36,10 @@ void measure_micro(const Site& site, const Sizes& sizes, Report& report);
 void measure_intake(const Site& site, const Sizes& sizes, Report& report);
 void measure_life(const Site& site, const Sizes& sizes, Report& report);
 void measure_hop(const Site& site, const Sizes& sizes, Report& report);
+// At 400 records a second.
+void measure_hop_over(int partitions, const Site& site, const Sizes& sizes, Report& report);
+[[nodiscard]] std::string hop_over(int partitions);  // how the report names it
+void measure_partitions(const Site& site, const Sizes& sizes, Report& report);
 void measure_skew(const Site& site, const Sizes& sizes, Report& report);
 void measure_growth(const Site& site, const Sizes& sizes, Report& report);
 void measure_asking(const Site& site, const Sizes& sizes, Report& report);

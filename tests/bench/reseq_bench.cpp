@@ -18,9 +18,15 @@ namespace {
 using namespace reseq::bench;  // NOLINT(google-build-using-namespace): the words of this program
 
 using Part = std::pair<const char*, void (*)(const Site&, const Sizes&, Report&)>;
-constexpr Part kParts[] = {
-    {"micro", measure_micro}, {"intake", measure_intake}, {"life", measure_life},           {"hop", measure_hop},
-    {"skew", measure_skew},   {"growth", measure_growth}, {"processes", measure_processes}, {"asking", measure_asking}};
+constexpr Part kParts[] = {{"micro", measure_micro},
+                           {"intake", measure_intake},
+                           {"life", measure_life},
+                           {"hop", measure_hop},
+                           {"skew", measure_skew},
+                           {"growth", measure_growth},
+                           {"processes", measure_processes},
+                           {"asking", measure_asking},
+                           {"partitions", measure_partitions}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -28,6 +34,8 @@ constexpr Sizes kQuick{.rounds = 3,
                        .hop_documents = 3'000,
                        .skewed = 300'000,
                        .many_live = 0,
+                       .few_partitions = 16,
+                       .many_partitions = 64,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
@@ -51,16 +59,18 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
   app.add_option("--rounds", arguments.rounds, "alternating runs of each contestant")->check(CLI::Range(1, 100));
   app.add_option("--json", arguments.json_file, "file for the metrics");
-  app.add_option("--part", arguments.parts,
-                 "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking")
-      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking"}));
+  app.add_option(
+         "--part", arguments.parts,
+         "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions")
+      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
   Sizes sizes = arguments.quick ? kQuick : Sizes{};
-  for (std::uint64_t Sizes::*size : {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents,
-                                     &Sizes::bare_transactions, &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live,
-                                     &Sizes::many_live, &Sizes::growth_settling, &Sizes::growth_updates, &Sizes::known})
+  for (std::uint64_t Sizes::*size :
+       {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
+        &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_settling,
+        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::idle_ms, &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;

@@ -1,14 +1,19 @@
 // Brokers that die, hang and come back.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 
+#include "runtime/broker_question.h"
 #include "tests/chaos_rig/scene.h"
 #include "tests/e2e/patience.h"
+#include "tests/operator/operator.h"
 #include "tests/support/process.h"
 
 namespace reseq::chaos {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
 using Payloads = std::vector<std::string>;
 
 constexpr std::chrono::minutes kHealing{2};
@@ -120,6 +125,40 @@ TEST_F(ThreeBrokers, OneAloneAcknowledgesNothingAndAllTogetherLoseNothing) {
   good(producer->flush(kLong));
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
   EXPECT_TRUE(test::wait_until(kPatience, [&] { return cluster_->group_coordinator(scene.name()) != 0; }));
+}
+
+TEST_F(ThreeBrokers, HaveThreeReplicasOfWhatInitMakesAndCheckMissesThem) {
+  test::Operator shop(cluster_->bootstrap_servers());
+  EXPECT_THAT(shop.run({"init"}).text,
+              HasSubstr("created           " + shop.topic("changelog") + " partitions=4 replicas=3\n"));
+  const test::Ran content = shop.run({"check"});
+  EXPECT_EQ(content.code, 0) << content.text;
+  EXPECT_THAT(content.text, Not(HasSubstr("warning")));
+
+  test::Operator careless(cluster_->bootstrap_servers());
+  careless.keys = "init.replication = 1\n";
+  EXPECT_THAT(careless.run({"init"}).text, HasSubstr(careless.topic("requests") + " partitions=4 replicas=1\n"));
+  const test::Ran warned = careless.run({"check"});
+  EXPECT_EQ(warned.code, 0) << warned.text;
+  for (const char* role : {"changelog", "requests", "commands"})
+    EXPECT_THAT(warned.text, HasSubstr("warning  topics    topic " + careless.topic(role) +
+                                       " has 1 replica, the cluster has 3 brokers: a broken disk may lose what was "
+                                       "acknowledged; give each partition 3 with"));
+}
+
+// bootstrap.servers names one broker, which is gone; the two others work.
+TEST_F(ThreeBrokers, AnswerTheQuestionWhetherTheyAreThereWhenTheOneThatIsConfiguredIsGone) {
+  config::Settings settings;
+  settings.application_id = "question";
+  settings.targets = {{"search", "", false, false}};
+  const std::string all = cluster_->bootstrap_servers();
+  settings.bootstrap_servers = all.substr(0, all.find(','));
+  const runtime::Application application(settings);
+  runtime::BrokerQuestion question(application);
+  good(question.ask(Milliseconds(30'000)));
+  cluster_->kill(1);
+  EXPECT_TRUE(question.ask(Milliseconds(10'000)));
+  EXPECT_FALSE(runtime::BrokerQuestion(application).ask(Milliseconds(1'000))) << "it was there, so this shows nothing";
 }
 
 }  // namespace

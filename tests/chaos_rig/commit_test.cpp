@@ -1,5 +1,5 @@
 // What can happen to the commit of a transaction on its way: its reply is lost, or it comes too late. The last is the
-// fault that recycle-on-doubt is there for (RELIABILITY A3).
+// fault that recycle-on-doubt is there for.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <string>
@@ -14,7 +14,6 @@ namespace {
 
 using Payloads = std::vector<std::string>;
 
-constexpr std::int16_t kDone = 0;
 constexpr std::int16_t kInvalidProducerEpoch = 47;
 constexpr std::int16_t kProducerFenced = 90;
 

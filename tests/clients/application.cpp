@@ -5,6 +5,7 @@
 
 #include "tests/clients/fences.h"
 #include "tests/support/broker.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
@@ -13,7 +14,7 @@ namespace {
 constexpr int kLimitMs = 250'000;
 // Debian's, which has Debian's confluent-kafka; another one in PATH may lack it.
 constexpr const char* kPython = "/usr/bin/python3";
-constexpr const char* kClients = RESEQ_SOURCE_DIR "/docs/examples/clients/";
+const std::string kClients = source_path("docs/examples/clients/");
 
 void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
@@ -22,7 +23,7 @@ void write_file(const std::string& path, const std::string& text) {
 // Kafka's jars, from where script/kafka keeps them.
 const std::string& jars() {
   static const std::string folder = [] {
-    const Transcript found = run_program({RESEQ_SOURCE_DIR "/script/kafka", "jars"});
+    const Transcript found = run_program({source_path("script/kafka"), "jars"});
     if (found.exit_code != 0) throw std::runtime_error("no jars: " + found.text());
     return found.lines.back();
   }();
@@ -32,11 +33,11 @@ const std::string& jars() {
 std::vector<std::string> command_of(Client client) {
   switch (client) {
     case Client::kKcat:
-      return {std::string(kClients) + "client.sh"};
+      return {kClients + "client.sh"};
     case Client::kPython:
-      return {kPython, std::string(kClients) + "client.py"};
+      return {kPython, kClients + "client.py"};
     case Client::kJava:
-      return {"java", "-cp", jars() + "/*", std::string(kClients) + "Client.java"};
+      return {"java", "-cp", jars() + "/*", kClients + "Client.java"};
   }
   return {};
 }
@@ -97,7 +98,7 @@ Transcript Application::run_command(std::vector<std::string> words) {
 
 Transcript Application::described_by(const std::string& document) {
   return run_program(
-      {kPython, RESEQ_SOURCE_DIR "/tests/clients/asyncapi.py", document, Broker::shared().bootstrap_servers(), name_});
+      {kPython, source_path("tests/clients/asyncapi.py"), document, Broker::shared().bootstrap_servers(), name_});
 }
 
 }  // namespace reseq::test

@@ -37,6 +37,8 @@ class Application {
   // The command line of the resequencer, with the configuration of this application.
   [[nodiscard]] Transcript run_command(std::vector<std::string> words);
 
+  [[nodiscard]] const std::string& name() const { return name_; }
+
   // What tests/clients/asyncapi.py says of the records of all topics and an AsyncAPI document.
   [[nodiscard]] Transcript described_by(const std::string& document);
 

@@ -10,6 +10,7 @@
 #include "tests/clients/application.h"
 #include "tests/clients/fences.h"
 #include "tests/support/broker.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -21,7 +22,6 @@ using testing::Not;
 using testing::UnorderedElementsAreArray;
 
 constexpr const char* kDocument = "schemas/asyncapi.json";
-const std::string kSource = std::string(RESEQ_SOURCE_DIR) + "/";
 
 json document() {
   return json::parse(source_file(kDocument));
@@ -29,13 +29,13 @@ json document() {
 
 // What the checker finds, a line each. It comes from Maven Central: script/deps says where it is.
 std::vector<std::string> problems_of(const json& checked) {
-  const Transcript checkers = run_program({kSource + "script/deps", "checkers"});
+  const Transcript checkers = run_program({source_path("script/deps"), "checkers"});
   EXPECT_EQ(checkers.exit_code, 0) << checkers.text();
   if (checkers.lines.empty()) return {"no checkers"};
   const TempDir folder;
   std::ofstream(folder.path() + "/document.json") << checked.dump();
   const Transcript found = run_program({"java", "-cp", checkers.lines.back() + "/../jars/*",
-                                        kSource + "tests/clients/Asyncapi.java", folder.path() + "/document.json"});
+                                        source_path("tests/clients/Asyncapi.java"), folder.path() + "/document.json"});
   EXPECT_EQ(found.exit_code, 0) << found.text();
   return found.lines;
 }
@@ -99,7 +99,7 @@ TEST(AsyncApi, RecordsAreAsDescribed) {
     const Transcript done = application.run_command(command);
     EXPECT_EQ(done.exit_code, 0) << command[0] << ": " << done.text();
   }
-  const Transcript checked = application.described_by(kSource + kDocument);
+  const Transcript checked = application.described_by(source_path(kDocument));
   EXPECT_EQ(checked.exit_code, 0);
   EXPECT_THAT(checked.text(), Not(HasSubstr("wrong:")));
   const json channels = document()["channels"];

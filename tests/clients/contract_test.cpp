@@ -59,7 +59,7 @@ TEST(Partitioner, OfLibrdkafkaByDefaultIsMisrouted) {
     Application application;
     const std::string wrong = request(kKey) + "read dead-letter " + kKey +
                               " x reseq-seq=1 reseq-reason=misrouted reseq-source-topic=* reseq-source-partition=2 "
-                              "reseq-source-offset=0\n";
+                              "reseq-source-offset=0 reseq-first-written=*\n";
     EXPECT_THAT(differences(wrong, application.play(client, wrong, kDefault)), IsEmpty()) << application.log();
     const std::string right = request(kKey) + "read work " + kKey + " x reseq-seq=1 reseq-epoch=0 reseq-targets=*\n";
     EXPECT_THAT(differences(right, application.play(client, right)), IsEmpty()) << application.log();

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::test {
 
 std::vector<Fence> fences_of(std::string_view markdown) {
@@ -25,7 +27,7 @@ std::vector<Fence> fences_of(std::string_view markdown) {
 }
 
 std::string source_file(const std::string& path) {
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/" + path, std::ios::binary);
+  std::ifstream file(source_path(path), std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

@@ -17,13 +17,13 @@
 #include "tests/deployment/packages.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
 
 using testing::HasSubstr;
 
-const std::string kRoot = RESEQ_SOURCE_DIR;
 constexpr std::chrono::milliseconds kArrivalLimit{60'000};
 constexpr int kStopLimitMs = 30'000;
 constexpr int kInstallLimitMs = 120'000;
@@ -32,7 +32,7 @@ constexpr const char* kUser = "900:900";  // USER of the Dockerfile
 // Where script/deps has put the tools that Debian does not have.
 std::string checker(const std::string& name) {
   static const std::string kFolder = [] {
-    std::string printed = run_here({kRoot + "/script/deps", "checkers"}, kInstallLimitMs).text;
+    std::string printed = run_here({source_path("script/deps"), "checkers"}, kInstallLimitMs).text;
     if (!printed.empty()) printed.pop_back();
     return printed.substr(printed.find_last_of('\n') + 1);
   }();
@@ -51,7 +51,7 @@ std::string content_of(const std::string& file) {
 // The file with one text in place of another.
 std::string changed_copy(const TempDir& folder, const std::string& file, const std::string& from,
                          const std::string& to) {
-  std::string text = content_of(kRoot + "/" + file);
+  std::string text = content_of(source_path(file));
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   if (at != std::string::npos) text.replace(at, from.size(), to);
@@ -60,7 +60,7 @@ std::string changed_copy(const TempDir& folder, const std::string& file, const s
 }
 
 TEST(ComposeFile, IsValidForTheSchemaOfItsSpecification) {
-  const Outcome valid = validate(kRoot + "/docker-compose.yml");
+  const Outcome valid = validate(source_path("docker-compose.yml"));
   EXPECT_EQ(valid.code, 0) << valid.text;
   const TempDir folder;
   const Outcome wrong = validate(changed_copy(folder, "docker-compose.yml", "healthcheck:", "health_check:"));
@@ -69,7 +69,7 @@ TEST(ComposeFile, IsValidForTheSchemaOfItsSpecification) {
 }
 
 TEST(Dockerfile, IsCleanForItsLinter) {
-  const Outcome clean = run_here({checker("hadolint"), kRoot + "/Dockerfile"});
+  const Outcome clean = run_here({checker("hadolint"), source_path("Dockerfile")});
   EXPECT_EQ(clean.code, 0) << clean.text;
   const TempDir folder;
   const Outcome wrong = run_here({checker("hadolint"), changed_copy(folder, "Dockerfile", "debian:12-slim", "debian")});
@@ -79,7 +79,7 @@ TEST(Dockerfile, IsCleanForItsLinter) {
 
 // What its steps call is what these tests run, so nothing is done in an image that is done nowhere else.
 TEST(Dockerfile, RunsOnlyScriptsThatAreTestedHere) {
-  std::istringstream lines(std::regex_replace(content_of(kRoot + "/Dockerfile"), std::regex("\\\\\n *"), ""));
+  std::istringstream lines(std::regex_replace(content_of(source_path("Dockerfile")), std::regex("\\\\\n *"), ""));
   int steps = 0;
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("RUN ")) continue;
@@ -97,16 +97,27 @@ nlohmann::json services() {
   const Outcome told = run_here({checker("python"), "-c",
                                  "import json, sys, ruamel.yaml\n"
                                  "print(json.dumps(ruamel.yaml.YAML(typ='safe').load(open(sys.argv[1]))['services']))",
-                                 kRoot + "/docker-compose.yml"});
+                                 source_path("docker-compose.yml")});
   EXPECT_EQ(told.code, 0) << told.text;
   return nlohmann::json::parse(told.text, nullptr, false);
+}
+
+// What is published is for the machine that Compose runs on; the page comes to the container from its gateway.
+TEST(ComposeFile, PublishesOnLoopbackOnlyAndThePageToTheGateway) {
+  const nlohmann::json all = services();
+  for (const auto& [name, service] : all.items())
+    for (const std::string& port : service.value("ports", Words{})) EXPECT_TRUE(port.starts_with("127.0.0.1:")) << name;
+  const nlohmann::json& one = all.at("resequencer");
+  EXPECT_EQ(one.value("ports", Words{}), Words{"127.0.0.1:9464:9464"});
+  EXPECT_EQ(one.at("environment").at("RESEQ_HTTP_PAGE_GATEWAY"), "true");
 }
 
 class Containers : public testing::Test {
  protected:
   void SetUp() override {
     services_ = services();
-    const Outcome installed = machine_.run({kRoot + "/deploy/docker/install", packages().resequencer, packages().demo});
+    const Outcome installed =
+        machine_.run({source_path("deploy/docker/install"), packages().resequencer, packages().demo});
     ASSERT_EQ(installed.code, 0) << installed.text;
   }
 

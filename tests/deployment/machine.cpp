@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "tests/e2e/patience.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
@@ -15,8 +16,8 @@ namespace {
 
 constexpr int kLimitMs = 120'000;
 constexpr int kEndLimitMs = 10'000;
-constexpr std::chrono::milliseconds kReadyLimit{20'000};
-const std::string kHold = RESEQ_SOURCE_DIR "/tests/deployment/hold-machine";
+constexpr std::chrono::milliseconds kHoldLimit{20'000};
+const std::string kHold = source_path("tests/deployment/hold-machine");
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
@@ -50,7 +51,7 @@ Machine::Machine(Init init) : init_(init) {
   holder_ = std::make_unique<Process>(Words{"setpriv", "--pdeathsig", "KILL", kHold, folder_.path(), kind},
                                       folder_.path() + "/holder.log");
   const std::string ready = folder_.path() + "/ready";
-  (void)wait_until(kReadyLimit, [&] { return std::filesystem::exists(ready) || !holder_->running(); });
+  (void)wait_until(kHoldLimit, [&] { return std::filesystem::exists(ready) || !holder_->running(); });
   if (!std::filesystem::exists(ready)) throw std::runtime_error("no machine for the test: " + holder_->tail());
 }
 

@@ -4,6 +4,7 @@
 
 #include "tests/deployment/installed.h"
 #include "tests/deployment/packages.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -12,10 +13,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-TEST(Package, HasTheSameBytesWhenItIsBuiltAgain) {
+TEST(LongPackage, HasTheSameBytesWhenItIsBuiltAgain) {
   const Packages& built = packages();
   const Outcome before = run_here({"sha256sum", built.resequencer, built.demo});
-  const Outcome again = run_here({RESEQ_SOURCE_DIR "/script/package"}, 120'000);
+  const Outcome again = run_here({source_path("script/package")}, 120'000);
   ASSERT_EQ(again.code, 0) << again.text;
   EXPECT_EQ(run_here({"sha256sum", built.resequencer, built.demo}).text, before.text);
 }
@@ -50,7 +51,7 @@ TEST(Package, BringsAUnitThatIsRightAndExposesLittle) {
   EXPECT_EQ(security.code, 0) << security.text;
 }
 
-TEST(Package, KeepsConfigurationAndStateWhenItIsRemovedAndNothingWhenItIsPurged) {
+TEST(LongPackage, KeepsConfigurationAndStateWhenItIsRemovedAndNothingWhenItIsPurged) {
   Installed host(Init::kNone);
   ASSERT_EQ(host.machine
                 .shell("cp /etc/resequencer/example.toml /etc/resequencer/shop.toml; "
@@ -71,7 +72,7 @@ TEST(Package, KeepsConfigurationAndStateWhenItIsRemovedAndNothingWhenItIsPurged)
   EXPECT_NE(host.machine.run({"dpkg-query", "-W", "resequencer"}).code, 0);
 }
 
-TEST(Package, IsPurgedInOneStep) {
+TEST(LongPackage, IsPurgedInOneStep) {
   Installed host(Init::kNone);
   const Outcome purged = host.machine.run({"dpkg", "--purge", "resequencer"});
   EXPECT_EQ(purged.code, 0) << purged.text;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tests/deployment/machine.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
@@ -21,7 +22,7 @@ rm -r "$3/tree"
 )";
 
 Packages build() {
-  const Outcome built = run_here({RESEQ_SOURCE_DIR "/script/package"}, kBuildLimitMs);
+  const Outcome built = run_here({source_path("script/package")}, kBuildLimitMs);
   if (built.code != 0) throw std::runtime_error("script/package: " + built.text);
   Packages all;
   std::istringstream lines(built.text);

@@ -65,7 +65,9 @@ TEST_F(Unit, RunsWithNothingButWhatItNeeds) {
   EXPECT_THAT(journal(), Not(HasSubstr("level=error")));
 }
 
-TEST_F(Unit, GoesOnWithNewProgramsAndItsStateWhenThePackageIsUpgraded) {
+class LongUnit : public Unit {};
+
+TEST_F(LongUnit, GoesOnWithNewProgramsAndItsStateWhenThePackageIsUpgraded) {
   host_.configure_shop();
   start_shop();
   ASSERT_EQ(host_.machine.shell("echo '# changed here' >>/etc/resequencer/example.toml").code, 0);

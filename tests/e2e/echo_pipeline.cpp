@@ -21,14 +21,14 @@ std::int64_t steady_ms() {
       .count();
 }
 
-struct Result {
+struct EchoedResult {
   std::string key;
   std::optional<std::string> payload;
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
 // One result per target of a work record, with all its headers copied: the contract of a pipeline.
-std::vector<Result> results_of(const kafka::PlainRecord& work) {
+std::vector<EchoedResult> results_of(const kafka::PlainRecord& work) {
   if (work.key && work.key->starts_with(kSilentPrefix)) return {};
   std::vector<std::pair<std::string, std::string>> headers;
   std::string targets;
@@ -36,10 +36,10 @@ std::vector<Result> results_of(const kafka::PlainRecord& work) {
     headers.emplace_back(header.name, header.value.value_or(""));
     if (header.name == "reseq-targets") targets = header.value.value_or("");
   }
-  std::vector<Result> results;
+  std::vector<EchoedResult> results;
   std::istringstream names(targets);
   for (std::string target; std::getline(names, target, ',');) {
-    Result result{std::string(*work.key), std::nullopt, headers};
+    EchoedResult result{std::string(*work.key), std::nullopt, headers};
     if (work.payload) result.payload = std::string(*work.payload);
     result.headers.emplace_back("reseq-command", "sequence");
     result.headers.emplace_back("reseq-target", target);
@@ -80,14 +80,14 @@ void EchoPipeline::run() {
   if (!producer) return fail(producer.error());
 
   std::mt19937_64 random(seed_);
-  std::deque<Result> waiting;
+  std::deque<EchoedResult> waiting;
   const std::string commands = application_id_ + ".commands";
   while (!stop_) {
     auto polled = consumer.value()->poll(Milliseconds(waiting.empty() ? 50 : 0));
     if (!polled) return fail(polled.error());
     if (polled.value()) {
       active_at_ms_ = steady_ms();
-      for (Result& result : results_of(*polled.value())) {
+      for (EchoedResult& result : results_of(*polled.value())) {
         if (random() % 20 == 0) waiting.push_back(result);  // sent twice
         waiting.push_back(std::move(result));
       }
@@ -96,7 +96,7 @@ void EchoPipeline::run() {
     // Out of order: any of those that wait goes next.
     for (std::size_t sent = 0; sent < 200 && !waiting.empty(); ++sent) {
       std::swap(waiting.front(), waiting[random() % waiting.size()]);
-      const Result& result = waiting.front();
+      const EchoedResult& result = waiting.front();
       std::vector<Header> headers;
       for (const auto& [name, value] : result.headers) headers.push_back({name, value});
       auto queued = producer.value()->send(commands, result.key, result.payload, headers);

@@ -29,7 +29,6 @@ using testing::Each;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-const std::vector<std::string> kTargets = {"search", "catalogue"};
 constexpr Milliseconds kLimit{30'000};
 
 class WorkloadSpecification final : public judge::Specification {
@@ -74,7 +73,7 @@ class JudgeOfABroker : public testing::Test {
     judge::Case which;
     which.settings.application_id = run_.application_id();
     which.settings.bootstrap_servers = run_.connection().bootstrap_servers;
-    for (const std::string& name : kTargets) which.settings.targets.emplace_back().name = name;
+    for (const std::string& name : kTwoTargets) which.settings.targets.emplace_back().name = name;
     which.instance_folders = {run_.state_folder(1)};
     which.scratch_folder = scratch_.path() + "/copies";
     which.patience = Milliseconds(1'000);
@@ -107,8 +106,8 @@ class JudgeOfABroker : public testing::Test {
     ASSERT_TRUE(committed) << committed.error().message;
   }
 
-  Workload workload_{7, 2'000, 3, kTargets};
-  ResequencerRun run_{Broker::shared().bootstrap_servers(), unique_name("judged"), kTargets};
+  Workload workload_{7, 2'000, 3, kTwoTargets};
+  ResequencerRun run_{Broker::shared().bootstrap_servers(), unique_name("judged"), kTwoTargets};
   TempDir scratch_;
 };
 

@@ -21,10 +21,8 @@ namespace {
 using std::chrono::milliseconds;
 using testing::IsEmpty;
 
-const std::vector<std::string> kTargets = {"search", "catalogue"};
-
 void expect_outputs(const ResequencerRun& run, const Workload& workload) {
-  for (const std::string& target : kTargets) {
+  for (const std::string& target : kTwoTargets) {
     const auto outputs = read_outputs(run.connection(), run.topic("output." + target));
     EXPECT_GE(outputs.size(), workload.end().at(target).size());
     EXPECT_THAT(violations(outputs, workload.end().at(target)), IsEmpty()) << "target " << target;
@@ -36,9 +34,9 @@ TEST(Kill, WithOpenTransactionsLosesAndDoublesNothing) {
   const std::uint64_t seed = number_from("RESEQ_SEED", 20260101);
   const std::uint64_t documents = number_from("RESEQ_E2E_DOCUMENTS", 50'000);
   std::cout << "seed=" << seed << " documents=" << documents << std::endl;
-  const Workload workload(seed, documents, 3, kTargets);
+  const Workload workload(seed, documents, 3, kTwoTargets);
   Broker& broker = Broker::shared();
-  ResequencerRun run(broker.bootstrap_servers(), "kill" + std::to_string(::getpid()), kTargets);
+  ResequencerRun run(broker.bootstrap_servers(), "kill" + std::to_string(::getpid()), kTwoTargets);
   EchoPipeline pipeline(run.connection(), run.application_id(), seed);
 
   auto process = run.start(1);
@@ -68,6 +66,32 @@ TEST(Kill, WithOpenTransactionsLosesAndDoublesNothing) {
   EXPECT_EQ(process->wait(15'000), 0) << process->tail();
   std::cout << "requests=" << workload.requests().size() << " results=" << pipeline.results()
             << " kills_with_open_transaction=" << kills << " of=" << tries << std::endl;
+  expect_outputs(run, workload);
+}
+
+// All at once are taken over, born, killed in the middle of the load and taken over again.
+TEST(Kill, OfFiveHundredPartitionsLosesAndDoublesNothing) {
+  const std::uint64_t seed = number_from("RESEQ_SEED", 20260101);
+  const Workload workload(seed, 3'000, 2, kTwoTargets);
+  ResequencerRun run(Broker::shared().bootstrap_servers(), unique_name("many"), kTwoTargets,
+                     "init.partitions = 500\ninit.output_partitions = 500\n");
+  EchoPipeline pipeline(run.connection(), run.application_id(), seed);
+  auto process = run.start(1);
+  const std::atomic<bool> never = false;
+  std::jthread source([&] { Source(run).send(workload, 0, workload.requests().size(), milliseconds(1'000), never); });
+  ASSERT_TRUE(wait_until(2 * kPatience, [&] { return pipeline.results() > 500; })) << process->tail();
+  process->signal(SIGKILL);
+  ASSERT_EQ(process->wait(5'000), 128 + SIGKILL) << process->tail();
+  process = run.start(1);
+  source.join();
+  const bool drained = wait_until(3 * kPatience, [&] {
+    return !process->running() || !pipeline.failure().empty() ||
+           (run.drained() && pipeline.idle_ms() > 3'000 && run.drained());
+  });
+  ASSERT_TRUE(drained && process->running()) << process->tail();
+  ASSERT_EQ(pipeline.failure(), "");
+  process->signal(SIGTERM);
+  EXPECT_EQ(process->wait(30'000), 0) << process->tail();
   expect_outputs(run, workload);
 }
 

@@ -1,6 +1,7 @@
 #include "tests/e2e/outputs.h"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 
@@ -12,7 +13,7 @@ namespace reseq::test {
 
 namespace {
 
-constexpr Milliseconds kLimit{10'000};
+constexpr Milliseconds kReadLimit{10'000};
 
 Released released_of(const kafka::PlainRecord& record) {
   Released released;
@@ -33,9 +34,9 @@ Released released_of(const kafka::PlainRecord& record) {
 void read_all(const kafka::Connection& connection, const std::string& topic,
               const std::function<void(const kafka::PlainRecord&)>& visit) {
   auto admin = good(kafka::Admin::open(connection));
-  const auto ends = good(admin->stable_ends(topic, kLimit));
+  const auto ends = good(admin->stable_ends(topic, kReadLimit));
   auto consumer = good(kafka::GroupConsumer::open(connection));
-  if (auto assigned = consumer->assign_all(topic, {}, kLimit); !assigned)
+  if (auto assigned = consumer->assign_all(topic, {}, kReadLimit); !assigned)
     throw std::runtime_error(assigned.error().message);
 
   const auto reached = [&] {
@@ -46,15 +47,15 @@ void read_all(const kafka::Connection& connection, const std::string& topic,
              });
     });
   };
-  for (int idle = 0; idle < 100;) {
+  // The end of each partition is nothing, too.
+  using Clock = std::chrono::steady_clock;
+  for (auto heard = Clock::now(); Clock::now() - heard < std::chrono::milliseconds(kReadLimit.value());) {
     const auto polled = good(consumer->poll(Milliseconds(100)));
     if (polled) {
       visit(*polled);
-      idle = 0;
+      heard = Clock::now();
     } else if (reached()) {
       return;
-    } else {
-      ++idle;
     }
   }
   throw std::runtime_error("the end of " + topic + " was not reached");
@@ -68,7 +69,7 @@ std::vector<Released> read_outputs(const kafka::Connection& connection, const st
 
 OverdueWatch::OverdueWatch(const kafka::Connection& connection, const std::string& topic)
     : consumer_(good(kafka::GroupConsumer::open(connection))) {
-  if (auto assigned = consumer_->assign_all(topic, {}, kLimit); !assigned)
+  if (auto assigned = consumer_->assign_all(topic, {}, kReadLimit); !assigned)
     throw std::runtime_error(assigned.error().message);
 }
 

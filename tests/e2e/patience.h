@@ -11,6 +11,9 @@
 
 namespace reseq::test {
 
+// Nothing that is waited for in these tests takes longer, or it hangs; what may take longer has a limit of its own.
+inline constexpr std::chrono::milliseconds kPatience{60'000};
+
 // False: the limit is over and the condition still does not hold.
 inline bool wait_until(std::chrono::milliseconds limit, const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + limit;

@@ -14,7 +14,7 @@ namespace reseq::test {
 
 namespace {
 
-constexpr Milliseconds kLimit{10'000};
+constexpr Milliseconds kAskLimit{10'000};
 
 // Asks again while the answer may change by itself: topics are new, leaders move.
 template <typename Ask>
@@ -51,6 +51,12 @@ void ResequencerRun::create_topics() {
   if (init.wait(60'000) != 0) throw std::runtime_error("init failed: " + init.tail());
 }
 
+void ResequencerRun::make_anew(const std::string& role) {
+  const std::string name = topic(role);
+  good(admin_->delete_topics({&name, 1}, kAskLimit));
+  create_topics();
+}
+
 std::unique_ptr<Process> ResequencerRun::start(int instance, const std::vector<std::string>& environment) {
   std::vector<std::string> argv = {"env"};
   argv.insert(argv.end(), environment.begin(), environment.end());
@@ -60,17 +66,17 @@ std::unique_ptr<Process> ResequencerRun::start(int instance, const std::vector<s
 
 bool ResequencerRun::drained() {
   for (const std::string& input : {topic("requests"), topic("commands")})
-    if (answer([&] { return admin_->lag(application_id_, input, kLimit); }) != 0) return false;
+    if (answer([&] { return admin_->lag(application_id_, input, kAskLimit); }) != 0) return false;
   return true;
 }
 
 std::map<int, std::int64_t> ResequencerRun::open_transactions() {
-  const auto stable_ends = [&] { return admin_->stable_ends(topic("changelog"), kLimit); };
+  const auto stable_ends = [&] { return admin_->stable_ends(topic("changelog"), kAskLimit); };
   const auto stable = answer(stable_ends);
   std::vector<kafka::TopicPartition> partitions;
   for (const kafka::PlainOffset& end : stable) partitions.push_back({kafka::TopicIndex(0), end.partition});
   // Asked second: a stable end that is older than the high watermark by one commit is a race, so look again.
-  const auto high = answer([&] { return watcher_->high_watermarks(partitions, kLimit); });
+  const auto high = answer([&] { return watcher_->high_watermarks(partitions, kAskLimit); });
   const auto again = answer(stable_ends);
   std::map<int, std::int64_t> open;
   for (std::size_t i = 0; i < again.size(); ++i)

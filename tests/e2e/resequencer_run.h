@@ -27,6 +27,9 @@ class ResequencerRun {
   // A process with instance.id = instance. `environment` (NAME=value) is added to that of the test.
   [[nodiscard]] std::unique_ptr<Process> start(int instance, const std::vector<std::string>& environment = {});
 
+  // Deletes a topic and makes it again, without its records.
+  void make_anew(const std::string& role);
+
   // No input waits: the group's offsets are at the stable ends of requests and commands.
   [[nodiscard]] bool drained();
   // Partitions of the changelog whose last stable offset is behind the high watermark, each with the former: a

@@ -10,6 +10,9 @@
 
 namespace reseq::test {
 
+// Of an application whose requests name one of them or none.
+inline const std::vector<std::string> kTwoTargets = {"search", "catalogue"};
+
 struct WorkloadRequest {
   std::string id;
   std::uint64_t sequence = 0;

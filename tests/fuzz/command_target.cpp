@@ -56,6 +56,8 @@ void check(const Reading& reading, const Request& request) {
   const bool says_nothing = !reading.found.has(HeaderKind::kOp);
   if (!reading.context.tap && !reading.record.payload)
     RESEQ_ASSERT(request.what.op == Op::kDelete, "an upsert without a payload");
+  if (reading.context.explicit_deletes && says_nothing)
+    RESEQ_ASSERT(request.what.op == Op::kUpsert, "a delete that nobody asked for");
   if (says_nothing && reading.record.payload) RESEQ_ASSERT(request.what.op == Op::kUpsert, "a delete of itself");
   RESEQ_ASSERT(request.work_bytes > reading.record.key->size(), "a bound below the record");
 }

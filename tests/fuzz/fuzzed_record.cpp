@@ -64,7 +64,9 @@ FuzzedRecord read_record(Pieces& pieces) {
   codec::DecodeContext context;
   context.sequence_kind = static_cast<SequenceKind>(pieces.below(4));
   context.partitioner = static_cast<Partitioner>(pieces.below(3));
-  context.cloudevents = pieces.below(2) == 1;
+  const std::size_t profile = pieces.below(4);
+  context.cloudevents = profile % 2 == 1;
+  context.explicit_deletes = profile >= 2;
   context.targets = &table_of(pieces.below(4));
   context.partitions = 1 + static_cast<std::int32_t>(pieces.below(3));
   context.tap = pieces.flag();

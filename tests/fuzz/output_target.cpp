@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/assert.h"
+#include "codec/dead_letter.h"
 #include "codec/header_names.h"
 #include "codec/sequence_text.h"
 #include "fuzzed_record.h"
@@ -101,6 +102,8 @@ void check_dead_letter(const Writing& write, Reason reason, const std::optional<
     RESEQ_ASSERT(count_of(headers, name) == (told ? 1U : 0U), "an account that is not ours");
   };
   is_ours(header::kExpectedSeq, expected.has_value());
+  const auto first = codec::parse_first_written(last_of(headers, header::kFirstWritten).value_or(""));
+  RESEQ_ASSERT(first && *first <= write.input.timestamp, "a letter that is younger than its input");
   is_ours(header::kPayloadOmitted, write.input.payload && !letter.payload);
   is_ours(header::kHeadersOmitted, !letter.takes_input_headers);
   is_ours(header::kKeyOmitted, write.input.key && !letter.key);

@@ -135,6 +135,26 @@ TEST(Golden, RowWithExtensions) {
   expect_row("row-extensions", "doc-1", row);
 }
 
+TEST(Golden, RowWithDeletions) {
+  Row row;
+  row.groups.push_back({{Epoch(), number("17"), Revision()}, true, TargetSet(), TargetSet(3), TargetSet()});
+  row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16);
+  row.deletions.push_back({TargetNumber(1), row.groups[0].order, UnixMs(1'709'164'799'000)});
+  row.deletions.push_back({TargetNumber(0), row.groups[0].order, UnixMs(1'709'164'800'000)});
+  row.extensions = std::string("\x02\x01?", 3);
+  expect_row("row-deletions", "doc-1", row);
+}
+
+TEST(Golden, RowWithReleasesMeanwhile) {
+  Row row = minimal();
+  row.groups[0].pending = TargetSet(7);
+  row.since.push_back({TargetSet(7), UnixMs(1'709'164'700'000)});
+  row.meanwhile.push_back({TargetSet(5), UnixMs(1'709'164'799'000)});
+  row.meanwhile.push_back({TargetSet(2), UnixMs(1'709'164'800'000)});
+  row.extensions = std::string("\x02\x01?", 3);
+  expect_row("row-meanwhile", "doc-1", row);
+}
+
 TEST(Golden, Meta) {
   Meta meta;
   meta.state.clock = Version(std::uint64_t{1'709'164'800'000} << 16);
@@ -153,6 +173,16 @@ TEST(Golden, Meta) {
   meta.swept_to = "DD";
   meta.config_hash = 0x1122334455667788;
   expect_single("meta", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+TEST(Golden, MetaWithPinsOfAPausedPartition) {
+  Meta meta;
+  meta.state.paused = true;
+  meta.positions = {{Role::kRequests, Offset(128)}, {Role::kControl, Offset(0)}, {Role::kCommands, Offset(66)}};
+  meta.pins = {{Role::kRequests, Offset(127), UnixMs(1'709'164'800'000), 0x0123456789ABCDEF},
+               {Role::kCommands, Offset(64), UnixMs(-1), 7}};
+  meta.extensions = std::string("\x04\x01?", 3);
+  expect_single("meta-pins", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
 TEST(Golden, Targets) {

@@ -4,10 +4,12 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::golden {
 
 std::map<std::string, std::string> read_hex_file(const std::string& name) {
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/tests/golden/" + name + ".hex");
+  std::ifstream file(test::source_path("tests/golden/" + name + ".hex"));
   EXPECT_TRUE(file.is_open()) << name;
   std::map<std::string, std::string> sections;
   std::string* section = nullptr;

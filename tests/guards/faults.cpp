@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using Environment = std::vector<std::string>;
 
-constexpr milliseconds kPatience{90'000};
+constexpr milliseconds kTrialPatience{90'000};
 // The shortest session that brokers allow: it is what a trial spends its time with.
 const std::string kToml = "session.timeout.ms = 6000\n";
 const std::string kTarget = "[[target]]\nname = \"search\"\n";
@@ -35,7 +35,7 @@ void require(bool happened, const std::string& what) {
 }
 
 void wait_for(const std::string& what, const std::function<bool()>& condition) {
-  require(wait_until(kPatience, condition), what);
+  require(wait_until(kTrialPatience, condition), what);
 }
 
 void wait_for_log(const Shop& shop, int instance, const std::string& text) {
@@ -204,6 +204,27 @@ std::string slow_host_takes_over(const Environment& environment) {
   return after > before ? "" : "version " + std::to_string(after) + " follows " + std::to_string(before);
 }
 
+// While nothing runs a topic is deleted and made anew, and gets more records than the old one had.
+std::string input_made_anew(const Environment& environment) {
+  Shop shop(kToml + kTarget);
+  shop.run_program("resequencer-faulty");
+  shop.start(1, environment);
+  for (const char* id : {"book", "toy", "game"}) shop.request(id, "1");
+  shop.settle();
+  require(shop.stop(1) == 0, "the process stops");
+  shop.make_anew("requests");
+  constexpr std::size_t kNew = 5;
+  for (std::size_t i = 0; i < kNew; ++i) shop.request("new-" + std::to_string(i), "1");
+  shop.start(1, environment);
+  const std::size_t before = 3;
+  wait_for("the process judges the input", [&] {
+    return shop.log(1).find("reason=input_replaced") != std::string::npos || shop.work().size() > before;
+  });
+  const std::size_t decided = shop.work().size() - before;
+  (void)shop.stop(1);
+  return decided == 0 ? "" : "decided " + std::to_string(decided) + " of " + std::to_string(kNew);
+}
+
 }  // namespace
 
 const std::vector<Fault>& faults() {
@@ -213,6 +234,7 @@ const std::vector<Fault>& faults() {
       {"OpenTransactionInTheChangelog", "high_watermark", open_transaction_in_the_changelog},
       {"CopyOlderThanTheTombstones", "tombstone_horizon", copy_older_than_the_tombstones},
       {"SlowHostTakesOver", "clock_restored", slow_host_takes_over},
+      {"InputMadeAnew", "pinned_inputs", input_made_anew},
   };
   return kFaults;
 }

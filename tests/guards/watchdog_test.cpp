@@ -1,8 +1,11 @@
-// A worker that never comes back from a call ends its process, which is started anew and goes on.
+// A worker that never comes back from a call ends its process, which is started anew and goes on. One that is slow
+// because its disk is does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sysexits.h>
 
+#include "tests/chaos/nemesis/host.h"
+#include "tests/e2e/patience.h"
 #include "tests/shop/shop.h"
 
 namespace reseq::test {
@@ -22,6 +25,26 @@ TEST(Watchdog, EndsAProcessWhoseWorkerIsStuckInATransaction) {
   shop.start(1);
   shop.settle();
   EXPECT_THAT(shop.work(), ElementsAre("book 1 -> search"));
+  EXPECT_EQ(shop.stop(1), EX_OK);
+}
+
+// Some twenty writes a second: each checkpoint takes several times as long as a step may.
+TEST(Watchdog, WaitsForADiskThatIsSlowAndThePartitionCatchesUp) {
+  constexpr int kDocuments = 4'000;
+  Shop shop("checkpoint_rows_max = 2000\n[[target]]\nname = \"search\"\n");
+  shop.run_program("resequencer-faulty");
+  const ResequencerRun& application = shop.application();
+  chaos::Host host(application.log_file(1) + ".host", application.state_folder(1));
+  std::vector<std::string> environment = host.environment();
+  environment.emplace_back("RESEQ_STUCK_AFTER_MS=2000");
+  for (int i = 0; i < kDocuments; ++i) shop.request("document-" + std::to_string(i), "1");
+  host.slow_disk(std::chrono::milliseconds(50));
+  shop.start(1, environment);
+  shop.settle();
+  EXPECT_THAT(shop.work(), testing::SizeIs(kDocuments));
+  const auto slow = [&] { return shop.log(1).find("checkpoint=slow") != std::string::npos; };
+  EXPECT_TRUE(wait_until(std::chrono::minutes(1), slow)) << shop.log(1);
+  host.slow_disk(std::chrono::milliseconds(0));
   EXPECT_EQ(shop.stop(1), EX_OK);
 }
 

@@ -19,7 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Ends = std::map<kafka::TopicPartition, Offset>;
 
-constexpr Milliseconds kAskLimit{30'000};
 constexpr Milliseconds kPollSlice{200};
 constexpr Milliseconds kStallLimit{60'000};
 

@@ -11,6 +11,9 @@
 
 namespace reseq::judge {
 
+// For each question to the brokers.
+inline constexpr Milliseconds kAskLimit{30'000};
+
 // From the beginning of each log to its high watermark. An open transaction is waited for until `patience` is over;
 // then it is told, and what lies behind it is not read. An error: the brokers cannot be read.
 Result<> read_history(const runtime::Application& application, Milliseconds patience, History& history,

@@ -112,7 +112,8 @@ void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order
   }
 }
 
-// A target that a program registered later on, or gave up: then nothing older is released for it.
+// A target that a program registered later on, or gave up: then nothing older is released for it. A REGISTER counts
+// whatever the engine said to it, unless it became a dead letter or a delete for all stands above it.
 void ExpectedEnd::take_command(const Decided& decided) {
   const Record& record = decided.record;
   if (!record.key) return;
@@ -121,11 +122,13 @@ void ExpectedEnd::take_command(const Decided& decided) {
   const auto result_for = header_of(record, header::kTarget);
   const Order order = order_in(record);
   if (command == "sequence" && result_for) answered_[id].insert({std::string(*result_for), order});
-  const bool registers = decided.decision.outcome == Outcome::kRegistered && command == "register";
+  const bool registers = command == "register" && decided.decision.outcome != Outcome::kDeadLettered;
   const bool gives_up = decided.decision.outcome == Outcome::kRemoved && result_for && *result_for != "*";
   if (!registers && !gives_up) return;
   const auto name = registers ? header_of(record, header::kTargets) : result_for;
-  Target& target = documents_[id].targets[std::string(name.value_or(""))];
+  Document& document = documents_[id];
+  if (registers && document.barrier && order < *document.barrier) return;
+  Target& target = document.targets[std::string(name.value_or(""))];
   target.asked = std::max(target.asked, std::optional(order));
 }
 

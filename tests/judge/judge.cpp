@@ -11,12 +11,6 @@
 
 namespace reseq::judge {
 
-namespace {
-
-constexpr Milliseconds kAskLimit{30'000};
-
-}  // namespace
-
 Result<Judgement> judge(const Case& which, const Specification& specification) {
   runtime::Application application(which.settings);
   auto cluster = kafka::open_cluster(runtime::cluster_settings_of(application, std::nullopt));

@@ -17,7 +17,7 @@ void append_bytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-void append_optional(std::string& out, const std::optional<std::string_view>& value) {
+void append_field(std::string& out, const std::optional<std::string_view>& value) {
   out.push_back(value ? '+' : '-');
   if (value) append_bytes(out, *value);
 }
@@ -44,11 +44,11 @@ std::uint64_t number_of(const Record& record, std::string_view name) {
 
 Digest fingerprint(const Record& record) {
   std::string all = std::to_string(record.timestamp.value());
-  append_optional(all, record.key);
-  append_optional(all, record.payload);
+  append_field(all, record.key);
+  append_field(all, record.payload);
   for (const Header& header : record.headers) {
     append_bytes(all, header.name);
-    append_optional(all, header.value);
+    append_field(all, header.value);
   }
   const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
   return {hash.low64, hash.high64};

@@ -195,7 +195,9 @@ bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<c
                                       application_.partitioner,
                                       application_.partitions,
                                       setting_->context.intake == engine::Intake::kTap,
-                                      application_.cloudevents};
+                                      application_.cloudevents,
+                                      application_.headers_max,
+                                      application_.explicit_deletes};
   inputs.reserve(replayed.inputs.size());
   for (const Decided& one : replayed.inputs) {
     inputs.push_back({one.role,

@@ -9,12 +9,10 @@
 namespace reseq::test {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr milliseconds kPatience{60'000};
 constexpr int kAnswered = 300;
 
 std::vector<std::string> two_hours_ago() {
@@ -45,6 +43,29 @@ TEST(Downtime, MakesOverdueOnlyWhatTheLogDoesNotAnswer) {
   shop.settle();
   EXPECT_EQ(shop.released("search").back(), "silent 1");
   EXPECT_THAT(shop.dead_letters(), IsEmpty());
+}
+
+// An hour without a result is told of, also of a document that changes faster than the pipeline works; a result that is
+// not the newest does not pass all the same.
+TEST(Defaults, TellOfALostResultAndOfADocumentThatNeverRests) {
+  Shop shop("[[target]]\nname = \"search\"\n");
+  shop.start(1, two_hours_ago());
+  for (const char* id : {"busy", "silent"}) shop.request(id, "1");
+  shop.settle();
+  shop.kill();
+  EXPECT_THAT(shop.events(), IsEmpty());
+
+  shop.start();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return shop.records("events").size() == 2; }));
+  EXPECT_THAT(shop.events(), testing::UnorderedElementsAre("busy 1 overdue", "silent 1 overdue"));
+  shop.request("busy", "2");
+  shop.settle();
+  shop.result("busy", "1", "search");
+  shop.settle();
+  EXPECT_THAT(shop.released("search"), IsEmpty());
+  shop.result("busy", "2", "search");
+  shop.settle();
+  EXPECT_THAT(shop.released("search"), ElementsAre("busy 2"));
 }
 
 TEST(WatermarkRetention, ForgetsCompletedDocumentsAndDecidesWhatWaitsBeforeThat) {

@@ -13,18 +13,18 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 // Two partitions: every document lives in one of them, a RESET has to reach both.
-const std::vector<std::string> kBooks = {"book-0", "book-1", "book-2", "book-3"};
+const std::vector<std::string> kFourBooks = {"book-0", "book-1", "book-2", "book-3"};
 
-std::vector<std::string> each(const std::string& what) {
+std::vector<std::string> each_of_four(const std::string& what) {
   std::vector<std::string> lines;
-  for (const std::string& book : kBooks) lines.push_back(book + " " + what);
+  for (const std::string& book : kFourBooks) lines.push_back(book + " " + what);
   return lines;
 }
 
 TEST(Reset, LetsTheCounterOfAProducerStartAgain) {
   Shop shop("events = \"all\"\n[[target]]\nname = \"search\"\n", 2);
   shop.start();
-  for (const auto& book : kBooks) shop.request(book, "100");
+  for (const auto& book : kFourBooks) shop.request(book, "100");
   shop.settle();
 
   // The counter starts again. What is in flight is compared with its document, not with the partition.
@@ -34,10 +34,10 @@ TEST(Reset, LetsTheCounterOfAProducerStartAgain) {
   shop.settle();
   EXPECT_THAT(shop.released("search"), ElementsAre("book-0 100"));
 
-  for (const auto& book : kBooks) shop.request(book, "1");
+  for (const auto& book : kFourBooks) shop.request(book, "1");
   shop.settle();
-  std::vector<std::string> forwarded = each("100 -> search");
-  for (const auto& line : each("1:1 -> search")) forwarded.push_back(line);
+  std::vector<std::string> forwarded = each_of_four("100 -> search");
+  for (const auto& line : each_of_four("1:1 -> search")) forwarded.push_back(line);
   EXPECT_THAT(shop.work(), testing::UnorderedElementsAreArray(forwarded));
 
   // Old results are behind now, results without an epoch could be old ones, those of the new counter pass.
@@ -55,9 +55,9 @@ TEST(Reset, LetsTheCounterOfAProducerStartAgain) {
   shop.settle();
   EXPECT_EQ(shop.stop(), 0);
   shop.start();
-  for (const auto& book : kBooks) shop.request(book, "2");
+  for (const auto& book : kFourBooks) shop.request(book, "2");
   shop.settle();
-  for (const auto& line : each("1:2 -> search")) forwarded.push_back(line);
+  for (const auto& line : each_of_four("1:2 -> search")) forwarded.push_back(line);
   EXPECT_THAT(shop.work(), testing::UnorderedElementsAreArray(forwarded));
 
   // A request of the old counter that is sent again behind the RESET counts as new. A producer that names epochs itself

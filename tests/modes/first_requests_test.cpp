@@ -1,4 +1,4 @@
-// A result is never judged before the request that it may belong to (DESIGN 5, "Requests first"): with a pipeline that
+// A result is never judged before the request that it may belong to: with a pipeline that
 // reads `requests` itself the result can lie in `commands` long before the resequencer has read the request.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

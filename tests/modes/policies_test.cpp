@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kTargets = R"(
+constexpr const char* kSearchAndLake = R"(
   [[target]]
   name = "search"
   [[target]]
@@ -39,7 +39,7 @@ void play(Shop& shop) {
 }
 
 TEST(Policies, DeadLetterWhatFitsNothingUnlessToldOtherwise) {
-  Shop shop(kTargets);
+  Shop shop(kSearchAndLake);
   shop.start();
   play(shop);
   EXPECT_THAT(shop.dead_letters(),
@@ -55,7 +55,7 @@ TEST(Policies, DropOrRedirectWhenToldSo) {
   Shop shop(
       "on_unregistered = \"drop\"\non_unregistered_target = \"drop\"\non_missing = \"topic\"\nevents = \"all\"\n"
       "on_missing_topic = \"" +
-      lost + "\"\n" + kTargets);
+      lost + "\"\n" + kSearchAndLake);
   shop.start();
   play(shop);
   EXPECT_THAT(shop.dead_letters(), IsEmpty());
@@ -71,7 +71,7 @@ TEST(Policies, DropOrRedirectWhenToldSo) {
 }
 
 TEST(Policies, StopAtAResultWithoutASequenceAndGoOnWhenThePolicyIsChanged) {
-  Shop shop("on_missing = \"stop\"\nevents = \"none\"\n" + std::string(kTargets), 2);
+  Shop shop("on_missing = \"stop\"\nevents = \"none\"\n" + std::string(kSearchAndLake), 2);
   shop.start();
   for (const char* id : {"before-1", "before-2", "after-1", "after-2"}) shop.request(id, "1");
   shop.settle();
@@ -97,6 +97,30 @@ TEST(Policies, StopAtAResultWithoutASequenceAndGoOnWhenThePolicyIsChanged) {
   EXPECT_THAT(shop.dead_letters(),
               testing::UnorderedElementsAre("after-1  missing_sequence", "after-2  missing_sequence"));
   EXPECT_THAT(shop.events(), IsEmpty());
+}
+
+TEST(Deletes, ThatAreExplicitAreNoneWhenAWorkerLosesThePayload) {
+  Shop shop("deletes = \"explicit\"\nevents = \"all\"\n" + std::string(kSearchAndLake));
+  shop.start();
+  shop.request("book", "5");
+  shop.request("gone", "1", {{"reseq-op", "delete"}});
+  shop.send("requests", "lost", std::nullopt, {{"reseq-seq", "1"}});
+  shop.settle();
+  TextHeaders result = kResult;
+  result.emplace_back("reseq-seq", "5");
+  shop.send("commands", "book", std::nullopt, result);
+  shop.settle();
+  EXPECT_THAT(shop.released("search"), IsEmpty()) << "a worker's None is no delete";
+  EXPECT_THAT(shop.dead_letters(),
+              testing::UnorderedElementsAre("lost 1 op_payload_conflict", "book 5 op_payload_conflict"));
+  shop.result("book", "5", "search");
+  result = kResult;
+  result.emplace_back("reseq-seq", "1");
+  result.emplace_back("reseq-op", "delete");
+  shop.send("commands", "gone", std::nullopt, result);
+  shop.settle();
+  EXPECT_THAT(shop.released("search"), testing::UnorderedElementsAre("book 5", "gone 1 delete"));
+  EXPECT_EQ(shop.stop(), 0);
 }
 
 }  // namespace

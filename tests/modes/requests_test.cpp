@@ -11,7 +11,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kTargets = R"(
+constexpr const char* kRoutedTargets = R"(
   events = "all"
   [[target]]
   name = "search"
@@ -34,7 +34,7 @@ constexpr const char* kTargets = R"(
 )";
 
 TEST(Reprocess, IsANewRevisionForTheTargetsThatAreNotRemoved) {
-  Shop shop(kTargets);
+  Shop shop(kRoutedTargets);
   shop.start();
   shop.request("book", "5", {{"reseq-targets", "search,catalogue,lake"}});
   shop.settle();
@@ -73,7 +73,7 @@ TEST(Reprocess, IsANewRevisionForTheTargetsThatAreNotRemoved) {
 }
 
 TEST(Routes, DecideTheTargetsOfARequestWithoutAList) {
-  Shop shop(kTargets);
+  Shop shop(kRoutedTargets);
   shop.start();
   shop.request("toys/1", "1");
   shop.request("books/1", "1");

@@ -19,11 +19,11 @@ constexpr const char* kToml = R"(
   [[target]]
   name = "search"
 )";
-const std::vector<std::string> kBooks = {"book-0", "book-1", "book-2", "book-3", "book-4", "book-5"};
+const std::vector<std::string> kSixBooks = {"book-0", "book-1", "book-2", "book-3", "book-4", "book-5"};
 
-std::vector<std::string> each(const std::string& what) {
+std::vector<std::string> each_of_six(const std::string& what) {
   std::vector<std::string> lines;
-  for (const std::string& book : kBooks) lines.push_back(book + " " + what);
+  for (const std::string& book : kSixBooks) lines.push_back(book + " " + what);
   return lines;
 }
 
@@ -34,23 +34,23 @@ TEST(Takeover, KeepsTheEpochOfAResetAndWhoHasWaitedForHowLong) {
   shop.wait_for_owners();
 
   shop.reset(7);
-  for (const auto& book : kBooks) shop.request(book, "1");
+  for (const auto& book : kSixBooks) shop.request(book, "1");
   shop.settle();
-  EXPECT_THAT(shop.work(), UnorderedElementsAreArray(each("7:1 -> search")));
+  EXPECT_THAT(shop.work(), UnorderedElementsAreArray(each_of_six("7:1 -> search")));
   shop.kill(1);
 
   // The requests of one partition are read six seconds later. No epoch is sent, and each document has waited since its
   // first request, so what is older than the newest request passes as well.
-  for (const auto& book : kBooks) shop.request(book, "2");
+  for (const auto& book : kSixBooks) shop.request(book, "2");
   shop.settle();
-  EXPECT_THAT(shop.work(), IsSupersetOf(each("7:2 -> search")));
-  for (const auto& book : kBooks) shop.result(book, "7:1", "search");
+  EXPECT_THAT(shop.work(), IsSupersetOf(each_of_six("7:2 -> search")));
+  for (const auto& book : kSixBooks) shop.result(book, "7:1", "search");
   shop.settle();
-  EXPECT_THAT(shop.released("search"), UnorderedElementsAreArray(each("7:1")));
-  for (const auto& book : kBooks) shop.result(book, "7:2", "search");
+  EXPECT_THAT(shop.released("search"), UnorderedElementsAreArray(each_of_six("7:1")));
+  for (const auto& book : kSixBooks) shop.result(book, "7:2", "search");
   shop.settle();
-  std::vector<std::string> all = each("7:1");
-  for (const auto& line : each("7:2")) all.push_back(line);
+  std::vector<std::string> all = each_of_six("7:1");
+  for (const auto& line : each_of_six("7:2")) all.push_back(line);
   EXPECT_THAT(shop.released("search"), UnorderedElementsAreArray(all));
   std::set<int> partitions;
   for (const Seen& seen : shop.records("output.search")) partitions.insert(seen.partition);

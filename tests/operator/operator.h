@@ -13,6 +13,9 @@
 
 namespace reseq::test {
 
+// What one step of an operator may take: a subcommand, or an end that was asked for.
+inline constexpr int kStepLimitMs = 60'000;
+
 struct Ran {
   int code = 0;
   std::string text;       // stdout and stderr together
@@ -34,7 +37,7 @@ class Operator {
   std::vector<std::string> in_front = {};     // a program that runs ours, with its arguments
 
   // Runs a subcommand to its end, for instance {"check", "--skip-state"}; --config is added.
-  Ran run(const std::vector<std::string>& subcommand, int limit_ms = 60'000);
+  Ran run(const std::vector<std::string>& subcommand, int limit_ms = kStepLimitMs);
   // Starts `resequencer run`; its log is log_file().
   std::unique_ptr<Process> start();
   // Starts it, waits until it reads every partition, and hands it over.

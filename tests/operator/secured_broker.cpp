@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::test {
 
 namespace {
 
-constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
-constexpr int kLimitMs = 120'000;
+const std::string kScript = source_path("script/kafka");
+constexpr int kBrokerLimitMs = 120'000;
 
 }  // namespace
 
@@ -17,13 +19,13 @@ SecuredBroker::SecuredBroker(const std::string& user, const std::string& passwor
   Process start(
       {kScript, "start", "--dir", dir(), "--while", std::to_string(::getpid()), "--sasl", user + ":" + password},
       folder_.path() + "/log");
-  if (start.wait(kLimitMs) != 0) throw std::runtime_error("no broker with passwords: " + start.tail());
+  if (start.wait(kBrokerLimitMs) != 0) throw std::runtime_error("no broker with passwords: " + start.tail());
   std::ifstream(dir() + "/bootstrap") >> address_;
 }
 
 SecuredBroker::~SecuredBroker() {
   Process wipe({kScript, "wipe", "--dir", dir()}, folder_.path() + "/log");
-  (void)wipe.wait(kLimitMs);
+  (void)wipe.wait(kBrokerLimitMs);
 }
 
 }  // namespace reseq::test

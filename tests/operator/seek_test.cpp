@@ -15,7 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kLimitMs = 60'000;
 constexpr std::chrono::milliseconds kWait{60'000};
 constexpr int kDocuments = 20;
 
@@ -38,7 +37,7 @@ class Seeking : public testing::Test {
 
   static void stop(Process& process) {
     process.signal(SIGTERM);
-    EXPECT_EQ(process.wait(kLimitMs), EX_OK) << process.tail();
+    EXPECT_EQ(process.wait(kStepLimitMs), EX_OK) << process.tail();
   }
 
   int released(int sequence) {

@@ -1,4 +1,5 @@
 // What the subcommands print and do when all is well.
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class Subcommands : public testing::Test {
  protected:
@@ -22,14 +24,25 @@ class Subcommands : public testing::Test {
 TEST_F(Subcommands, InitSaysWhatItWouldDoAndThenDoesIt) {
   const Ran dry = shop.run({"init", "--dry-run"});
   EXPECT_EQ(dry.code, EX_OK) << dry.text;
-  EXPECT_THAT(dry.text, HasSubstr("would be created  " + shop.topic("requests") + " partitions=4\n"));
+  EXPECT_THAT(dry.text, HasSubstr("would be created  " + shop.topic("requests") + " partitions=4 replicas=1\n"));
   EXPECT_EQ(shop.run({"check"}).code, EX_CONFIG) << "a dry run has created topics";
   const Ran done = shop.run({"init"});
   EXPECT_EQ(done.code, EX_OK) << done.text;
-  EXPECT_THAT(done.text, HasSubstr("created           " + shop.topic("work") + " partitions=16\n"));
+  EXPECT_THAT(done.text, HasSubstr("created           " + shop.topic("work") + " partitions=16 replicas=1\n"));
   const Ran again = shop.run({"init"});
   EXPECT_EQ(again.code, EX_OK) << again.text;
   EXPECT_THAT(again.text, HasSubstr("exists            " + shop.topic("work") + " partitions=16\n"));
+}
+
+TEST_F(Subcommands, CheckCountsTheTopicsThatInitMakesAndWarnsOnceOfThoseItCanDoWithout) {
+  const Ran before = shop.run({"check"});
+  const std::string warned = "warning  admin     queries will not be answered without the topics " +
+                             shop.topic("admin.requests") + ", " + shop.topic("admin.replies") + ": ";
+  EXPECT_THAT(before.text, HasSubstr(warned));
+  EXPECT_EQ(before.text.find("warning  admin"), before.text.rfind("warning  admin")) << before.text;
+  const Ran made = shop.run({"init"});
+  const auto lines = std::count(made.text.begin(), made.text.end(), '\n');
+  EXPECT_THAT(shop.run({"check"}).text, HasSubstr("ok       topics    " + std::to_string(lines) + " topics, "));
 }
 
 TEST_F(Subcommands, InitGivesNewTopicsThePartitionsOfThoseThatExist) {
@@ -37,9 +50,18 @@ TEST_F(Subcommands, InitGivesNewTopicsThePartitionsOfThoseThatExist) {
   shop.create_topic("output.search", 2);
   const Ran ran = shop.run({"init"});
   EXPECT_EQ(ran.code, EX_OK) << ran.text;
-  EXPECT_THAT(ran.text, HasSubstr("created           " + shop.topic("commands") + " partitions=7\n"));
-  EXPECT_THAT(ran.text, HasSubstr("created           " + shop.topic("changelog") + " partitions=7\n"));
+  EXPECT_THAT(ran.text, HasSubstr("created           " + shop.topic("commands") + " partitions=7 replicas=1\n"));
+  EXPECT_THAT(ran.text, HasSubstr("created           " + shop.topic("changelog") + " partitions=7 replicas=1\n"));
   EXPECT_THAT(ran.text, HasSubstr("exists            " + shop.topic("output.search") + " partitions=2\n"));
+}
+
+TEST_F(Subcommands, CheckWarnsOfATopicWhoseLeaderMayLackWhatWasAcknowledged) {
+  shop.create_topic("requests", 4, {{"unclean.leader.election.enable", "true"}, {"retention.ms", "604800000"}});
+  ASSERT_EQ(shop.run({"init"}).code, EX_OK);
+  const Ran checked = shop.run({"check"});
+  EXPECT_EQ(checked.code, EX_OK) << checked.text;
+  EXPECT_THAT(checked.last_line, AllOf(StartsWith("warning  topics    topic " + shop.topic("requests")),
+                                       EndsWith("set unclean.leader.election.enable=false")));
 }
 
 TEST_F(Subcommands, CheckIsContentWithWhatInitMakes) {

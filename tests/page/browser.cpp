@@ -7,6 +7,7 @@
 
 #include "codec/base64.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
@@ -22,8 +23,7 @@ constexpr time_t kCallSeconds = 60;
 Browser::Browser() {
   const std::string output = folder_.path() + "/browser.log";
   process_ = std::make_unique<Process>(
-      std::vector<std::string>{"/usr/bin/python3", std::string(RESEQ_SOURCE_DIR) + "/tests/page/browser.py",
-                               folder_.path() + "/chromium"},
+      std::vector<std::string>{"/usr/bin/python3", source_path("tests/page/browser.py"), folder_.path() + "/chromium"},
       output);
   wait_until(kStartLimit, [&] {
     std::ifstream told(output);

@@ -19,7 +19,7 @@ namespace {
 #ifdef RESEQ_SANITIZED
 constexpr int kCases = 10'000;
 #else
-constexpr int kCases = 200'000;
+constexpr int kCases = 50'000;
 #endif
 constexpr std::uint64_t kSeed = 20'240'229;
 

@@ -41,7 +41,7 @@ class Oracle {
     bool sweeping = false;  // a delete without explicit targets
     bool again = false;     // reprocess
     TargetSet gains;        // targets that have nothing as new
-    TargetSet waits;        // already pending at this order, which no request has asked for yet
+    TargetSet waits;        // pending at this order, which no request has asked for that the row remembers
     TargetSet behind;       // targets that have something newer
     bool below_barrier = false;
     bool reused = false;  // another payload under the newest requested order
@@ -64,13 +64,14 @@ class Oracle {
   void judge_register(const Entry& entry, const Register& command);
   [[nodiscard]] Claiming claiming(const Registration& what, const Order& order) const;
   void judge_stopped_request(const Entry& entry, const Request& request, const Claiming& claiming);
-  void judge_not_registered(const Entry& entry, const Claiming& claiming, bool is_command);
-  void judge_epoch_behind(const Entry& entry, const Claiming& claiming, bool older);
+  void judge_not_registered(const Entry& entry, const Claiming& claiming);
+  void judge_epoch_behind(const Entry& entry, const Claiming& claiming);
   void accept(const Entry& entry, const Claiming& claiming, const Request* request, std::size_t index);
   void settle_forwards(const BatchRecord& batch);
   void narrow_forwards();
 
   void judge_unregister(const Entry& entry, const Unregister& command);
+  [[nodiscard]] bool may_be_copied(TargetSet named, const Order& order) const;
   void judge_result(const Entry& entry, const SequenceResult& result);
   void judge_release(const Entry& entry, const SequenceResult& result, const Order& order);
   void judge_version_refusal(const Entry& entry, const SequenceResult& result);
@@ -87,6 +88,7 @@ class Oracle {
   void judge_by_hand(const Entry& entry, const ReleaseByHand& command);
   void judge_forced(const Entry& entry, const SequenceResult& result, const Order& order);
 
+  [[nodiscard]] bool waits_too_long(const Past& past) const;
   void judge_timers(const BatchRecord& batch);
   void judge_rows(const Rows& rows);
   void judge_end(std::size_t document, const std::vector<LostWork>& lost);
@@ -110,7 +112,8 @@ class Oracle {
   bool muted_ = false;  // only the end is judged, and this is not yet the end
   std::vector<OpenForward> open_forwards_;
   std::vector<Entry> all_;
-  std::array<bool, kDocuments> reported_overdue_{};  // since its last registration
+  std::array<bool, kDocuments> reported_overdue_{};  // and waits since then
+  std::array<std::uint64_t, kDocuments> judged_changes_{};
   std::string violation_;
 };
 

@@ -13,6 +13,19 @@ bool is_row(const Entry& entry, TableRow row) {
 
 }  // namespace
 
+// Told from the row alone: which targets have been at this order, and the last list of the newest requested order.
+bool Oracle::may_be_copied(TargetSet named, const Order& order) const {
+  const Past& before = past();
+  if (model_.tap() || (before.holds(order) && named.covers(before.known_at(order)))) return true;
+  const bool had_all =
+      those(named, [&](TargetNumber t) { return before.newest(t) && *before.newest(t) >= order; }) == named;
+  if (!had_all) return false;
+  const auto asked = before.newest_asked();
+  if (!asked || asked->order < order) return false;
+  const TargetSet last = asked->order == order ? before.last_list(order) : TargetSet();
+  return named == last || (named & last).empty();
+}
+
 void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
   if (!judge_epoch(entry, command.epoch)) return;
   const Order order{command.epoch.value_or(Epoch(0)), command.sequence, command.revision};
@@ -26,13 +39,12 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
   const TargetSet newer = those(named, [&](TargetNumber t) { return newest(t) && *newest(t) > order; });
   const TargetSet unknown = named.without(pending | settled | newer);
   const TargetSet sticks = group ? unknown : TargetSet();
-  const TargetSet list =
-      before.newest_asked() && before.newest_asked()->order == order ? before.last_list(order) : TargetSet();
   const TargetSet removable = below ? TargetSet() : pending | sticks;
-  const bool copied = command.from_list && !removable.empty() &&
-                      ((!list.empty() && named == list) || (group && named.covers(before.known_at(order))));
+  const bool copied = command.from_list && !removable.empty() && may_be_copied(named, order);
   require(copied == (entry.decision.reason == Reason::kAmbiguousTargets),
-          "ambiguous_targets exactly for a copied list");
+          "ambiguous_targets exactly for a list that may be one of `work`");
+  require(copied || !command.from_list || removable.empty() || !before.was_list(order, named),
+          "a list copied from `work` was taken as it says");
   if (copied) return require(entry.decision.outcome == Outcome::kDeadLettered, "ambiguous_targets is a dead letter");
   if (entry.decision.outcome == Outcome::kRemoved) {
     require(!removable.empty(), "removed, but no target of it waits there or could stick");
@@ -50,6 +62,8 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
                             command.everything ? group : !below && !settled.empty(),
                             "duplicate, but nothing of it was released or removed");
     case Reason::kSuperseded:
+      require(entry.requests_read || below || !command.everything,
+              "a star is superseded by other targets before requests were read to their end");
       return require_reason(entry, Outcome::kDropped, Reason::kSuperseded, behind && (below || settled.empty()),
                             "superseded, but nothing newer is known");
     case Reason::kUnregistered:
@@ -104,7 +118,7 @@ void Oracle::judge_release(const Entry& entry, const SequenceResult& result, con
   const bool by_table = is_row(entry, newest ? TableRow::kS1 : TableRow::kS4);
   require(by_table, "released by another row of the table");
   if (hits_ && !newest) ++hits_->monotonic_releases;
-  past().release({order, t, release.version}, batch_->now);
+  past().release({order, t, release.version, release.op}, batch_->now);
   state_.last = release.version;
 }
 

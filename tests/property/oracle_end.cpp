@@ -63,8 +63,8 @@ void Oracle::judge_barriers(const Past& past) {
       require(past.releases()[i].order >= raised.barrier, "a release below a barrier that was accepted before it");
 }
 
-// What producers asked for, whatever the engine said to it, unless it was a dead letter: nothing newer than what was
-// accepted may be left behind, unless a delete for all targets lies above it.
+// What producers and pipelines asked for, whatever the engine said to it, unless it was a dead letter: nothing newer
+// than what was accepted may be left behind, unless a delete for all targets lies above it.
 void Oracle::judge_asked_for(std::size_t document) {
   const Past& past = pasts_[document];
   Epoch default_epoch = model_.state.default_epoch;
@@ -72,13 +72,16 @@ void Oracle::judge_asked_for(std::size_t document) {
     const auto* reset = std::get_if<Reset>(&entry.input.command);
     if (reset && entry.decision.outcome == Outcome::kApplied)
       default_epoch = std::max(default_epoch, reset->default_epoch);
+    if (entry.decision.outcome == Outcome::kDeadLettered) continue;
     const auto* request = std::get_if<Request>(&entry.input.command);
-    if (!request || request->what.id != kIds[document] || entry.decision.outcome == Outcome::kDeadLettered) continue;
-    const Order order{request->what.epoch.value_or(default_epoch), request->what.sequence, request->what.revision};
-    if (past.below_barrier(order) || request->reprocess) continue;
-    each_target(request->what.targets.value_or(model_.routed(request->what)), [&](TargetNumber t) {
+    const auto* command = std::get_if<Register>(&entry.input.command);
+    if ((!request && !command) || (request && request->reprocess)) continue;
+    const Registration& what = request ? request->what : command->what;
+    const Order order{what.epoch.value_or(request ? default_epoch : Epoch(0)), what.sequence, what.revision};
+    if (what.id != kIds[document] || past.below_barrier(order)) continue;
+    each_target(what.targets.value_or(model_.routed(what)), [&](TargetNumber t) {
       require(past.newest(t) && *past.newest(t) >= order,
-              "a request was stopped that is newer than all accepted\n  " + describe(entry));
+              "a registration was stopped that is newer than all accepted\n  " + describe(entry));
     });
   }
 }

@@ -69,8 +69,7 @@ void Oracle::judge_forced(const Entry& entry, const SequenceResult& result, cons
           "a stamp that clock, floor, observed and last do not give");
   require(!observed_too_high(result), "released above a version that nobody can have read");
   past().claim({order, TargetSet::of(t), false}, batch_->now);
-  past().release({order, t, release.version}, batch_->now);
-  reported_overdue_[document_] = false;
+  past().release({order, t, release.version, release.op}, batch_->now);
   state_.last = release.version;
   if (hits_) ++hits_->forced_releases;
 }

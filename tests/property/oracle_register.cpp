@@ -81,13 +81,12 @@ void Oracle::judge_stopped_request(const Entry& entry, const Request& request, c
                             "too_large, but `work` takes it or need not");
     default:
       require(claim.below_barrier || !claim.reused, "another payload under the newest requested order was overlooked");
-      judge_not_registered(entry, claim, false);
+      judge_not_registered(entry, claim);
   }
 }
 
-void Oracle::judge_not_registered(const Entry& entry, const Claiming& claim, bool is_command) {
-  const auto newest = past().newest_order();
-  const bool older = claim.below_barrier || (is_command && newest && claim.order < *newest);
+void Oracle::judge_not_registered(const Entry& entry, const Claiming& claim) {
+  const bool older = claim.below_barrier;
   const bool due = !(claim.gains | claim.waits).empty();
   const bool raises = claim.sweeping && !older;
   switch (entry.decision.reason) {
@@ -98,7 +97,7 @@ void Oracle::judge_not_registered(const Entry& entry, const Claiming& claim, boo
     case Reason::kEpochBehind:
       require_reason(entry, Outcome::kDropped, entry.decision.reason, older || (!due && !claim.behind.empty()),
                      "superseded, but nothing newer is known");
-      judge_epoch_behind(entry, claim, older);
+      judge_epoch_behind(entry, claim);
       break;
     case Reason::kDuplicate:
       require_reason(entry, Outcome::kDropped, Reason::kDuplicate,
@@ -112,15 +111,12 @@ void Oracle::judge_not_registered(const Entry& entry, const Claiming& claim, boo
 }
 
 // `epoch_behind` is said when only the epoch is older than what it lost against.
-void Oracle::judge_epoch_behind(const Entry& entry, const Claiming& claim, bool older) {
+void Oracle::judge_epoch_behind(const Entry& entry, const Claiming& claim) {
   std::vector<Order> against;
-  if (claim.below_barrier) {
+  if (claim.below_barrier)
     against.push_back(*past().barrier());
-  } else if (older) {
-    against.push_back(*past().newest_order());
-  } else {
+  else
     each_target(claim.behind, [&](TargetNumber t) { against.push_back(*past().newest(t)); });
-  }
   const auto by_epoch = [&](const Order& newer) { return only_epoch_is_older(claim.order, newer); };
   if (entry.decision.reason == Reason::kEpochBehind)
     require(std::any_of(against.begin(), against.end(), by_epoch), "epoch_behind, but its sequence is older too");
@@ -133,11 +129,9 @@ void Oracle::judge_register(const Entry& entry, const Register& command) {
   if (!judge_epoch(entry, what.epoch)) return;
   const Order order{what.epoch.value_or(Epoch(0)), what.sequence, what.revision};
   const Claiming claim = claiming(what, order);
-  if (entry.decision.reason != Reason::kNone) return judge_not_registered(entry, claim, true);
-  const auto newest = past().newest_order();
+  if (entry.decision.reason != Reason::kNone) return judge_not_registered(entry, claim);
   require(entry.decision.outcome == Outcome::kRegistered, "a REGISTER that is neither registered nor stopped");
   require(!claim.below_barrier, "a REGISTER below the barrier was accepted");
-  require(!newest || order >= *newest, "a REGISTER older than the newest order was accepted");
   require(!claim.gains.empty(), "a REGISTER was accepted that has no target to gain");
   require(entry.requests_read, "a REGISTER of something unknown was decided before requests were read to their end");
   accept(entry, claim, nullptr, 0);
@@ -146,7 +140,6 @@ void Oracle::judge_register(const Entry& entry, const Register& command) {
 void Oracle::accept(const Entry& entry, const Claiming& claim, const Request* request, std::size_t index) {
   past().claim({claim.order, claim.gains, request != nullptr}, batch_->now);
   if (claim.sweeping) past().raise_barrier(claim.order, batch_->now);
-  if (!claim.gains.empty()) reported_overdue_[document_] = false;
   if (!request) return;
   past().ask({claim.order, request->hash});
   if (model_.tap()) return require(entry.decision.outcome == Outcome::kRegistered, "tap: an accepted request");

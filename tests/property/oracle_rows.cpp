@@ -1,6 +1,7 @@
 // Rows and timers: the state kept for a document says exactly what its history says, and keeps the invariants of
 // model/row.h.
 #include <algorithm>
+#include <utility>
 
 #include "tests/property/oracle.h"
 
@@ -55,6 +56,9 @@ std::string target_differs(const Row& row, const Past& past, TargetNumber t, con
       std::find_if(row.groups.begin(), row.groups.end(), [&](const Group& each) { return each.served.contains(t); });
   if ((last != row.groups.end()) != past.last_release(t).has_value()) return "whether a target had a release";
   if (last != row.groups.end() && last->order != *past.last_release(t)) return "the last release of a target";
+  const Deletion* deletion = row.deletion_of(t);
+  if ((deletion != nullptr) != past.deleted_at(t).has_value()) return "whether the last release was a delete";
+  if (deletion != nullptr && deletion->at != *past.deleted_at(t)) return "when a target was deleted";
   if (context.starvation_after == Milliseconds(0) || past.standing(t) != Standing::kPending) return {};
   const auto since =
       std::find_if(row.since.begin(), row.since.end(), [&](const Since& each) { return each.targets.contains(t); });
@@ -62,11 +66,12 @@ std::string target_differs(const Row& row, const Past& past, TargetNumber t, con
   return {};
 }
 
-// Of a live row: one time-out behind its last registration. Of a watermark: one retention behind its last change.
+// Of a live row: one time-out behind the moment since when a target of it waits and got nothing.
+// Of a watermark: one retention behind its last change.
 UnixMs deadline_of(const Past& past, const engine::Context& context) {
   if (!past.live()) return UnixMs(past.last_change().value() + context.watermark_retention.value());
   if (context.registration_timeout == Milliseconds(0)) return UnixMs();
-  return UnixMs(past.last_claim().value() + context.registration_timeout.value());
+  return UnixMs(past.gets_nothing_since().value() + context.registration_timeout.value());
 }
 
 // Empty if the row says what the history says.
@@ -101,17 +106,26 @@ void Oracle::judge_rows(const Rows& rows) {
     if (judged_ != Judged::kAll) continue;
     const std::string what = differs(*row, past, model_.context);
     require(what.empty(), id + ": row and history differ in " + what);
+    require(row->overdue == reported_overdue_[document], id + ": overdue from the report until a target got something");
   }
 }
 
-// A live document is reported overdue once for each registration, when the time-out behind it has passed.
+bool Oracle::waits_too_long(const Past& past) const {
+  if (model_.context.registration_timeout == Milliseconds(0) || !past.live()) return false;
+  return batch_->now.value() - past.gets_nothing_since().value() >= kTimeoutMs;
+}
+
+// A live document is reported overdue once for each time that a target of it waits and gets nothing for the time-out,
+// however often it is requested meanwhile.
 void Oracle::judge_timers(const BatchRecord& batch) {
+  for (std::size_t document = 0; document < kDocuments; ++document) {
+    const Past& past = pasts_[document];
+    if (std::exchange(judged_changes_[document], past.changes()) == past.changes()) continue;
+    if (!waits_too_long(past)) reported_overdue_[document] = false;
+  }
   std::size_t reported = 0;
   for (const std::size_t document : batch.timers) {
-    const Past& past = pasts_[document];
-    const std::int64_t waits_ms = batch.now.value() - past.last_claim().value();
-    const bool due = model_.context.registration_timeout != Milliseconds(0) && past.live() && waits_ms >= kTimeoutMs &&
-                     !reported_overdue_[document];
+    const bool due = waits_too_long(pasts_[document]) && !reported_overdue_[document];
     const bool said = std::find(batch.overdue.begin(), batch.overdue.end(), document) != batch.overdue.end();
     require(due == said, std::string(kIds[document]) + ": overdue exactly when the time-out of a live row has passed");
     if (said) reported_overdue_[document] = true;

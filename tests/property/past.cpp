@@ -6,33 +6,56 @@
 namespace reseq::property {
 
 void Past::claim(const Claim& claim, UnixMs now) {
+  ++changes_;
   claims_.push_back(claim);
-  if (!claim.targets.empty()) last_claim_ = now;
   each_target(claim.targets, [&](TargetNumber t) {
     Target& target = of(t);
-    if (target.standing != Standing::kPending) target.waits_since = now;
+    if (target.standing != Standing::kPending) target.waits_since = target.gets_nothing_since = now;
     target.standing = Standing::kPending;
     target.newest = claim.order;
   });
+  forget_left_orders();
 }
 
 void Past::release(const Settled& settled, UnixMs now) {
+  ++changes_;
   last_change_ = now;
   releases_.push_back(settled);
   Target& target = of(settled.target);
   target.last_release = settled.order;
+  target.gets_nothing_since = std::max(target.waits_since, now);
+  target.deleted_at = settled.op == Op::kDelete ? std::optional(now) : std::nullopt;
   if (target.newest == settled.order) target.standing = Standing::kServed;
+  forget_left_orders();
 }
 
 void Past::remove(const Settled& settled, UnixMs now) {
+  ++changes_;
   last_change_ = now;
   removals_.push_back(settled);
   Target& target = of(settled.target);
   target.newest = settled.order;
   target.standing = Standing::kRemoved;
+  forget_left_orders();
+}
+
+void Past::ask(const Asked& asked) {
+  ++changes_;
+  asked_.push_back(asked);
+}
+
+UnixMs Past::gets_nothing_since() const {
+  UnixMs longest = UnixMs(INT64_MAX);
+  each_target(with(Standing::kPending), [&](TargetNumber t) { longest = std::min(longest, gets_nothing_since(t)); });
+  return longest;
+}
+
+void Past::forget_left_orders() {
+  for (Asked& each : asked_) each.remembered = each.remembered && holds(each.order);
 }
 
 void Past::raise_barrier(const Order& order, UnixMs now) {
+  ++changes_;
   if (barrier_ && *barrier_ >= order) return;
   barrier_ = order;
   raised_.push_back({order, releases_.size()});
@@ -82,7 +105,8 @@ TargetSet Past::known_at(const Order& order) const {
 }
 
 bool Past::asked(const Order& order) const {
-  return std::any_of(asked_.begin(), asked_.end(), [&](const Asked& each) { return each.order == order; });
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [&](const Asked& each) { return each.remembered && each.order == order; });
 }
 
 std::optional<Asked> Past::newest_asked() const {
@@ -97,6 +121,11 @@ TargetSet Past::last_list(const Order& order) const {
   for (const Claim& each : forwards_)
     if (each.order == order) last = each.targets;
   return last;
+}
+
+bool Past::was_list(const Order& order, TargetSet targets) const {
+  return std::any_of(forwards_.begin(), forwards_.end(),
+                     [&](const Claim& each) { return each.order == order && each.targets == targets; });
 }
 
 bool Past::any_epoch() const {

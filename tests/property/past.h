@@ -26,12 +26,14 @@ struct Settled {
   Order order;
   TargetNumber target;
   Version version;  // of a release
+  Op op = Op::kUpsert;
 };
 
 // A request that was taken note of: accepted, or known already.
 struct Asked {
   Order order;
   PayloadHash hash;
+  bool remembered = true;  // until the last target has left the order
 };
 
 // A delete for all, with the number of releases that went before it.
@@ -46,7 +48,7 @@ class Past {
   void release(const Settled& settled, UnixMs now);
   void remove(const Settled& settled, UnixMs now);
   void raise_barrier(const Order& order, UnixMs now);
-  void ask(const Asked& asked) { asked_.push_back(asked); }
+  void ask(const Asked& asked);
   void forward(const Order& order, TargetSet targets) { forwards_.push_back({order, targets, true}); }
 
   // Highest order registered for the target, or at which it was given up.
@@ -54,10 +56,16 @@ class Past {
   // What the target is at newest(t).
   [[nodiscard]] Standing standing(TargetNumber t) const { return of(t).standing; }
   [[nodiscard]] const std::optional<Order>& last_release(TargetNumber t) const { return of(t).last_release; }
+  // When that was, if it was a delete.
+  [[nodiscard]] const std::optional<UnixMs>& deleted_at(TargetNumber t) const { return of(t).deleted_at; }
   // Since when it waits without a break. REQUIRES: pending.
   [[nodiscard]] UnixMs waits_since(TargetNumber t) const { return of(t).waits_since; }
-  // When a target was registered last.
-  [[nodiscard]] UnixMs last_claim() const { return last_claim_; }
+  // Since when the target waits and got nothing, not even what is older than what it waits for. REQUIRES: pending.
+  [[nodiscard]] UnixMs gets_nothing_since(TargetNumber t) const { return of(t).gets_nothing_since; }
+  // The same of the target for which it is longest. REQUIRES: live.
+  [[nodiscard]] UnixMs gets_nothing_since() const;
+  // How often anything of it changed.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
   // When anything of it changed last.
   [[nodiscard]] UnixMs last_change() const { return last_change_; }
   [[nodiscard]] bool released(TargetNumber t, const Order& order) const;
@@ -78,11 +86,14 @@ class Past {
 
   [[nodiscard]] const std::optional<Order>& barrier() const { return barrier_; }
   [[nodiscard]] bool below_barrier(const Order& order) const { return barrier_ && order < *barrier_; }
+  // By a request that is remembered.
   [[nodiscard]] bool asked(const Order& order) const;
   [[nodiscard]] std::optional<Asked> newest_asked() const;
   [[nodiscard]] bool any_epoch() const;
   // The `reseq-targets` last sent to `work` for this order, or none.
   [[nodiscard]] TargetSet last_list(const Order& order) const;
+  // Some record of `work` of this order had this list.
+  [[nodiscard]] bool was_list(const Order& order, TargetSet targets) const;
 
   [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
   [[nodiscard]] const std::vector<Settled>& releases() const { return releases_; }
@@ -93,10 +104,13 @@ class Past {
     std::optional<Order> newest;
     Standing standing = Standing::kUnknown;
     std::optional<Order> last_release;
+    std::optional<UnixMs> deleted_at;
     UnixMs waits_since;
+    UnixMs gets_nothing_since;
   };
   [[nodiscard]] const Target& of(TargetNumber t) const { return targets_[t.value()]; }
   [[nodiscard]] Target& of(TargetNumber t) { return targets_[t.value()]; }
+  void forget_left_orders();
 
   std::array<Target, kTargets> targets_;
   std::vector<Claim> claims_;
@@ -106,8 +120,8 @@ class Past {
   std::vector<Asked> asked_;
   std::vector<Claim> forwards_;
   std::optional<Order> barrier_;
-  UnixMs last_claim_;
   UnixMs last_change_;
+  std::uint64_t changes_ = 0;
 };
 
 // Calls visit(t) for every target of the set.

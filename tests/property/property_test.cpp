@@ -1,4 +1,4 @@
-// Order is kept in every random world (DESIGN 5), and every part of the decision tables is met on the way.
+// Order is kept in every random world, and every part of the decision tables is met on the way.
 #include <gtest/gtest.h>
 #include <iostream>
 

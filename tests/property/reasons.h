@@ -13,7 +13,7 @@ inline constexpr std::array kDecoderReasons = {
     Reason::kMissingId,         Reason::kMissingSequence, Reason::kMalformedSequence, Reason::kMalformedHeader,
     Reason::kUnsupportedHeader, Reason::kUnknownCommand,  Reason::kUnknownTarget,     Reason::kMissingTarget,
     Reason::kOpPayloadConflict, Reason::kMisrouted,       Reason::kUnknownControl,    Reason::kEmptyId,
-    Reason::kIdTooLong,         Reason::kIdKeyMismatch,
+    Reason::kIdTooLong,         Reason::kIdKeyMismatch,   Reason::kTooManyHeaders,
 };
 
 // Found by comparing a command with the state.

@@ -9,19 +9,19 @@
 namespace reseq::property {
 namespace {
 
-constexpr int kCases = 4'000;
-constexpr std::uint64_t kSeed = 7;
+constexpr int kCasesPerSeed = 4'000;
+constexpr std::uint64_t kFirstSeed = 7;
 constexpr std::uint64_t kSeeds = 5;
 
 // Whatever the seed, the wrong engine is noticed.
 void expect_noticed(const NamedWrongEngine& wrong, Judged judged) {
   WrongEngine engine = wrong.engine;
   if (judged == Judged::kEnd) engine.judged = judged;
-  for (std::uint64_t seed = kSeed; seed < kSeed + kSeeds; ++seed) {
-    const auto failure = check({kCases, seed, false}, engine, nullptr);
-    ASSERT_TRUE(failure.has_value()) << "an engine that " << wrong.name << " passed " << kCases << " cases of seed "
-                                     << seed;
-    if (seed == kSeed)
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kSeeds; ++seed) {
+    const auto failure = check({kCasesPerSeed, seed, false}, engine, nullptr);
+    ASSERT_TRUE(failure.has_value()) << "an engine that " << wrong.name << " passed " << kCasesPerSeed
+                                     << " cases of seed " << seed;
+    if (seed == kFirstSeed)
       std::cout << "an engine that " << wrong.name << " is noticed in case " << failure->after_cases << ": "
                 << failure->violation << std::endl;
   }
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Sensitivity, UntruthfulEngine, testing::Range<std::size
 TEST(Shrinking, LeavesOnlyWhatShowsTheFault) {
   for (const NamedWrongEngine& wrong : spoiling_engines()) {
     if (wrong.name != "forwards without one of the targets") continue;
-    const auto failure = check({kCases, kSeed, true}, wrong.engine, nullptr);
+    const auto failure = check({kCasesPerSeed, kFirstSeed, true}, wrong.engine, nullptr);
     ASSERT_TRUE(failure.has_value());
     EXPECT_EQ(failure->script.steps.size(), 1U) << failure->script << "\n" << failure->story;
     return;

@@ -1,5 +1,5 @@
 // World: a script played to its end: producers, pipeline, clock, batches over rows in memory, and the oracle that
-// watches. The order of inputs in a batch and the answer to kRequestsFirst are the runtime's (DESIGN 5).
+// watches. The order of inputs in a batch and the answer to kRequestsFirst are the runtime's.
 // Thread rule: one thread.
 #pragma once
 

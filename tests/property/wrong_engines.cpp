@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/property/model.h"
+#include "tests/property/past.h"
+
 namespace reseq::property {
 namespace {
 
@@ -116,6 +119,12 @@ void swap_reasons(Decided& decided, const Plan& plan, std::size_t i) {
     reason = Reason::kSuperseded;
 }
 
+void take_copied_list(Decided& decided, const Plan&, std::size_t i) {
+  if (decided.decisions[i].reason != Reason::kAmbiguousTargets) return;
+  forget_records(decided, i);
+  decided.decisions[i] = {Outcome::kRemoved, Reason::kNone, TableRow::kU1};
+}
+
 void call_unregistered_stale(Decided& decided, const Plan& plan, std::size_t i) {
   if (!command_of<SequenceResult>(plan, i)) return;
   if (decided.decisions[i].reason == Reason::kUnregistered) drop(decided, i, Reason::kStale, TableRow::kS6);
@@ -217,8 +226,81 @@ void forget_older_releases(Row& row) {
   drop_empty_groups(row);
 }
 
+Order order_of(const Registration& what) {
+  return {what.epoch.value_or(Epoch(0)), what.sequence, what.revision};
+}
+
+// Calls change(decided, index, its REGISTER, row after the batch) for every REGISTER that has one.
+template <typename Change>
+Corruption every_register(Change change) {
+  return [change](Decided& decided, const Plan& plan, const Rows& rows) {
+    for (std::size_t i = 0; i < decided.decisions.size(); ++i) {
+      const auto* command = command_of<Register>(plan, i);
+      if (!command || document_of(command->what.id) == kCollider) continue;
+      const std::size_t document = document_of(command->what.id);
+      const auto changed = std::find_if(decided.changes.begin(), decided.changes.end(),
+                                        [&](const ChangedRow& each) { return each.document == document; });
+      std::optional<Row> row = changed != decided.changes.end() ? changed->row : rows[document];
+      if (!row || row->groups.empty() || !change(decided, i, command->what, *row)) continue;
+      drop_empty_groups(*row);
+      if (changed != decided.changes.end())
+        changed->row = row;
+      else
+        decided.changes.push_back({document, row});
+    }
+  };
+}
+
+// The unit of order is the document and a target, not the document.
+bool refuse_late_register(Decided& decided, std::size_t i, const Registration& what, Row& row) {
+  const Order order = order_of(what);
+  if (decided.decisions[i].outcome != Outcome::kRegistered || row.groups.front().order <= order) return false;
+  drop(decided, i, Reason::kSuperseded, TableRow::kR0);
+  for (Group& group : row.groups)
+    if (group.order == order) group.pending = group.pending.without(what.targets.value_or(kEveryTarget));
+  row.since.clear();
+  return true;
+}
+
+bool register_below_newer(Decided& decided, std::size_t i, const Registration& what, Row& row) {
+  if (decided.decisions[i].table_row != TableRow::kR4) return false;
+  const Order order = order_of(what);
+  TargetSet moved;
+  for (Group& group : row.groups) {
+    if (group.order <= order) continue;
+    moved |= group.known() & what.targets.value_or(TargetSet());
+    group.pending = group.pending.without(moved);
+    group.served = group.served.without(moved);
+    group.removed = group.removed.without(moved);
+  }
+  if (moved.empty()) return false;
+  decided.decisions[i] = {Outcome::kRegistered, Reason::kNone, TableRow::kR2};
+  const auto older = [&](const Group& group) { return group.order <= order; };
+  auto at = std::find_if(row.groups.begin(), row.groups.end(), older);
+  if (at == row.groups.end() || at->order != order) at = row.groups.insert(at, Group{order, false, {}, {}, {}});
+  at->pending |= moved;
+  for (auto behind = at; behind != row.groups.end(); ++behind) behind->served = behind->served.without(moved);
+  return true;
+}
+
+void forget_deletes(Decided& decided, const Plan&, const Rows&) {
+  for (ChangedRow& change : decided.changes)
+    if (change.row) change.row->deletions.clear();
+}
+
 void starve_everything(Row& row) {
   for (Since& since : row.since) since.first_registered = UnixMs(1);
+}
+
+// As if the document had waited for nothing before.
+void start_clock_anew(Decided& decided, const Plan&, const Rows& rows) {
+  const auto now = static_cast<std::int64_t>(decided.state.clock.value() >> 16);
+  for (ChangedRow& change : decided.changes) {
+    const std::optional<Row>& before = rows[change.document];
+    if (!change.row || !before || change.row->completed() || before->completed()) continue;
+    const bool newer = change.row->groups.front().order > before->groups.front().order;
+    if (newer && change.row->deadline != UnixMs()) change.row->deadline = UnixMs(now + kTimeoutMs);
+  }
 }
 
 void forget_who_waits(Row& row) {
@@ -244,6 +326,8 @@ std::vector<NamedWrongEngine> make_spoiling() {
       {"drops a due result as superseded", {every_decision(drop_due_result)}},
       {"drops a due result as duplicate", {every_decision(call_due_result_duplicate)}},
       {"drops the newest request", {every_decision(drop_new_request)}},
+      {"refuses a REGISTER behind the newest order of its document", {every_register(refuse_late_register)}},
+      {"takes a REGISTER for targets that have something newer", {every_register(register_below_newer)}},
       {"registers a request without forwarding it", {every_decision(keep_to_itself)}},
       {"forwards without one of the targets", {every_decision(narrow_forward)}},
       {"gives a version twice", {repeat_versions}},
@@ -266,6 +350,7 @@ std::vector<NamedWrongEngine> make_untruthful() {
       {"overlooks a reused sequence", {every_decision(call_reuse_duplicate)}},
       {"confuses superseded and stale", {every_decision(swap_reasons)}},
       {"confuses unregistered and unregistered_target", {every_decision(confuse_unregistered)}},
+      {"takes a copied list as it says", {every_decision(take_copied_list)}},
       {"calls an unregistered result stale", {every_decision(call_unregistered_stale)}},
       {"forwards a target that does not wait", {every_decision(widen_forward)}},
       {"forwards what was withdrawn", {every_decision(keep_withdrawn)}},
@@ -276,10 +361,13 @@ std::vector<NamedWrongEngine> make_untruthful() {
       {"never reads requests first", impatient},
       {"keeps another last version", {misplace_last_version}},
       {"forgets what was given up", hidden_rows(forget_removed)},
+      {"forgets what was deleted", {forget_deletes}},
       {"takes every target for starving", hidden_rows(starve_everything)},
       {"confuses payloads", hidden_rows(forget_payload)},
       {"forgets the requested order", hidden_rows(forget_payload_check)},
       {"reports overdue at once", hidden_rows([](Row& row) { row.deadline = UnixMs(1); })},
+      {"waits anew with each request", {start_clock_anew, false, false, Judged::kOutcomes}},
+      {"overlooks what a target got while it waits", hidden_rows([](Row& row) { row.meanwhile.clear(); })},
       {"never reports overdue", hidden_rows([](Row& row) { row.deadline = UnixMs(0); })},
   };
 }

@@ -15,6 +15,7 @@
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/process.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -30,7 +31,7 @@ struct Combination {
 };
 
 const std::string& matrix() {
-  static const std::string kScript = std::string(RESEQ_SOURCE_DIR) + "/script/matrix";
+  static const std::string kScript = source_path("script/matrix");
   return kScript;
 }
 
@@ -41,9 +42,9 @@ std::string content_of(const fs::path& file) {
   return content.str();
 }
 
-std::vector<Combination> pairwise() {
+std::vector<Combination> combinations(const std::string& which) {
   const TempDir directory;
-  Process list({matrix(), "--pairwise", "--list"}, directory.path() + "/log");
+  Process list({matrix(), which, "--list"}, directory.path() + "/log");
   EXPECT_EQ(list.wait(kShortLimitMs), 0) << list.tail();
   std::vector<Combination> all;
   std::istringstream lines(list.tail());
@@ -85,18 +86,19 @@ void expect_scrambled(const nlohmann::json& report, const Combination& combinati
     EXPECT_EQ(report.at("superseded_before_work"), 0);
 }
 
-TEST(Quickstart, EndsWithBothTargetsEqualToTheCommit) {
+// All these combinations, two at a time.
+void run_combinations(const std::string& which) {
   RESEQ_CHANGE_STREAM(rustsec, "rustsec-advisory-db.bundle");
   RESEQ_CHANGE_STREAM(mobility, "mobility-database-catalogs.bundle");
   ASSERT_EQ(rustsec.parent_path(), mobility.parent_path());
-  if (!fs::exists(std::string(RESEQ_SOURCE_DIR) + "/.git")) GTEST_SKIP() << "the source tree is no git checkout";
+  if (!fs::exists(source_path(".git"))) GTEST_SKIP() << "the source tree is no git checkout";
   ::setenv("RESEQ_BOOTSTRAP_SERVERS", Broker::shared().bootstrap_servers().c_str(), 1);
   ::setenv("RESEQ_PROGRAMS", fs::path(program("resequencer")).parent_path().c_str(), 1);
   ::setenv("RESEQ_DATA_DIR", rustsec.parent_path().c_str(), 1);
   const TempDir directory;
-  Process runs({matrix(), "--pairwise", "--jobs", "2", "--out", directory.path()}, directory.path() + "/log");
+  Process runs({matrix(), which, "--jobs", "2", "--out", directory.path()}, directory.path() + "/log");
   EXPECT_EQ(runs.wait(kLimitMs), 0) << runs.tail(16'000);
-  for (const Combination& combination : pairwise()) {
+  for (const Combination& combination : combinations(which)) {
     SCOPED_TRACE(combination.name());
     const auto report =
         nlohmann::json::parse(content_of(directory.path() + "/" + combination.name() + ".json"), nullptr, false);
@@ -106,10 +108,24 @@ TEST(Quickstart, EndsWithBothTargetsEqualToTheCommit) {
   }
 }
 
+TEST(Quickstart, EndsWithBothTargetsEqualToTheCommit) {
+  run_combinations("--few");
+}
+
+TEST(LongQuickstart, EndsWithBothTargetsEqualToTheCommitInAllPairs) {
+  run_combinations("--pairwise");
+}
+
+TEST(Matrix, FewMeetEachHistoryNumberOfProcessesAndIntake) {
+  std::set<std::string> met;
+  for (const Combination& one : combinations("--few")) met.insert({one.history, one.processes, one.intake});
+  EXPECT_EQ(met, (std::set<std::string>{"mobility", "rustsec", "own", "1", "3", "inline", "tap"}));
+}
+
 TEST(Matrix, PairwiseMeetsEveryPairWithoutSeedAndNoPairWithSeedTwice) {
   std::set<std::pair<std::string, std::string>> pairs, with_seed;
   std::set<std::string> seeds;
-  const std::vector<Combination> all = pairwise();
+  const std::vector<Combination> all = combinations("--pairwise");
   for (const Combination& one : all) {
     pairs.insert({one.history, one.processes});
     pairs.insert({one.history, one.intake});
@@ -132,7 +148,7 @@ class MatrixOfMadeUpRuns : public testing::Test {
     RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
     RESEQ_CHANGE_STREAM(other, "mobility-database-catalogs.bundle");
     ASSERT_EQ(bundle.parent_path(), other.parent_path());
-    if (!fs::exists(std::string(RESEQ_SOURCE_DIR) + "/.git")) GTEST_SKIP() << "the source tree is no git checkout";
+    if (!fs::exists(source_path(".git"))) GTEST_SKIP() << "the source tree is no git checkout";
     ::setenv("RESEQ_DATA_DIR", bundle.parent_path().c_str(), 1);
     ::setenv("RESEQ_BOOTSTRAP_SERVERS", "127.0.0.1:1", 1);
     ::setenv("RESEQ_PROGRAMS", directory_.path().c_str(), 1);

@@ -5,6 +5,7 @@
 
 #include "tests/e2e/patience.h"
 #include "tests/support/process.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
@@ -17,8 +18,8 @@ constexpr std::chrono::milliseconds kGroupLimit{60'000};
 std::string run(const std::string& tool, const std::vector<std::string>& arguments) {
   const TempDir folder;
   const std::string output = folder.path() + "/output";
-  std::vector<std::string> argv = {"sh", "-c", "exec java -cp \"$(\"$0\" jars)/*\" \"$@\"",
-                                   RESEQ_SOURCE_DIR "/script/kafka", tool};
+  std::vector<std::string> argv = {"sh", "-c", "exec java -cp \"$(\"$0\" jars)/*\" \"$@\"", source_path("script/kafka"),
+                                   tool};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   Process process(argv, output);
   const int code = process.wait(kLimitMs);

@@ -14,7 +14,7 @@ namespace reseq::test {
 
 namespace {
 
-constexpr Milliseconds kLimit{30'000};
+constexpr Milliseconds kStrangerLimit{30'000};
 constexpr Milliseconds kSlice{100};
 constexpr std::chrono::milliseconds kWait{60'000};
 
@@ -32,12 +32,12 @@ config::Settings settings_of(const Operator& shop) {
 
 Stranger::Stranger(const Operator& shop) : application_(settings_of(shop)) {
   const auto probe = good(kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt)));
-  (void)good(application_.ask(*probe, kLimit));
+  (void)good(application_.ask(*probe, kStrangerLimit));
   kafka::ClusterSettings settings = runtime::cluster_settings_of(application_, 0);
   settings.group_instance_id.clear();  // it leaves the group when it closes
   cluster_ = good(kafka::open_cluster(std::move(settings)));
   producer_ = good(cluster_->producer());
-  good(producer_->init(kLimit));
+  good(producer_->init(kStrangerLimit));
 }
 
 void Stranger::begin() {
@@ -51,7 +51,7 @@ void Stranger::write_to_changelog(int partition) {
   record.key = "stranger";
   record.payload = "was here";
   good(producer_->produce(record));
-  good(producer_->flush(kLimit));
+  good(producer_->flush(kStrangerLimit));
 }
 
 void Stranger::send_offset(int partition, std::int64_t offset) {
@@ -67,12 +67,12 @@ void Stranger::send_offset(int partition, std::int64_t offset) {
   if (!alone) throw std::runtime_error("the group is not empty");
   const kafka::TopicPartitionOffset next{{application_.topics.of(Role::kRequests), Partition(partition)},
                                          Offset(offset)};
-  good(producer_->send_offsets({&next, 1}, *group, kLimit));
-  consumer->close(kLimit);
+  good(producer_->send_offsets({&next, 1}, *group, kStrangerLimit));
+  consumer->close(kStrangerLimit);
 }
 
 void Stranger::abort() {
-  good(producer_->abort(kLimit));
+  good(producer_->abort(kStrangerLimit));
 }
 
 void Stranger::commit_by_hand(const Operator& shop, int partitions,

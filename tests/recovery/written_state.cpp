@@ -20,7 +20,7 @@ namespace reseq::test {
 
 namespace {
 
-constexpr Milliseconds kLimit{30'000};
+constexpr Milliseconds kFlushLimit{30'000};
 
 template <typename T>
 T decoded(codec::Decoded<T> row) {
@@ -101,7 +101,7 @@ void write_log(const kafka::Connection& connection, const std::string& topic, in
   const auto producer = good(kafka::PlainProducer::open(connection));
   for (const LogRecord& record : log)
     good(producer->send(topic, record.key, record.value, {}, std::nullopt, Partition(partition)));
-  good(producer->flush(kLimit));
+  good(producer->flush(kFlushLimit));
 }
 
 void write_copy(const std::string& folder, const Log& log) {

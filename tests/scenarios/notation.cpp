@@ -170,6 +170,8 @@ std::string text_of(const Row& row) {
     if (!group.removed.empty()) text += " removed:" + text_of(group.removed);
   }
   if (row.barrier) text += " | barrier " + text_of(*row.barrier);
+  for (const Meanwhile& one : row.meanwhile)
+    text += " | meanwhile " + std::to_string(one.released.value()) + ":" + text_of(one.targets);
   if (row.overdue) text += " | overdue";
   if (row.deadline != UnixMs{}) text += " | until " + std::to_string(row.deadline.value());
   return text;

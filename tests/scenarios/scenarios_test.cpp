@@ -5,12 +5,13 @@
 
 #include "model/effects.h"
 #include "player.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::scenarios {
 namespace {
 
 const std::vector<Case>& all_cases() {
-  static const std::vector<Case> cases = read_cases(RESEQ_SOURCE_DIR "/tests/scenarios");
+  static const std::vector<Case> cases = read_cases(test::source_path("tests/scenarios"));
   return cases;
 }
 

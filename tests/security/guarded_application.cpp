@@ -12,7 +12,6 @@ namespace reseq::test {
 
 namespace {
 
-constexpr int kLimitMs = 60'000;
 constexpr Milliseconds kAskLimit{30'000};
 constexpr Milliseconds kPollSlice{50};
 
@@ -66,7 +65,7 @@ std::string GuardedApplication::next_of(const std::string& role) {
   const auto reader = kafka::GroupConsumer::open(connection_of(broker.address("plain")));
   if (!reader || !reader.value()->assign_all(shop.topic(role), {}, kAskLimit)) return "no reader";
   std::string key = "nothing came";
-  (void)wait_until(std::chrono::milliseconds(kLimitMs), [&] {
+  (void)wait_until(std::chrono::milliseconds(kStepLimitMs), [&] {
     const auto polled = reader.value()->poll(kPollSlice);
     if (polled && polled.value()) key = polled.value()->key.value_or("null");
     return polled && polled.value();
@@ -81,7 +80,7 @@ void GuardedApplication::expect_a_document_passes() {
   send("commands", "book", {{"reseq-command", "sequence"}, {"reseq-seq", "1"}, {"reseq-target", "search"}});
   EXPECT_EQ(next_of("output.search"), "book") << process->tail();
   process->signal(SIGTERM);
-  EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+  EXPECT_EQ(process->wait(kStepLimitMs), EX_OK) << process->tail();
 }
 
 }  // namespace reseq::test

@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "kafka/handles.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
 namespace {
 
-constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
-constexpr int kLimitMs = 180'000;
+const std::string kScript = source_path("script/kafka");
+constexpr int kBrokerLimitMs = 180'000;
 constexpr const char* kUser = "User:reseq";
 
 std::string read(const std::string& file) {
@@ -58,7 +59,7 @@ void administrate(const std::string& bootstrap_servers, Request request) {
   if (!client) throw std::runtime_error(text.data());
   const kafka::QueueHandle queue(rd_kafka_queue_new(client.get()));
   request(client.get(), queue.get());
-  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kLimitMs));
+  const kafka::EventHandle event(rd_kafka_queue_poll(queue.get(), kBrokerLimitMs));
   if (!event || rd_kafka_event_error(event.get()) != RD_KAFKA_RESP_ERR_NO_ERROR)
     throw std::runtime_error(std::string("ACLs: ") + (event ? rd_kafka_event_error_string(event.get()) : "no answer"));
 }
@@ -76,15 +77,15 @@ GuardedBroker::GuardedBroker() {
       {kScript, "start", "--dir", dir(), "--while", std::to_string(::getpid()), "--listener", "tls:SSL", "--listener",
        "mtls:SSL", "--listener", "expired:SSL", "--listener", "login:SASL_SSL", "--properties", path("properties")},
       path("log"));
-  if (start.wait(kLimitMs) != 0) throw std::runtime_error("no guarded broker: " + start.tail());
+  if (start.wait(kBrokerLimitMs) != 0) throw std::runtime_error("no guarded broker: " + start.tail());
   Process jars({kScript, "jars"}, path("jars"));
-  if (jars.wait(kLimitMs) != 0) throw std::runtime_error("no jars of Kafka: " + jars.tail());
+  if (jars.wait(kBrokerLimitMs) != 0) throw std::runtime_error("no jars of Kafka: " + jars.tail());
   std::ifstream(path("jars")) >> jars_;
 }
 
 GuardedBroker::~GuardedBroker() {
   Process wipe({kScript, "wipe", "--dir", dir()}, path("log"));
-  (void)wipe.wait(kLimitMs);
+  (void)wipe.wait(kBrokerLimitMs);
 }
 
 void GuardedBroker::write_properties() {
@@ -139,7 +140,7 @@ std::string GuardedBroker::kafka_program(const std::string& name, const std::vec
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const std::string output = path("output-" + std::to_string(++outputs_));
   Process process(argv, output);
-  const int code = process.wait(kLimitMs);
+  const int code = process.wait(kBrokerLimitMs);
   return code == 0 ? read(output) : "exit code " + std::to_string(code) + ": " + read(output);
 }
 

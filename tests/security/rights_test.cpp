@@ -8,6 +8,7 @@
 
 #include "tests/e2e/patience.h"
 #include "tests/security/guarded_application.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -21,7 +22,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 constexpr std::chrono::milliseconds kLimit{60'000};
-constexpr int kLimitMs = 60'000;
 constexpr std::size_t kPartitions = 4;  // that init makes
 constexpr const char* kAclCommand = "org.apache.kafka.tools.AclCommand";
 
@@ -33,7 +33,7 @@ class InitRights : public GuardedApplication {
  protected:
   // The commands of docs/security.md, done with the program of the jars instead of kafka-acls.sh, for this application.
   void do_as_the_page_says(const std::string& part) {
-    std::ifstream page(RESEQ_SOURCE_DIR "/docs/security.md");
+    std::ifstream page(source_path("docs/security.md"));
     std::string line;
     while (std::getline(page, line) && line != "<!-- " + part + ": begin -->") {
     }
@@ -210,7 +210,7 @@ TEST_F(Rights, ThatAreMissingAreSaidByRun) {
   broker.grant(work);
   EXPECT_EQ(next_of("work"), "book") << process->tail();
   process->signal(SIGTERM);
-  EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+  EXPECT_EQ(process->wait(kStepLimitMs), EX_OK) << process->tail();
 }
 
 // Nobody has to restart a process because of a right that was taken away by mistake, and given back.
@@ -242,7 +242,7 @@ TEST_F(Rights, ToReadThatComeBackAreUsedWithoutARestart) {
     EXPECT_EQ(next_of("output.search"), "book") << process->tail();
   }
   process->signal(SIGTERM);
-  EXPECT_EQ(process->wait(kLimitMs), EX_OK) << process->tail();
+  EXPECT_EQ(process->wait(kStepLimitMs), EX_OK) << process->tail();
 }
 
 // Once librdkafka has looked at its topics, a right to read is also one to see them; the group ends the assignment. The

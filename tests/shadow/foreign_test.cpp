@@ -1,9 +1,12 @@
 // A pipeline that knows nothing of the resequencer: what was broken in it is what the report says, exactly.
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <map>
 #include <random>
 
 #include "tests/e2e/fleet.h"
@@ -19,8 +22,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::int64_t kStart = 1'700'000'000'000;
-constexpr std::chrono::milliseconds kLimit{60'000};
-constexpr int kLimitMs = 60'000;
 
 const std::vector<std::string> kWhatIsThere = {"--from", "beginning", "--for", "0s", "-o", "json"};
 
@@ -95,6 +96,47 @@ TEST(Foreign, ReportSaysExactlyWhatWasBroken) {
   for (const json& one : report["worst"]) EXPECT_EQ(one["stale_writes"], wanted.stale.at(one["id"]));
   EXPECT_TRUE(must(report).empty()) << report["advice"];
   EXPECT_EQ(value_of(report, "partitioner"), "murmur2");
+}
+
+TEST(Foreign, ListsWhatIsWrongNowInAFileThatIsWholeOrNotThere) {
+  Pipeline pipeline(3, 3);
+  const std::string file = pipeline.path("wrong.ndjson");
+  std::vector<std::string> with_file = kWhatIsThere;
+  with_file.insert(with_file.end(), {"--wrong-file", file});
+  for (const char* id : {"right", "old", "lost"})
+    for (const std::uint64_t version : {1U, 2U}) pipeline.order(id, version, kStart + static_cast<int>(version));
+  pipeline.indexed("right", 1, kStart + 10);
+  pipeline.indexed("right", 2, kStart + 20);
+  pipeline.indexed("old", 2, kStart + 30);
+  pipeline.indexed("old", 1, kStart + 40);
+  pipeline.indexed("lost", 1, kStart + 50);
+  pipeline.flush();
+  const auto listed = [&] {
+    std::map<std::string, std::string> wrong;
+    std::ifstream lines(file);
+    for (std::string line; std::getline(lines, line);) {
+      const json one = json::parse(line);
+      wrong[one.at("id")] = one.at("wrong");
+    }
+    return wrong;
+  };
+  json report = observed(pipeline, with_file);
+  EXPECT_EQ(listed(), (std::map<std::string, std::string>{{"old", "overwritten"}, {"lost", "missing"}}));
+  EXPECT_EQ(report["wrong_now"], (json{{"overwritten", 1}, {"missing", 1}, {"file", file}}));
+  EXPECT_EQ(std::filesystem::status(file).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+  // Mended; the next start goes on.
+  pipeline.indexed("old", 2, kStart + 60);
+  pipeline.indexed("lost", 2, kStart + 70);
+  pipeline.flush();
+  report = observed(pipeline, with_file);
+  EXPECT_TRUE(listed().empty());
+  EXPECT_EQ(report["wrong_now"]["overwritten"], 0);
+  // What was counted without a list cannot be listed later.
+  EXPECT_THAT(pipeline.observe(kWhatIsThere).error, HasSubstr("in another way"));
+  with_file.back() = pipeline.path("no/such/folder");
+  EXPECT_THAT(pipeline.observe(with_file).error, HasSubstr("observe.wrong_file"));
 }
 
 // Known by hand: what a request was when its result was written.
@@ -196,7 +238,7 @@ TEST(Foreign, ARestartGoesOnWhereItWas) {
   {
     // Killed while it runs, perhaps before it saved what it read last.
     const auto running = pipeline.start({"--from", "beginning"});
-    EXPECT_TRUE(wait_until(kLimit, [&] {
+    EXPECT_TRUE(wait_until(kPatience, [&] {
       const auto told = pipeline.report({"-o", "json"});
       return told.code == 0 && told.json()["state"] == "running" &&
              told.json()["input"]["records"].get<std::size_t>() + told.json()["output"]["records"].get<std::size_t>() ==
@@ -204,7 +246,7 @@ TEST(Foreign, ARestartGoesOnWhereItWas) {
     })) << running->tail();
     EXPECT_EQ(pipeline.observe(kWhatIsThere).code, 69) << "a second observer in the same folder";
     running->signal(SIGKILL);
-    EXPECT_EQ(running->wait(kLimitMs), 128 + SIGKILL);
+    EXPECT_EQ(running->wait(kEndLimitMs), 128 + SIGKILL);
   }
   EXPECT_EQ(pipeline.report({"-o", "json"}).json()["state"], "killed");
   write(pipeline, events, 2 * third, events.size());
@@ -225,7 +267,7 @@ TEST(Foreign, RunsUntilItIsToldToEndAndShowsMetrics) {
   pipeline.order("old", 1, kStart);
   pipeline.flush();
   const auto running = pipeline.start({"--http-listen", "127.0.0.1:0"});  // from the end
-  EXPECT_TRUE(wait_until(kLimit, [&] { return running->tail().find("http=open") != std::string::npos; }));
+  EXPECT_TRUE(wait_until(kPatience, [&] { return running->tail().find("http=open") != std::string::npos; }));
   const std::string log = running->tail();
   const auto port = field(log.substr(log.find("http=open")), "port");
   ASSERT_TRUE(port) << log;
@@ -234,14 +276,14 @@ TEST(Foreign, RunsUntilItIsToldToEndAndShowsMetrics) {
   const Reference wanted(events);
   httplib::Client client("127.0.0.1", std::stoi(*port));
   std::string metrics;
-  EXPECT_TRUE(wait_until(kLimit, [&] {
+  EXPECT_TRUE(wait_until(kPatience, [&] {
     const auto got = client.Get("/metrics");
     metrics = got ? got->body : "";
     return metrics.find("reseq_observed_results_total{order=\"out_of_order\"} " + std::to_string(wanted.out_of_order) +
                         "\n") != std::string::npos;
   })) << metrics;
   running->signal(SIGINT);
-  EXPECT_EQ(running->wait(kLimitMs), 0) << running->tail();
+  EXPECT_EQ(running->wait(kEndLimitMs), 0) << running->tail();
   EXPECT_THAT(running->tail(100'000), HasSubstr("Results, compared with the results before them"));
   const json report = pipeline.report({"-o", "json"}).json();
   expect_counts(report, wanted);

@@ -13,9 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kLimit{60'000};
-constexpr int kLimitMs = 60'000;
-
 class Live : public testing::Test {
  protected:
   Live() : shop(Broker::shared().bootstrap_servers()) {
@@ -34,7 +31,7 @@ class Live : public testing::Test {
   void settle() {
     const auto admin = kafka::Admin::open(shop.connection());
     ASSERT_TRUE(admin);
-    EXPECT_TRUE(wait_until(kLimit, [&] {
+    EXPECT_TRUE(wait_until(kPatience, [&] {
       for (const char* role : {"requests", "commands"}) {
         const auto ends = admin.value()->stable_ends(shop.topic(role), Milliseconds(10'000));
         const auto done = admin.value()->committed(shop.application_id(), shop.topic(role), Milliseconds(10'000));
@@ -81,7 +78,7 @@ TEST_F(Live, ApplicationStaysUndisturbed) {
   settle();
   EXPECT_NE(broker_facts(shop.connection()), before);
   running->signal(SIGTERM);
-  EXPECT_EQ(running->wait(kLimitMs), 0) << running->tail();
+  EXPECT_EQ(running->wait(kEndLimitMs), 0) << running->tail();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace reseq::test {
 
 namespace {
 
-constexpr int kLimitMs = 90'000;
+constexpr int kRunLimitMs = 90'000;
 constexpr Milliseconds kAskLimit{30'000};
 
 std::string read(const std::string& path) {
@@ -78,7 +78,7 @@ Pipeline::Ran Pipeline::run(const std::vector<std::string>& argv) {
   words.insert(words.end(), argv.begin(), argv.end());
   Process process(words, name + ".err");
   Ran ran;
-  ran.code = process.wait(kLimitMs);
+  ran.code = process.wait(kRunLimitMs);
   ran.text = read(name + ".out");
   ran.error = read(name + ".err");
   return ran;

@@ -14,6 +14,9 @@
 
 namespace reseq::test {
 
+// What an observer that start() gave may take to its end once it is told to end, or killed.
+inline constexpr int kEndLimitMs = 60'000;
+
 class Pipeline {
  public:
   Pipeline(int input_partitions, int output_partitions);

@@ -66,6 +66,8 @@ class Shop {
   // Lets a stopped process go on.
   void resume(int instance = 1);
   [[nodiscard]] std::string log(int instance = 1) const;
+  // REQUIRES: no process runs.
+  void make_anew(const std::string& role) { run_.make_anew(role); }
 
   // What is sent is acknowledged when settle(), or the next start, kill or stop of a process, returns.
   void send(const std::string& role, const std::optional<std::string>& key, const Payload& payload,

@@ -1,5 +1,6 @@
 // Order is kept in every simulated world, whatever happens to its processes, and each precaution is needed for that.
-// RESEQ_SIMULATION_SEEDS sets how many worlds are played, RESEQ_SIMULATION_FROM the first.
+// RESEQ_SIMULATION_SEEDS sets how many worlds are played, RESEQ_SIMULATION_FROM the first: script/test gives another
+// one to each change of the tree. Precautions are left out in worlds that are always the same.
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iomanip>
@@ -17,19 +18,21 @@ namespace {
 #ifdef RESEQ_SANITIZED
 constexpr std::uint64_t kSeeds = 500;
 #else
-constexpr std::uint64_t kSeeds = 10'000;
+constexpr std::uint64_t kSeeds = 2'000;
 #endif
-constexpr std::uint64_t kSeedsThatMeetAll = 10'000;
+// With fewer, some kind of trouble is met by chance only.
+constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
+constexpr std::uint64_t kSeedsOfLeast = 10'000;
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-Run run_of(std::uint64_t seeds) {
+Run run_of(std::uint64_t from, std::uint64_t seeds) {
   spdlog::set_level(spdlog::level::off);
   simulation::Run run;
-  run.from = from_environment("RESEQ_SIMULATION_FROM", 1);
+  run.from = from;
   run.seeds = seeds;
   run.jobs = jobs();
   return run;
@@ -40,7 +43,8 @@ struct LeastOf {
   std::uint64_t least;
 };
 
-// What 10,000 seeds must have met for their silence to mean something: about a tenth of what they do meet.
+// What kSeedsOfLeast seeds must have met for their silence to mean something: about a tenth of what they do meet. Of
+// fewer seeds a share is demanded; what 2,000 of them need not meet (least below 5) is demanded of a longer run.
 constexpr LeastOf kLeast[] = {
     {"rebalances", 9000},
     {"zombies busy", 300},
@@ -64,7 +68,7 @@ constexpr LeastOf kLeast[] = {
     {"takeover beside an open transaction, phase offsets", 10000},
     {"takeover beside an open transaction, phase high_watermark", 500},
     {"takeover beside an open transaction, phase restore", 5000},
-    {"takeover beside an open transaction, phase compare", 20},
+    {"takeover beside an open transaction, phase compare", 4},
     {"takeover beside an open transaction, phase birth", 5000},
     {"crash in phase offsets", 300},
     {"crash in phase high_watermark", 25},
@@ -121,6 +125,7 @@ constexpr LeastOf kLeast[] = {
     {"reason no_target", 50},
     {"reason ambiguous_targets", 50},
     {"reason op_payload_conflict", 50},
+    {"results without payload refused", 50},
     {"reason misrouted", 50},
     {"reason too_large", 50},
     {"reason reprocess_needs_inline", 50},
@@ -139,7 +144,8 @@ constexpr LeastOf kLeast[] = {
 };
 
 TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
-  const simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_SEEDS", kSeeds));
+  const simulation::Run run =
+      run_of(from_environment("RESEQ_SIMULATION_FROM", 1), from_environment("RESEQ_SIMULATION_SEEDS", kSeeds));
   const Findings found = play(run);
   for (const auto& [name, count] : found.counters) std::cout << std::setw(12) << count << "  " << name << '\n';
   if (found.first)
@@ -149,12 +155,13 @@ TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
   if (run.seeds < kSeedsThatMeetAll) return;
   for (const LeastOf& one : kLeast) {
     const auto met = found.counters.find(one.name);
-    EXPECT_GE(met == found.counters.end() ? 0 : met->second, one.least) << one.name << " was met too seldom";
+    EXPECT_GE(met == found.counters.end() ? 0 : met->second, one.least * run.seeds / kSeedsOfLeast)
+        << one.name << " was met too seldom";
   }
 }
 
 TEST(Simulation, TheSameSeedIsTheSameWorld) {
-  simulation::Run run = run_of(40);
+  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), 40);
   const Findings once = play(run);
   run.jobs = 1;
   const Findings again = play(run);
@@ -170,7 +177,7 @@ class GuardByAbsence : public testing::TestWithParam<test::Guard> {};
 
 // The same generator and the same seeds: only the guard is missing.
 TEST_P(GuardByAbsence, SomeWorldIsWrong) {
-  simulation::Run run = run_of(kGuardSeeds);
+  simulation::Run run = run_of(1, kGuardSeeds);
   run.guards.*GetParam().is_on = false;
   run.until_first = true;
   const Findings found = play(run);
@@ -178,10 +185,13 @@ TEST_P(GuardByAbsence, SomeWorldIsWrong) {
   std::cout << GetParam().name << " off, seed " << found.first->seed << ": " << found.first->what << '\n';
 }
 
-// Left out alone this one does no harm: it stands behind group_metadata_of_assignment (tests/guards leaves out both).
+// Left out alone the first does no harm: it stands behind group_metadata_of_assignment (tests/guards leaves out both).
+// Nobody makes an input anew in these worlds, whose judge knows each log from its beginning (tests/guards does).
 std::vector<test::Guard> guards_that_stand_alone() {
   std::vector<test::Guard> guards(test::kGuards.begin(), test::kGuards.end());
-  std::erase_if(guards, [](const test::Guard& guard) { return guard.name == "membership_required"; });
+  std::erase_if(guards, [](const test::Guard& guard) {
+    return guard.name == "membership_required" || guard.name == "pinned_inputs";
+  });
   return guards;
 }
 

@@ -11,14 +11,9 @@
 namespace reseq::test {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-constexpr milliseconds kPatience{60'000};
-constexpr int kDataError = 65;  // EX_DATAERR
-constexpr int kDocuments = 100;
-
-const std::vector<std::string> kEcho = {"jq", "--unbuffered", "-c", "{ticket, payload}"};
+constexpr int kDocumentsWritten = 100;
 
 // In both modes.
 class CommandsTopic : public testing::TestWithParam<bool> {
@@ -29,7 +24,8 @@ class CommandsTopic : public testing::TestWithParam<bool> {
   }
   static std::string name(const std::string& what) { return what + (GetParam() ? "-once" : "-at-least-once"); }
   static void write_documents(Topics& topics, std::size_t payload_bytes) {
-    for (int i = 0; i < kDocuments; ++i) topics.write("document-" + std::to_string(i), std::string(payload_bytes, 'x'));
+    for (int i = 0; i < kDocumentsWritten; ++i)
+      topics.write("document-" + std::to_string(i), std::string(payload_bytes, 'x'));
   }
   static std::size_t results(const Topics& topics) { return topics.results().size(); }
 };
@@ -39,7 +35,7 @@ TEST_P(CommandsTopic, ThatIsPartitionedByCrc32IsWrittenSo) {
   write_documents(topics, 1);
   topics.flush();
   const auto stage = topics.start("stage", options({"--partitioner", "crc32"}), kEcho);
-  ASSERT_TRUE(wait_until(kPatience, [&] { return results(topics) == kDocuments; })) << stage->tail();
+  ASSERT_TRUE(wait_until(kPatience, [&] { return results(topics) == kDocumentsWritten; })) << stage->tail();
   for (const auto& [id, partition] : topics.partitions())
     EXPECT_EQ(partition, codec::partition_of(id, Partitioner::kCrc32, 4)) << id;
   stage->signal(SIGTERM);
@@ -53,7 +49,7 @@ TEST_P(CommandsTopic, ThatTakesOnlySmallBatchesGetsThem) {
   write_documents(topics, 5'000);
   topics.flush();
   const auto stage = topics.start("stage", options({"--on-error", "skip"}), kEcho);
-  EXPECT_TRUE(wait_until(kPatience, [&] { return results(topics) == kDocuments; })) << stage->tail();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return results(topics) == kDocumentsWritten; })) << stage->tail();
   stage->signal(SIGTERM);
   EXPECT_EQ(stage->wait(60'000), kDataError) << stage->tail();
   EXPECT_THAT(stage->tail(), HasSubstr("its topic allows 65536 (max.message.bytes)"));

@@ -11,14 +11,9 @@
 namespace reseq::test {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-constexpr milliseconds kPatience{60'000};
-constexpr int kDataError = 65;  // EX_DATAERR
-constexpr int kSoftware = 70;   // EX_SOFTWARE
-
-const std::vector<std::string> kEcho = {"jq", "--unbuffered", "-c", "{ticket, payload}"};
+constexpr int kSoftware = 70;  // EX_SOFTWARE
 
 pid_t child_of(pid_t parent) {
   std::ifstream file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");

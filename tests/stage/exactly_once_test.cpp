@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPatience{120'000};
+constexpr milliseconds kKillsPatience{120'000};
 
 std::string document(int number) {
   return "document-" + std::to_string(number);
@@ -53,7 +53,7 @@ TEST(TransactionalStage, LeavesEachResultOnceWhateverIsKilled) {
   std::int64_t seen = 0;
   for (int kill = 0; kill < kKills; ++kill) {
     const std::int64_t next = seen + kDocuments / (kKills + 2);
-    ASSERT_TRUE(wait_until(kPatience, [&] { return (seen = topics.progress()) >= next; })) << stages["a"]->tail();
+    ASSERT_TRUE(wait_until(kKillsPatience, [&] { return (seen = topics.progress()) >= next; })) << stages["a"]->tail();
     // The second one joins in the middle of the work of the first one: a rebalance.
     const std::string name = kill % 2 == 0 ? "a" : "b";
     if (kill == 0) stages["b"] = start("b");
@@ -61,7 +61,7 @@ TEST(TransactionalStage, LeavesEachResultOnceWhateverIsKilled) {
     EXPECT_EQ(stages[name]->wait(10'000), 128 + SIGKILL);
     stages[name] = start(name);
   }
-  ASSERT_TRUE(wait_until(kPatience, [&] { return all_committed(topics); }))
+  ASSERT_TRUE(wait_until(kKillsPatience, [&] { return all_committed(topics); }))
       << stages["a"]->tail() << stages["b"]->tail();
   for (auto& [name, stage] : stages) {
     stage->signal(SIGTERM);
@@ -98,8 +98,8 @@ struct Unlucky {
 TEST(AtLeastOnceStage, RepeatsResultsInTheSameSituation) {
   Unlucky plain("at-least-once", {});
   Unlucky transactional("transactional", {"--transactional"});
-  ASSERT_TRUE(wait_until(kPatience, [&] { return plain.topics.results().size() == 99; })) << plain.stage->tail();
-  ASSERT_TRUE(wait_until(kPatience, [&] { return transactional.waits(); })) << transactional.stage->tail();
+  ASSERT_TRUE(wait_until(kKillsPatience, [&] { return plain.topics.results().size() == 99; })) << plain.stage->tail();
+  ASSERT_TRUE(wait_until(kKillsPatience, [&] { return transactional.waits(); })) << transactional.stage->tail();
   EXPECT_LT(transactional.topics.results().size(), 99U) << "what is behind the slow record waits for it";
   for (Unlucky* one : {&plain, &transactional}) {
     one->stage->signal(SIGKILL);
@@ -108,7 +108,7 @@ TEST(AtLeastOnceStage, RepeatsResultsInTheSameSituation) {
     one->start();
   }
   for (Unlucky* one : {&plain, &transactional})
-    ASSERT_TRUE(wait_until(kPatience, [&] { return all_committed(one->topics); })) << one->stage->tail();
+    ASSERT_TRUE(wait_until(kKillsPatience, [&] { return all_committed(one->topics); })) << one->stage->tail();
   EXPECT_EQ(plain.topics.results().size(), 100U);
   EXPECT_EQ(transactional.topics.results().size(), 100U);
   EXPECT_GT(more_than_once(plain.topics.results()), 0);

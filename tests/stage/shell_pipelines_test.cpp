@@ -10,14 +10,12 @@
 #include "tests/e2e/patience.h"
 #include "tests/e2e/resequencer_run.h"
 #include "tests/support/broker.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
 
-using std::chrono::milliseconds;
 using testing::IsEmpty;
-
-constexpr milliseconds kPatience{60'000};
 
 struct Fence {
   std::string label;
@@ -84,7 +82,7 @@ class ShellPipelines : public testing::Test {
 
 TEST_F(ShellPipelines, OfThePageDoWhatItSays) {
   const std::unique_ptr<Process> resequencer = run_.start(1);
-  const std::vector<Fence> fences = fences_of(std::string(RESEQ_SOURCE_DIR) + "/docs/shell-pipelines.md");
+  const std::vector<Fence> fences = fences_of(source_path("docs/shell-pipelines.md"));
   int outputs = 0;
   for (std::size_t i = 0; i < fences.size(); ++i) {
     const Fence& fence = fences[i];

@@ -13,6 +13,11 @@
 
 namespace reseq::test {
 
+// A command that answers each record with its payload.
+inline const std::vector<std::string> kEcho = {"jq", "--unbuffered", "-c", "{ticket, payload}"};
+// The exit code of a stage whose command wrote what is no answer, or whose result the broker refused: EX_DATAERR.
+inline constexpr int kDataError = 65;
+
 class Topics {
  public:
   // Of four partitions each; the name of the application is unique.

@@ -9,12 +9,13 @@
 #include <unistd.h>
 
 #include "tests/support/pause.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 
 namespace {
 
-constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
+const std::string kScript = source_path("script/kafka");
 constexpr int kStartLimitMs = 300'000;  // the first start fetches Kafka
 constexpr int kStopLimitMs = 30'000;
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::test {
 
 // The file `name`, if one of the places has it.
@@ -19,7 +21,7 @@ namespace reseq::test {
 
 // First statement of a test that needs `name`: binds `variable` to its path, or skips with a reason, or fails in CI.
 #define RESEQ_CHANGE_STREAM(variable, name)                                                                \
-  const auto variable##_found = ::reseq::test::find_change_stream(name, RESEQ_SOURCE_DIR);                 \
+  const auto variable##_found = ::reseq::test::find_change_stream(name, ::reseq::test::source_dir());      \
   if (!variable##_found.has_value()) {                                                                     \
     if (::reseq::test::change_streams_are_required()) FAIL() << name << " is missing: set RESEQ_DATA_DIR"; \
     GTEST_SKIP() << name << " is neither in RESEQ_DATA_DIR nor in ../shared/data";                         \

@@ -24,6 +24,7 @@ inline constexpr std::array kGuards = {
     Guard{"membership_required", &Guards::membership_required},
     Guard{"clock_restored", &Guards::clock_restored},
     Guard{"tombstone_horizon", &Guards::tombstone_horizon},
+    Guard{"pinned_inputs", &Guards::pinned_inputs},
     Guard{"recycle_on_doubt", &Guards::recycle_on_doubt},
 };
 static_assert(sizeof(Guards) == kGuards.size(), "a guard without a name");

@@ -4,14 +4,13 @@
 #include <array>
 #include <cctype>
 
+#include "source_tree.h"
+
 namespace reseq::tidy {
 namespace {
 
 bool is_space(char letter) {
   return std::isspace(static_cast<unsigned char>(letter)) != 0;
-}
-bool is_word_letter(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
 // Walks over a text, keeping or blanking.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -24,7 +25,7 @@ Violations including(const std::string& path, const std::string& header) {
 }
 
 TEST(IncludeRule, HoldsInTheTree) {
-  EXPECT_EQ(to_text(check_includes(SourceTree::of_checkout(RESEQ_SOURCE_DIR))), "");
+  EXPECT_EQ(to_text(check_includes(SourceTree::of_checkout(test::source_dir()))), "");
 }
 
 TEST(IncludeRule, AllowsTheFoldersOfTheTable) {

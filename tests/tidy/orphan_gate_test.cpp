@@ -1,25 +1,27 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
 
-std::string report(const std::vector<File>& files) {
+std::string orphan_report(const std::vector<File>& files) {
   return to_text(check_orphans(SourceTree(files)));
 }
 
 TEST(Orphans, AreNotInTheTree) {
-  EXPECT_EQ(to_text(check_orphans(SourceTree::of_checkout(RESEQ_SOURCE_DIR))), "");
+  EXPECT_EQ(to_text(check_orphans(SourceTree::of_checkout(test::source_dir()))), "");
 }
 
 TEST(Orphans, AreSourcesThatNoTargetBuilds) {
   const File root{"CMakeLists.txt", "add_subdirectory(demo)\n"};
   const std::string nobody = "demo/a.cpp: no target of its folder's CMakeLists.txt builds it\n";
-  EXPECT_EQ(report({root, {"demo/a.cpp", ""}}), nobody);
-  EXPECT_EQ(report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_program(x SOURCES b.cpp)\n"}}), nobody);
-  EXPECT_EQ(report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_program(x SOURCES a.cpp)\n"}}), "");
-  EXPECT_EQ(report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_library(demo)\n"}}), "");
+  EXPECT_EQ(orphan_report({root, {"demo/a.cpp", ""}}), nobody);
+  EXPECT_EQ(orphan_report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_program(x SOURCES b.cpp)\n"}}),
+            nobody);
+  EXPECT_EQ(orphan_report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_program(x SOURCES a.cpp)\n"}}), "");
+  EXPECT_EQ(orphan_report({root, {"demo/a.cpp", ""}, {"demo/CMakeLists.txt", "reseq_library(demo)\n"}}), "");
 }
 
 TEST(Orphans, AreFoldersThatNoBuildFileAdds) {
@@ -27,35 +29,35 @@ TEST(Orphans, AreFoldersThatNoBuildFileAdds) {
                                    {"demo/CMakeLists.txt", "add_subdirectory(other)\n"},
                                    {"demo/show/CMakeLists.txt", "reseq_library(show)\n"},
                                    {"demo/show/a.cpp", ""}};
-  EXPECT_EQ(report(files), "demo/show/a.cpp: no CMakeLists.txt adds its folder\n");
+  EXPECT_EQ(orphan_report(files), "demo/show/a.cpp: no CMakeLists.txt adds its folder\n");
 }
 
 TEST(Orphans, AreHeadersThatNothingIncludes) {
-  EXPECT_EQ(report({{"resequencer/base/a.h", "#include \"base/a.h\"\n"}}),
+  EXPECT_EQ(orphan_report({{"resequencer/base/a.h", "#include \"base/a.h\"\n"}}),
             "resequencer/base/a.h: nothing includes it\n");
-  EXPECT_EQ(report({{"resequencer/base/a.h", "#include \"base/b.h\"\n"},
-                    {"resequencer/base/b.h", "#include \"base/a.h\"\n"}}),
+  EXPECT_EQ(orphan_report({{"resequencer/base/a.h", "#include \"base/b.h\"\n"},
+                           {"resequencer/base/b.h", "#include \"base/a.h\"\n"}}),
             "");
 }
 
 TEST(Orphans, AreDocumentsThatNoOtherOneLinks) {
-  EXPECT_EQ(report({{"docs/a.md", "[me](a.md)\n"}}), "docs/a.md: no other .md links it\n");
-  EXPECT_EQ(report({{"docs/a.md", ""}, {"README.md", "[a](docs/a.md)\n"}}), "");
-  EXPECT_EQ(report({{"schemas/a.json", ""}, {"README.md", "[all](schemas/)\n"}}),
+  EXPECT_EQ(orphan_report({{"docs/a.md", "[me](a.md)\n"}}), "docs/a.md: no other .md links it\n");
+  EXPECT_EQ(orphan_report({{"docs/a.md", ""}, {"README.md", "[a](docs/a.md)\n"}}), "");
+  EXPECT_EQ(orphan_report({{"schemas/a.json", ""}, {"README.md", "[all](schemas/)\n"}}),
             "schemas/a.json: no other .md links it\n");
-  EXPECT_EQ(report({{"schemas/golden/a.hex", ""}, {"README.md", "[all](schemas/golden/)\n"}}), "");
+  EXPECT_EQ(orphan_report({{"schemas/golden/a.hex", ""}, {"README.md", "[all](schemas/golden/)\n"}}), "");
 }
 
 TEST(Orphans, AreDecisionsThatTheIndexLacks) {
   const File readme{"README.md", "[x](docs/decisions/0001-a.md) [i](docs/decisions/README.md)\n"};
   const File decision{"docs/decisions/0001-a.md", ""};
-  EXPECT_EQ(report({readme, decision, {"docs/decisions/README.md", ""}}),
+  EXPECT_EQ(orphan_report({readme, decision, {"docs/decisions/README.md", ""}}),
             "docs/decisions/0001-a.md: not in docs/decisions/README.md\n");
-  EXPECT_EQ(report({readme, decision, {"docs/decisions/README.md", "[a](0001-a.md)\n"}}), "");
-  EXPECT_EQ(report({readme,
-                    decision,
-                    {"docs/decisions/0001-b.md", ""},
-                    {"docs/decisions/README.md", "[a](0001-a.md) [b](0001-b.md)\n"}}),
+  EXPECT_EQ(orphan_report({readme, decision, {"docs/decisions/README.md", "[a](0001-a.md)\n"}}), "");
+  EXPECT_EQ(orphan_report({readme,
+                           decision,
+                           {"docs/decisions/0001-b.md", ""},
+                           {"docs/decisions/README.md", "[a](0001-a.md) [b](0001-b.md)\n"}}),
             "docs/decisions/0001-b.md: its number is taken\n");
 }
 

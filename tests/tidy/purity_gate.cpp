@@ -29,10 +29,6 @@ constexpr std::array<std::string_view, 22> kWords = {"system_clock",  "steady_cl
 // Words that are free to be names of members; only a call of the library's function is banned.
 constexpr std::array<std::string_view, 4> kCalls = {"time", "rand", "clock", "random"};
 
-bool is_word_letter(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-}
-
 // What stands in front of `name(` makes it a call of the library's function: nothing, an operator, `std::` or `::`, or
 // a word that can stand in front of a call. Behind a member access, another scope or a type it is something else.
 bool is_library_call(std::string_view before) {

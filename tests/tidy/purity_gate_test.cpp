@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -13,7 +14,7 @@ std::size_t count(const std::string& text) {
 }
 
 TEST(Purity, HoldsInTheTree) {
-  EXPECT_EQ(to_text(check_purity(SourceTree::of_checkout(RESEQ_SOURCE_DIR))), "");
+  EXPECT_EQ(to_text(check_purity(SourceTree::of_checkout(test::source_dir()))), "");
 }
 
 TEST(Purity, ReportsClocksRandomnessThreadsEnvironmentAndLogs) {

@@ -30,10 +30,6 @@ std::string content_of(const std::filesystem::path& path) {
   return text.find('\0') == std::string::npos ? text : std::string();
 }
 
-bool is_word_letter(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-}
-
 }  // namespace
 
 SourceTree::SourceTree(std::vector<File> files) : files_(std::move(files)) {
@@ -101,6 +97,10 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
+}
+
+bool is_word_letter(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
 }
 
 bool has_word(std::string_view line, std::string_view word) {

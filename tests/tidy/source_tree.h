@@ -51,7 +51,9 @@ class SourceTree {
 [[nodiscard]] std::string_view folder_of(std::string_view path);
 // Lines without their ends; a last line without an end counts.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
-// `word` stands in `line` with no letter, digit or '_' beside it.
+// A letter, a digit or '_'.
+[[nodiscard]] bool is_word_letter(char letter);
+// `word` stands in `line` with none of these beside it.
 [[nodiscard]] bool has_word(std::string_view line, std::string_view word);
 
 }  // namespace reseq::tidy

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::tidy {
 namespace {
 
 // Without files every gate would hold, so this is the test that the others stand on.
 TEST(SourceTree, IsReadFromTheCheckout) {
-  const SourceTree tree = SourceTree::of_checkout(RESEQ_SOURCE_DIR);
+  const SourceTree tree = SourceTree::of_checkout(test::source_dir());
   EXPECT_GT(tree.files().size(), 50U) << "the gates need a git checkout";
   ASSERT_NE(tree.find("tests/tidy/source_tree_test.cpp"), nullptr);
   EXPECT_NE(tree.find("tests/tidy/source_tree_test.cpp")->text.find("IsReadFromTheCheckout"), std::string::npos);

@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
 
 TEST(TopLevel, HoldsWhatItIsAllowedToHold) {
-  EXPECT_EQ(to_text(check_top_level(SourceTree::of_checkout(RESEQ_SOURCE_DIR))), "");
+  EXPECT_EQ(to_text(check_top_level(SourceTree::of_checkout(test::source_dir()))), "");
 }
 
 TEST(TopLevel, ReportsWhatIsMissingAndWhatDoesNotBelong) {

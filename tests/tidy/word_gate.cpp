@@ -25,6 +25,12 @@ constexpr std::array<std::string_view, 3> kMachinePaths = {
     "ot/",
     "/ho"
     "me/"};
+// Papers that whoever has the tree does not have: a capital name and a number of a chapter.
+constexpr std::array<std::string_view, 2> kPapers = {
+    "RELIA"
+    "BILITY",
+    "DES"
+    "IGN"};
 
 // The words of a path: `some_helper.h` -> some, helper, h.
 bool has_path_word(std::string_view path, std::string_view word) {
@@ -53,6 +59,12 @@ bool has_absolute(std::string_view line, std::string_view path) {
   return false;
 }
 
+bool cites(std::string_view line, std::string_view paper) {
+  const std::size_t at = line.find(paper);
+  return at != std::string_view::npos && has_word(line, paper) &&
+         line.find_first_of("0123456789", at) != std::string_view::npos;
+}
+
 void check_lines(const File& file, Violations& found) {
   std::size_t number = 0;
   for (const std::string_view line : lines_of(file.text)) {
@@ -62,6 +74,9 @@ void check_lines(const File& file, Violations& found) {
     }
     for (const std::string_view path : kMachinePaths) {
       if (has_absolute(line, path)) found.push_back({file.path, number, "path of a machine: " + std::string(path)});
+    }
+    for (const std::string_view paper : kPapers) {
+      if (cites(line, paper)) found.push_back({file.path, number, "cites what is not in the tree"});
     }
   }
 }

@@ -1,6 +1,6 @@
 // A broker inside of this process that answers with errors on demand: librdkafka's mock cluster. One broker is every
 // coordinator and every leader. Good for the paths that errors take and for nothing else: it stores no offsets of
-// transactions, knows no aborted records and fences nobody (RELIABILITY (b), M).
+// transactions, knows no aborted records and fences nobody.
 // Thread rule: one thread drives it; the mock answers from a thread of its own.
 #pragma once
 

@@ -9,8 +9,6 @@ namespace reseq::triage {
 namespace {
 
 constexpr std::size_t kThreeTimes = 3;
-// Nothing takes longer, or it hangs.
-constexpr Milliseconds kPatience{60'000};
 // How long nothing else may happen when a cell just goes on.
 constexpr Milliseconds kWatch{1'500};
 
@@ -211,7 +209,7 @@ class Play {
   std::optional<Ending> restarted_;
 };
 
-// What one of these leaves behind changes what the next one does for a minute (RELIABILITY A5, A17).
+// What one of these leaves behind changes what the next one does for a minute.
 bool is_fence(rd_kafka_resp_err_t code) {
   return code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED ||
          code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;

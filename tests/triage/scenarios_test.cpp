@@ -13,7 +13,6 @@ namespace reseq::triage {
 namespace {
 
 constexpr int kBrokers = 3;
-constexpr Milliseconds kPatience{60'000};
 constexpr Milliseconds kOutage{1'500};
 
 class Worker : public testing::Test {

@@ -14,8 +14,6 @@ namespace {
 
 constexpr Milliseconds kFeedLimit{30'000};
 constexpr Milliseconds kCloseLimit{5'000};
-// The bound of every cell: what takes longer counts as hung.
-constexpr Milliseconds kPatience{60'000};
 constexpr std::uint64_t kTopicBytesMax = 1'000'000;
 constexpr std::uint64_t kMapBytes = std::uint64_t{1} << 20U;
 
@@ -65,6 +63,7 @@ Subject::~Subject() {
 void Subject::start() {
   ended_.reset();
   worker_ = std::make_unique<runtime::Worker>(*application_, *cluster_, clock_, *shelf_, [] { return HashKey{}; });
+  clock_.settle();
 }
 
 void Subject::stop() {

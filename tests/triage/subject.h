@@ -21,6 +21,9 @@ inline constexpr Milliseconds kTransactionTimeout{8'000};
 // An answer that is this late is not waited for any more: librdkafka looks for requests that are overdue once a second.
 inline constexpr Milliseconds kLate{kSocketTimeout.value() + 1'500};
 
+// The bound of every cell: what takes longer counts as hung.
+inline constexpr Milliseconds kPatience{60'000};
+
 class Subject {
  public:
   explicit Subject(int brokers = 1);
@@ -67,7 +70,18 @@ class Subject {
   test::TempDir folder_;
   std::unique_ptr<runtime::Application> application_;
   std::unique_ptr<kafka::PlainProducer> feeder_;
-  runtime::SystemClock clock_;
+  // A worker that has just begun bears more fences than one that has settled: these have.
+  class SettledClock final : public runtime::Clock {
+   public:
+    [[nodiscard]] UnixMs now() const override { return real_.now(); }
+    [[nodiscard]] Milliseconds steady() const override { return Milliseconds(real_.steady().value() + ahead_ms_); }
+    void settle() { ahead_ms_ += 60'000; }
+
+   private:
+    runtime::SystemClock real_;
+    std::int64_t ahead_ms_ = 0;
+  };
+  SettledClock clock_;
   std::unique_ptr<runtime::Shelf> shelf_;
   std::unique_ptr<kafka::Cluster> cluster_;
   std::unique_ptr<runtime::Worker> worker_;

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "tests/support/process.h"
+#include "tests/support/source_path.h"
 #include "tests/triage/play.h"
 
 namespace reseq::triage {
@@ -31,7 +32,7 @@ constexpr std::size_t kAgainMax = 20;
 constexpr std::chrono::minutes kHung{5};
 
 std::string path(const char* file) {
-  return std::string(RESEQ_SOURCE_DIR) + "/tests/triage/" + file;
+  return test::source_path("tests/triage/") + file;
 }
 
 // Of the program that plays: where the names of cells stand that need not be played again.

@@ -17,7 +17,8 @@ LIMIT_S = 60
 
 
 def open_producer(brokers, partitioner="murmur2_random"):
-    settings = {"bootstrap.servers": brokers, "enable.idempotence": True, "partitioner": partitioner}
+    settings = {"bootstrap.servers": brokers, "enable.idempotence": True, "partitioner": partitioner,
+                "socket.nagle.disable": True}
     if partitioner == "default":
         del settings["partitioner"]
     return Producer(settings)
@@ -30,6 +31,7 @@ def open_consumer(brokers, group, topic):
         "isolation.level": "read_committed",
         "auto.offset.reset": "earliest",
         "enable.auto.commit": False,
+        "socket.nagle.disable": True,
     })
     consumer.subscribe([topic])
     return consumer

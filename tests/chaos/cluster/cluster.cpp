@@ -14,6 +14,7 @@
 #include "tests/chaos/cluster/deposed_coordinators.h"
 #include "tests/chaos/proxy/socket.h"
 #include "tests/support/pause.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::chaos {
 
@@ -21,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* kScript = RESEQ_SOURCE_DIR "/script/kafka";
+const std::string kScript = test::source_path("script/kafka");
 constexpr const char* kHeap = "RESEQ_KAFKA_HEAP=-Xmx384m";
 // They seldom live long enough for the second compiler to pay: a start takes little more than half as much of a core.
 constexpr const char* kCompiler = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1";

@@ -27,6 +27,9 @@ inline constexpr const char* kLibraryError = " level=error librdkafka=";
 // answered to nobody, until librdkafka waits no longer (session time-out and 3 s).
 inline const Words kLeaderLost = {kLibraryError, "GroupCoordinator: ", " request(s) timed out: "};
 
+// The exit code of a program that is refused what it was configured with: EX_CONFIG.
+inline constexpr int kConfigurationExit = 78;
+
 enum class Job : unsigned char { kResequencer, kPipeline, kGuest };
 
 struct Member {

@@ -26,6 +26,8 @@ class Host {
   [[nodiscard]] std::chrono::seconds clock_shift() const { return std::chrono::seconds(page_->clock_shift_s); }
   // errno of what the disk refuses; 0 = it works.
   void break_disk(int error) { page_->disk_error = error; }
+  // What the disk takes for each page that is written; 0 = it is fast.
+  void slow_disk(std::chrono::microseconds page) { page_->disk_page_us = page.count(); }
   [[nodiscard]] std::uint64_t disk_refusals() const { return page_->disk_refusals; }
 
  private:

@@ -21,7 +21,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr int kConfigurationExit = 78;  // EX_CONFIG
 // What a process did is in its log, and was read there.
 constexpr seconds kToldWithin{2};
 // A process reads the wall clock and the one that never steps one after the other, and may have to wait for its core in

@@ -17,8 +17,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kDoubleMustEndWithin{45};  // from when both are at work, other faults beside them
 // What is on its way is done by then.
 constexpr std::chrono::seconds kLull{3};
-constexpr int kConfigurationExit = 78;  // EX_CONFIG
-constexpr int kUnavailableExit = 69;    // EX_UNAVAILABLE
+constexpr int kUnavailableExit = 69;  // EX_UNAVAILABLE
 
 Harm kill(Scene& scene) {
   const bool of_pipeline = scene.draw.chance(250);

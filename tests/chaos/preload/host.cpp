@@ -1,8 +1,10 @@
 // Preloaded (LD_PRELOAD) into a process: its wall clock and its disk are those of the page that RESEQ_CHAOS_HOST names
 // (host_page.h). Only std::chrono::system_clock is moved, as in tests/modes/clock_shift
-// (docs/decisions/0062-clock-of-a-test.md). The disk refuses what changes a file: pwrite, pwritev, write, fsync,
-// fdatasync below the folder of the page; reads go on, and so does what is mapped.
+// (docs/decisions/0062-clock-of-a-test.md). The disk refuses what changes a file: pwrite, pwritev, writev, write,
+// fsync, fdatasync below the folder of the page; reads go on, and so does what is mapped. A slow disk takes its time
+// for every page of a pwrite, pwritev or writev there, as the kernel makes a writer wait that is ahead of its disk.
 // Thread rule: any thread.
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +24,7 @@ namespace {
 using reseq::chaos::HostPage;
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr size_t kPageBytes = 4096;
 
 template <typename Function>
 Function* next_of(const char* name) {
@@ -69,6 +72,29 @@ bool refuses_sync(int descriptor) {
   return host != nullptr && host->disk_error == EIO && refuses(descriptor);
 }
 
+// How long the disk takes for one page of this file; 0 = it is fast.
+std::int64_t page_us(int descriptor) {
+  const HostPage* host = page();
+  if (host == nullptr || host->disk_page_us == 0 || !below_folder(descriptor, host->folder.data())) return 0;
+  return host->disk_page_us;
+}
+
+// Page by page. What was written, or the error of the first page. `write`: of bytes at an offset from the first.
+template <typename Write>
+ssize_t write_slowly(std::int64_t us, const iovec* pieces, int count, const Write& write) {
+  ssize_t done = 0;
+  for (int i = 0; i < count; ++i)
+    for (size_t at = 0; at < pieces[i].iov_len; at += kPageBytes) {
+      (void)::usleep(static_cast<useconds_t>(us));
+      const size_t size = std::min(kPageBytes, pieces[i].iov_len - at);
+      const ssize_t wrote = write(static_cast<const char*>(pieces[i].iov_base) + at, size, done);
+      if (wrote < 0) return done == 0 ? wrote : done;
+      done += wrote;
+      if (static_cast<size_t>(wrote) < size) return done;
+    }
+  return done;
+}
+
 }  // namespace
 
 extern "C" {
@@ -85,19 +111,37 @@ std::int64_t _ZNSt6chrono3_V212system_clock3nowEv() {
 ssize_t pwrite(int descriptor, const void* bytes, size_t size, off_t offset) {
   using Function = ssize_t(int, const void*, size_t, off_t);
   static Function* const kReal = next_of<Function>("pwrite");
-  return refuses(descriptor) ? -1 : kReal(descriptor, bytes, size, offset);
+  if (refuses(descriptor)) return -1;
+  const std::int64_t us = page_us(descriptor);
+  if (us == 0) return kReal(descriptor, bytes, size, offset);
+  const iovec all{const_cast<void*>(bytes), size};
+  return write_slowly(us, &all, 1, [&](const void* page, size_t length, off_t at) {
+    return kReal(descriptor, page, length, offset + at);
+  });
 }
 
 ssize_t pwritev(int descriptor, const iovec* pieces, int count, off_t offset) {
   using Function = ssize_t(int, const iovec*, int, off_t);
   static Function* const kReal = next_of<Function>("pwritev");
-  return refuses(descriptor) ? -1 : kReal(descriptor, pieces, count, offset);
+  if (refuses(descriptor)) return -1;
+  const std::int64_t us = page_us(descriptor);
+  if (us == 0) return kReal(descriptor, pieces, count, offset);
+  return write_slowly(us, pieces, count, [&](const void* page, size_t length, off_t at) {
+    const iovec one{const_cast<void*>(page), length};
+    return kReal(descriptor, &one, 1, offset + at);
+  });
 }
 
 ssize_t writev(int descriptor, const iovec* pieces, int count) {
   using Function = ssize_t(int, const iovec*, int);
   static Function* const kReal = next_of<Function>("writev");
-  return refuses(descriptor) ? -1 : kReal(descriptor, pieces, count);
+  if (refuses(descriptor)) return -1;
+  const std::int64_t us = page_us(descriptor);
+  if (us == 0) return kReal(descriptor, pieces, count);
+  return write_slowly(us, pieces, count, [&](const void* page, size_t length, off_t) {
+    const iovec one{const_cast<void*>(page), length};
+    return kReal(descriptor, &one, 1);
+  });
 }
 
 ssize_t write(int descriptor, const void* bytes, size_t size) {

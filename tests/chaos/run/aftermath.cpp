@@ -9,6 +9,7 @@
 
 #include "kafka/plain_producer.h"
 #include "tests/chaos/nemesis/state_damage.h"
+#include "tests/chaos/run/topics.h"
 #include "tests/support/good.h"
 
 namespace reseq::chaos {
@@ -18,8 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::seconds kLimit{60};
-constexpr Milliseconds kAdminLimit{60'000};
-constexpr std::chrono::milliseconds kBeat{20};
+constexpr std::chrono::milliseconds kLookEvery{20};
 constexpr int kRefusedExit = 78;  // EX_CONFIG
 constexpr std::array<const char*, 4> kWritten = {"changelog", "work", "events", "dead-letter"};
 
@@ -138,7 +138,7 @@ bool Aftermath::wait(const std::function<bool()>& condition) {
   while (!condition()) {
     if (Clock::now() > until) return false;
     crew_.step();
-    std::this_thread::sleep_for(kBeat);
+    std::this_thread::sleep_for(kLookEvery);
   }
   return true;
 }

@@ -36,7 +36,6 @@ constexpr int kGuests = 2;
 constexpr int kPipelines = 2;
 constexpr int kPartitions = 4;
 constexpr milliseconds kBeat{10};
-constexpr Milliseconds kAdminLimit{60'000};
 constexpr seconds kHealLimit{90};
 constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};

@@ -13,10 +13,9 @@ namespace reseq::chaos {
 
 namespace {
 
-constexpr Milliseconds kAdminLimit{60'000};
 constexpr int kInitLimitMs = 120'000;
 constexpr std::chrono::seconds kKnownLimit{90};
-constexpr std::chrono::milliseconds kBeat{10};
+constexpr std::chrono::milliseconds kAskEvery{10};
 
 // Of several brokers one may be late to hear of new topics, and a process that asks it would not start. A client that
 // has just been opened asks the broker it was given.
@@ -55,7 +54,7 @@ void create_topics(const Site& site, const Cluster& cluster) {
     while (!knows_topics(cluster.direct_port(broker))) {
       if (std::chrono::steady_clock::now() > until)
         throw std::runtime_error("a broker does not get to know the topics");
-      std::this_thread::sleep_for(kBeat);
+      std::this_thread::sleep_for(kAskEvery);
     }
 }
 

@@ -10,6 +10,9 @@
 
 namespace reseq::chaos {
 
+// For each question or order of the harness to the brokers.
+inline constexpr Milliseconds kAdminLimit{60'000};
+
 // What the library says of brokers that are away is no news there.
 [[nodiscard]] kafka::Connection connection_to(const std::string& bootstrap_servers);
 

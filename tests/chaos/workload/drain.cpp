@@ -10,7 +10,7 @@ namespace reseq::chaos {
 
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
+constexpr Milliseconds kDrainAskLimit{10'000};
 
 std::vector<std::string> topics_of(const std::string& application_id) {
   std::vector<std::string> topics;
@@ -56,19 +56,19 @@ Result<std::string> Drain::waits_for() {
 }
 
 Result<std::string> Drain::lag(const std::string& group, const std::string& role) {
-  const auto lag = admin_->lag(group, application_id_ + "." + role, kAskLimit);
+  const auto lag = admin_->lag(group, application_id_ + "." + role, kDrainAskLimit);
   if (!lag) return lag.error();
   if (lag.value() == 0) return std::string();
   return group + " is " + std::to_string(lag.value()) + " behind on " + role;
 }
 
 Result<std::string> Drain::open_transactions(std::size_t topic) {
-  const auto stable = admin_->stable_ends(topics_[topic], kAskLimit);
+  const auto stable = admin_->stable_ends(topics_[topic], kDrainAskLimit);
   if (!stable) return stable.error();
   std::vector<kafka::TopicPartition> partitions;
   for (const kafka::PlainOffset& end : stable.value())
     partitions.push_back({kafka::TopicIndex(static_cast<std::uint16_t>(topic)), end.partition});
-  const auto high = reader_->high_watermarks(partitions, kAskLimit);
+  const auto high = reader_->high_watermarks(partitions, kDrainAskLimit);
   if (!high) return high.error();
   for (std::size_t i = 0; i < partitions.size(); ++i)
     if (stable.value()[i].offset != high.value()[i].offset)

@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kAskEvery{250};
 constexpr std::chrono::seconds kBlindMax{10};
-constexpr Milliseconds kAskLimit{2'000};
+constexpr Milliseconds kLagAskLimit{2'000};
 
 }  // namespace
 
@@ -39,8 +39,8 @@ void LagWatch::run() {
   kafka::Admin& admin = *opened.value();
   Clock::time_point seen = Clock::now() - kBlindMax;
   while (!stop_) {
-    const auto requests = admin.lag(application_id_, application_id_ + ".requests", kAskLimit);
-    const auto work = admin.lag(pipeline_group(application_id_), application_id_ + ".work", kAskLimit);
+    const auto requests = admin.lag(application_id_, application_id_ + ".requests", kLagAskLimit);
+    const auto work = admin.lag(pipeline_group(application_id_), application_id_ + ".work", kLagAskLimit);
     if (requests && work) {
       seen = Clock::now();
       behind_ = requests.value() > records_max_ || work.value() > records_max_;

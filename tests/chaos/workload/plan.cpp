@@ -222,32 +222,32 @@ std::vector<PlannedRecord> Plan::reset(Number number) const {
 
 namespace {
 
-struct Bad {
+struct BadRecord {
   Reason reason;
   std::string_view header;  // empty: the record is spoiled otherwise
   std::string_view value;
 };
 
 constexpr std::array kBadOnes = {
-    Bad{Reason::kMissingId, "", ""},
-    Bad{Reason::kEmptyId, "", ""},
-    Bad{Reason::kIdTooLong, "", ""},
-    Bad{Reason::kMisrouted, "", ""},
-    Bad{Reason::kUnknownControl, "", ""},
-    Bad{Reason::kMissingSequence, "", ""},
-    Bad{Reason::kOpPayloadConflict, header::kOp, "upsert"},
-    Bad{Reason::kMalformedSequence, header::kSeq, "12x"},
-    Bad{Reason::kIdKeyMismatch, header::kId, "another"},
-    Bad{Reason::kMalformedHeader, header::kEpoch, "-1"},
-    Bad{Reason::kUnsupportedHeader, "reseq-root", "r"},
-    Bad{Reason::kUnknownCommand, header::kCommand, "explode"},
-    Bad{Reason::kUnknownTarget, header::kTargets, "nobody"},
+    BadRecord{Reason::kMissingId, "", ""},
+    BadRecord{Reason::kEmptyId, "", ""},
+    BadRecord{Reason::kIdTooLong, "", ""},
+    BadRecord{Reason::kMisrouted, "", ""},
+    BadRecord{Reason::kUnknownControl, "", ""},
+    BadRecord{Reason::kMissingSequence, "", ""},
+    BadRecord{Reason::kOpPayloadConflict, header::kOp, "upsert"},
+    BadRecord{Reason::kMalformedSequence, header::kSeq, "12x"},
+    BadRecord{Reason::kIdKeyMismatch, header::kId, "another"},
+    BadRecord{Reason::kMalformedHeader, header::kEpoch, "-1"},
+    BadRecord{Reason::kUnsupportedHeader, "reseq-root", "r"},
+    BadRecord{Reason::kUnknownCommand, header::kCommand, "explode"},
+    BadRecord{Reason::kUnknownTarget, header::kTargets, "nobody"},
 };
 
 }  // namespace
 
 PlannedRecord Plan::bad(Number number) const {
-  const Bad& bad = kBadOnes[Draws(settings_.seed, "bad", number.value()).below(kBadOnes.size())];
+  const BadRecord& bad = kBadOnes[Draws(settings_.seed, "bad", number.value()).below(kBadOnes.size())];
   PlannedRecord record{.key = document(number).id, .payload = "bad"};
   record.headers = {{kNumber, std::to_string(number.value())}, {kExpectedReason, std::string(name_of(bad.reason))}};
   if (bad.reason != Reason::kMissingSequence && bad.header != header::kSeq)

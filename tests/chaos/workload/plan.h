@@ -49,7 +49,7 @@ struct PlanSettings {
 // The targets of the application: two by default, and one that only some documents have.
 [[nodiscard]] std::vector<config::Target> targets();
 // What the workload needs in the configuration of the application: the targets, as TOML. Nothing may stand behind it
-// that belongs in front of the first table, and starvation_after must not be set.
+// that belongs in front of the first table, and starvation_after_ms has to be 0.
 [[nodiscard]] std::string targets_toml();
 
 enum class Kind : std::uint8_t { kNext, kLate, kAgain, kReprocess, kChanged, kReset, kBad };

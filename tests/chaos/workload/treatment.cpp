@@ -14,7 +14,7 @@ namespace header = codec::header;
 
 namespace {
 
-enum class Bad : std::uint8_t {
+enum class BadCommand : std::uint8_t {
   kNone,
   kObserved,
   kUnknownTarget,
@@ -30,7 +30,7 @@ struct OrderPlan {
   std::string added{};     // a target that is found out late
   std::string given_up{};  // a target, whether the document has it or not
   bool all_given_up = false;
-  Bad bad = Bad::kNone;
+  BadCommand bad = BadCommand::kNone;
 };
 
 // What is fixed for one target of an order.
@@ -48,7 +48,8 @@ OrderPlan plan_of_order(std::uint64_t seed, std::string_view id, std::uint32_t e
   if (draws.chance(15)) plan.added = any();
   if (draws.chance(8)) plan.given_up = any();
   plan.all_given_up = draws.chance(4);
-  if (draws.chance(12)) plan.bad = static_cast<Bad>(1 + draws.below(static_cast<std::uint64_t>(Bad::kCount) - 1));
+  if (draws.chance(12))
+    plan.bad = static_cast<BadCommand>(1 + draws.below(static_cast<std::uint64_t>(BadCommand::kCount) - 1));
   return plan;
 }
 
@@ -85,22 +86,22 @@ stage::StageResult command(stage::Answer answer, std::string target) {
   return {.answer = answer, .target = std::move(target)};
 }
 
-stage::StageResult bad_command(Bad kind, const WorkOrder& order, const std::vector<std::string>& targets) {
+stage::StageResult bad_command(BadCommand kind, const WorkOrder& order, const std::vector<std::string>& targets) {
   stage::StageResult result = command(stage::Answer::kSequence, targets.front());
   switch (kind) {
-    case Bad::kObserved:
+    case BadCommand::kObserved:
       result.observed = Version(9'000'000'000'000'000'000U);
       break;
-    case Bad::kUnknownTarget:
+    case BadCommand::kUnknownTarget:
       result.target = "nobody";
       break;
-    case Bad::kSequence:
+    case BadCommand::kSequence:
       result.headers.push_back({std::string(header::kSeq), "x"});
       break;
-    case Bad::kEpoch:
+    case BadCommand::kEpoch:
       result.headers.push_back({std::string(header::kEpoch), std::nullopt});
       break;
-    case Bad::kAmbiguous:
+    case BadCommand::kAmbiguous:
       // Without a target of its own it says the list that was copied from `work`.
       result = command(stage::Answer::kUnregister, "");
       break;
@@ -134,7 +135,7 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
   }
   if (!plan.given_up.empty()) found.push_back({delay(draws), command(stage::Answer::kUnregister, plan.given_up)});
   if (plan.all_given_up) found.push_back({delay(draws), command(stage::Answer::kUnregister, "*")});
-  if (plan.bad != Bad::kNone && !targets.empty())
+  if (plan.bad != BadCommand::kNone && !targets.empty())
     found.push_back({delay(draws), bad_command(plan.bad, order, targets)});
   std::stable_sort(found.begin(), found.end(),
                    [](const PlannedAnswer& a, const PlannedAnswer& b) { return a.after < b.after; });
@@ -144,9 +145,7 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
 bool excused(std::uint64_t seed, const judge::Piece& piece) {
   const PiecePlan of_piece = plan_of_piece(seed, piece.id, piece.target, piece.epoch, piece.sequence);
   const OrderPlan of_order = plan_of_order(seed, piece.id, piece.epoch, piece.sequence);
-  // A list that is not taken for a copied one is taken as it says: when the document has other targets by now.
-  return of_piece.lost || of_piece.given_up || of_order.all_given_up || of_order.given_up == piece.target ||
-         of_order.bad == Bad::kAmbiguous;
+  return of_piece.lost || of_piece.given_up || of_order.all_given_up || of_order.given_up == piece.target;
 }
 
 }  // namespace reseq::chaos

@@ -8,6 +8,7 @@
 
 #include "seeds.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::fuzz {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path corpus_of(const Target& target) {
-  return fs::path(RESEQ_SOURCE_DIR) / "tests/fuzz/corpus" / target.name;
+  return fs::path(test::source_path("tests/fuzz/corpus")) / target.name;
 }
 
 std::string content_of(const fs::path& file) {

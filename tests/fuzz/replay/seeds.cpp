@@ -69,6 +69,8 @@ Row full_row() {
   row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16 | 5);
   row.deadline = UnixMs(1'709'164'860'000);
   row.requested = Requested{row.groups[1].order, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17)};
+  row.deletions.push_back({TargetNumber(3), row.groups[1].order, UnixMs(1'709'164'700'000)});
+  row.meanwhile.push_back({TargetSet(8), UnixMs(1'709'164'700'000)});
   row.extensions = std::string("\x02\x01?", 3);
   return row;
 }

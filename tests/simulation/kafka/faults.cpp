@@ -16,6 +16,7 @@ bool of_producer(Call call) {
 }  // namespace
 
 Fault Faults::next(Call call, Draw& draw) {
+  ++calls_[static_cast<std::size_t>(call)];
   const auto ordered =
       std::find_if(ordered_.begin(), ordered_.end(), [&](const auto& order) { return order.first == call; });
   if (ordered != ordered_.end()) {

@@ -2,6 +2,8 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string_view>
@@ -51,10 +53,13 @@ class Faults {
   void set_rates(FaultRates rates) { rates_ = rates; }
 
   Fault next(Call call, Draw& draw);
+  // How often a client has called it.
+  [[nodiscard]] std::uint64_t calls(Call call) const { return calls_[static_cast<std::size_t>(call)]; }
 
  private:
   std::deque<std::pair<Call, Fault>> ordered_;
   FaultRates rates_;
+  std::array<std::uint64_t, static_cast<std::size_t>(Call::kFacts) + 1> calls_{};
 };
 
 // The error of a fault without effect; none for the others.

@@ -4,6 +4,12 @@
 
 namespace reseq::simulation {
 
+namespace {
+
+constexpr int kOutOfRange = 1;  // Kafka's code: OFFSET_OUT_OF_RANGE
+
+}  // namespace
+
 void Fetcher::assign(std::span<const kafka::TopicPartitionOffset> positions) {
   cursors_.clear();
   for (const auto& one : positions) cursors_.push_back({one.where, one.offset});
@@ -24,7 +30,7 @@ std::optional<Fetcher::Fetched> Fetcher::fetch(Cursor& cursor) {
   if (log == nullptr || cursor.next < log->begin() || cursor.next > log->high_watermark()) {
     cursor.failed = true;
     return kafka::PartitionFailure{
-        cursor.where, Error{ErrorClass::kInvalid, 0, "the next offset to read is not in the log any more"}};
+        cursor.where, Error{ErrorClass::kInvalid, kOutOfRange, "the next offset to read is not in the log any more"}};
   }
   if (const Entry* entry = log->next_committed(cursor.next)) {
     cursor.next = Offset(entry->offset.value() + 1);

@@ -27,6 +27,11 @@ Result<std::vector<kafka::TopicPartitionOffset>> SimulatedLogReader::begins(
   return fetcher_.bounds(which, Bound::kBegin, limit);
 }
 
+Result<std::vector<kafka::TopicPartitionOffset>> SimulatedLogReader::stable_ends(
+    std::span<const kafka::TopicPartition> which, Milliseconds limit) {
+  return fetcher_.bounds(which, Bound::kLastStable, limit);
+}
+
 Result<std::vector<kafka::TopicPartitionOffset>> SimulatedLogReader::high_watermarks(
     std::span<const kafka::TopicPartition> which, Milliseconds limit) {
   return fetcher_.bounds(which, Bound::kHighWatermark, limit);

@@ -15,6 +15,8 @@ class SimulatedLogReader final : public kafka::LogReader {
   Result<kafka::LogPolled> poll(Milliseconds limit) override;
   Result<std::vector<kafka::TopicPartitionOffset>> begins(std::span<const kafka::TopicPartition> which,
                                                           Milliseconds limit) override;
+  Result<std::vector<kafka::TopicPartitionOffset>> stable_ends(std::span<const kafka::TopicPartition> which,
+                                                               Milliseconds limit) override;
   Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition> which,
                                                                    Milliseconds limit) override;
   void serve() override {}

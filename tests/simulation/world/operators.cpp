@@ -76,8 +76,9 @@ void Operators::release() {
     if (is_whole_result(*entry->record)) results.push_back(&*entry->record);
   if (results.empty()) return;
   StoredRecord record = *results[draw_.below(results.size())];
-  for (const std::string_view name : {header::kCommand, header::kReason, header::kSourceTopic, header::kSourcePartition,
-                                      header::kSourceOffset, header::kExpectedSeq, header::kTargets})
+  for (const std::string_view name :
+       {header::kCommand, header::kReason, header::kSourceTopic, header::kSourcePartition, header::kSourceOffset,
+        header::kExpectedSeq, header::kFirstWritten, header::kTargets})
     remove_header(record, name);
   for (const StoredHeader& one : operation("release", partition).headers) set_header(record, one.name, one.value);
   if (draw_.chance(500)) set_header(record, header::kControlUnknown, "true");

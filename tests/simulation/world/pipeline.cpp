@@ -158,7 +158,14 @@ void Pipeline::write_bad(const StoredRecord& work, const Piece& piece, Partition
       remove_header(record, header::kTarget);
       break;
     case 2:
-      set_header(record, header::kTarget, "nobody");
+      if (!scenario_.explicit_deletes()) {
+        set_header(record, header::kTarget, "nobody");
+        break;
+      }
+      // A bug of a worker, which must delete nothing.
+      remove_header(record, header::kOp);
+      record.payload.reset();
+      ++counters_["results without payload refused"];
       break;
     case 3:
       remove_header(record, header::kSeq);
@@ -168,9 +175,6 @@ void Pipeline::write_bad(const StoredRecord& work, const Piece& piece, Partition
       remove_header(record, header::kTarget);
       set_header(record, header::kTargets, *header_of(work, header::kTargets));
       set_header(record, header::kCommand, "unregister");
-      // Taken as it says where the list is another one by now.
-      for (const config::Target& target : scenario_.settings.targets)
-        excused_.insert({piece.id, target.name, piece.epoch, piece.sequence});
       break;
     default:
       // A monotonic target takes whatever rises, asked for or not.

@@ -156,6 +156,7 @@ void Producers::spoil(StoredRecord& record, std::uint64_t how) {
     case 10:
       // Where a null payload says nothing, as in tap, that would be good.
       set_header(record, header::kOp, scenario_.tap ? "explode" : "upsert");
+      if (!scenario_.tap && scenario_.explicit_deletes()) remove_header(record, header::kOp);
       record.payload.reset();
       return;
     default:

@@ -87,6 +87,8 @@ Scenario draw_scenario(Draw& draw) {
   world.clocks_differ = draw.chance(400);
   world.answer_ms_max = one_of<std::int64_t>(draw, {50, 500, 3'000});
   draw_settings(draw, world);
+  // Not drawn, so that the worlds before it was there stay what they were.
+  world.settings.deletes = world.documents % 2 == 0 ? "explicit" : "null-payload";
   draw_brokers(draw, world);
   draw_weights(draw, world);
   return world;

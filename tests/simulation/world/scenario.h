@@ -40,6 +40,8 @@ struct Scenario {
   BrokerSettings broker;
   FaultRates faults;
   Weights weights;
+
+  [[nodiscard]] bool explicit_deletes() const { return settings.deletes == "explicit"; }
 };
 
 [[nodiscard]] Scenario draw_scenario(Draw& draw);

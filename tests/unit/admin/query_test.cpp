@@ -51,6 +51,10 @@ TEST(Query, IsRefusedWithTheMemberThatIsWrong) {
   EXPECT_THAT(refusal(R"({"protocol":"1","query":"stats"})"), HasSubstr("protocol must be a number"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"document"})"), HasSubstr("id must be there"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id":""})"), HasSubstr("id must be there"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id":"a","id_base64":"YQ=="})"),
+              HasSubstr("id is said twice: as id or as id_base64"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","id_prefix":"a","id_prefix_base64":"YQ=="})"),
+              HasSubstr("id_prefix is said twice"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id":7})"), HasSubstr("id must be a text"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"document","id_base64":"!"})"), HasSubstr("id_base64 must be base64"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","partition":-1})"), HasSubstr("partition must be a number"));

@@ -26,6 +26,7 @@ class WrittenLog final : public kafka::LogReader {
     std::optional<std::string> value;
   };
   Result<> assign(std::span<const kafka::TopicPartitionOffset> positions) override {
+    ++assigns;
     assigned.assign(positions.begin(), positions.end());
     return Done{};
   }
@@ -51,6 +52,10 @@ class WrittenLog final : public kafka::LogReader {
                                                           Milliseconds) override {
     return std::vector<kafka::TopicPartitionOffset>{{kWhere, Offset(0)}};
   }
+  Result<std::vector<kafka::TopicPartitionOffset>> stable_ends(std::span<const kafka::TopicPartition>,
+                                                               Milliseconds) override {
+    return std::vector<kafka::TopicPartitionOffset>{{kWhere, end}};
+  }
   Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition>,
                                                                    Milliseconds) override {
     return std::vector<kafka::TopicPartitionOffset>{{kWhere, end}};
@@ -66,6 +71,7 @@ class WrittenLog final : public kafka::LogReader {
   std::optional<Error> failure;
   bool said_end = false;
   std::vector<kafka::TopicPartitionOffset> assigned;
+  int assigns = 0;
 };
 
 }  // namespace reseq::changelog

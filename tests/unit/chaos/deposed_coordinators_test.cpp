@@ -40,7 +40,7 @@ std::string sending(const std::string& partition, const std::string& term) {
 }
 
 // What one broker logs that finds a decision when it loads partition 1 in a term.
-std::string found(const std::string& term) {
+std::string found_in_term(const std::string& term) {
   return loading("1", term) + sending("1", term) + loaded("08:50:39,653", "1", term);
 }
 
@@ -56,36 +56,36 @@ constexpr const char* kProof =
     "__transaction_state-1 had term 4 at broker 1 since 2026-11-23 08:50:39,457";
 
 TEST(DeposedCoordinators, AreThoseThatSendMarkersInATermThatIsOver) {
-  EXPECT_THAT(proofs_of(found("0"), loaded("08:50:39,457", "1", "4")), ElementsAre(kProof));
+  EXPECT_THAT(proofs_of(found_in_term("0"), loaded("08:50:39,457", "1", "4")), ElementsAre(kProof));
 }
 
 TEST(DeposedCoordinators, AreFoundInWhateverOrderLogsAreRead) {
   DeposedCoordinators coordinators;
   coordinators.read(1, loaded("08:50:39,293", "1", "2") + loaded("08:50:39,457", "1", "4"));
-  coordinators.read(2, found("0"));
+  coordinators.read(2, found_in_term("0"));
   coordinators.read(2, loaded("08:50:22,577", "1", "0"));
   coordinators.read(1, loaded("08:50:42,000", "1", "6") + loaded("08:50:39,020", "1", "1"));
   EXPECT_THAT(coordinators.proofs(), ElementsAre(kProof));
 }
 
 TEST(DeposedCoordinators, AreNotThoseWhoseTermIsOverAtThatInstantOrLater) {
-  EXPECT_THAT(proofs_of(found("0"), loaded("08:50:39,632", "1", "4")), IsEmpty());
-  EXPECT_THAT(proofs_of(found("0"), loaded("08:50:39,633", "1", "4")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("0"), loaded("08:50:39,632", "1", "4")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("0"), loaded("08:50:39,633", "1", "4")), IsEmpty());
 }
 
 TEST(DeposedCoordinators, AreNotThoseOfAnotherPartition) {
-  EXPECT_THAT(proofs_of(found("0"), loaded("08:50:39,457", "2", "4")), IsEmpty());
-  EXPECT_THAT(proofs_of(found("0"), loaded("08:50:39,457", "11", "4")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("0"), loaded("08:50:39,457", "2", "4")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("0"), loaded("08:50:39,457", "11", "4")), IsEmpty());
   EXPECT_THAT(proofs_of(loading("1", "0") + sending("2", "0"), loaded("08:50:39,457", "1", "4")), IsEmpty());
 }
 
 TEST(DeposedCoordinators, AreNotThoseOfTheSameTermOrOfANewerOne) {
-  EXPECT_THAT(proofs_of(found("4"), loaded("08:50:39,457", "1", "4")), IsEmpty());
-  EXPECT_THAT(proofs_of(found("10"), loaded("08:50:39,457", "1", "9")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("4"), loaded("08:50:39,457", "1", "4")), IsEmpty());
+  EXPECT_THAT(proofs_of(found_in_term("10"), loaded("08:50:39,457", "1", "9")), IsEmpty());
 }
 
 TEST(DeposedCoordinators, AreDeposedByAnotherBroker) {
-  EXPECT_THAT(proofs_of(loaded("08:50:39,457", "1", "4") + found("0"), ""), IsEmpty());
+  EXPECT_THAT(proofs_of(loaded("08:50:39,457", "1", "4") + found_in_term("0"), ""), IsEmpty());
 }
 
 // Another load may be told of in between.
@@ -94,7 +94,7 @@ TEST(DeposedCoordinators, AreThoseOfThePartitionAndTheTermThatTheirLineNames) {
 }
 
 TEST(DeposedCoordinators, AreReadOfWholeLinesOnly) {
-  std::string cut = found("0");
+  std::string cut = found_in_term("0");
   cut.resize(cut.find("Sending") + 90);
   EXPECT_THAT(proofs_of(cut, "\n\nno time\n" + loaded("08:50:39,457", "1", "4")), IsEmpty());
 }

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::string content(const std::string& path) {
+std::string file_text(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -39,7 +39,7 @@ TEST(Nemesis, CountsOnlyFaultsThatDidSomething) {
   EXPECT_EQ(nemesis.by_kind().size(), 1U);
   EXPECT_EQ(nemesis.by_kind().at("harm"), 1U);
   EXPECT_EQ(healed, 2) << "what is impossible has nothing to heal";
-  const std::string log = content(file);
+  const std::string log = file_text(file);
   EXPECT_NE(log.find("begin dead nothing: it does not run\n"), std::string::npos) << log;
   EXPECT_NE(log.find("end   idle r1: in vain\n"), std::string::npos) << log;
   EXPECT_NE(log.find("end   harm r1\n"), std::string::npos) << log;

@@ -28,15 +28,15 @@ std::string skips(const std::string& id, const std::string& set) {
          ", these partitions are likely deleted already and hence can be skipped (TransactionMarkerChannelManager)";
 }
 
-All found(const std::vector<std::string>& lines) {
+All skipped_in(const std::vector<std::string>& lines) {
   SkippedMarkers log;
   for (const std::string& line : lines) log.read(line);
   return log.all();
 }
 
 TEST(SkippedMarkers, BelongToTheDecisionThatWasSentBefore) {
-  EXPECT_EQ(found({sends("chaos.r3.0", "8,COMMIT"), sends("chaos.r1.0", "9,ABORT"),
-                   skips("chaos.r3.0", "Set(chaos.changelog-3, chaos.output.search-3, __consumer_offsets-1)")}),
+  EXPECT_EQ(skipped_in({sends("chaos.r3.0", "8,COMMIT"), sends("chaos.r1.0", "9,ABORT"),
+                        skips("chaos.r3.0", "Set(chaos.changelog-3, chaos.output.search-3, __consumer_offsets-1)")}),
             (All{{.transactional_id = "chaos.r3.0",
                   .decision = kCommit,
                   .partitions = {{"chaos.changelog", 3}, {"chaos.output.search", 3}, {"__consumer_offsets", 1}},
@@ -44,7 +44,7 @@ TEST(SkippedMarkers, BelongToTheDecisionThatWasSentBefore) {
 }
 
 TEST(SkippedMarkers, OfAnAbortAreThoseOfAnAbort) {
-  const All all = found({sends("chaos.r3.0", "8,ABORT"), skips("chaos.r3.0", "Set(chaos.work-12)")});
+  const All all = skipped_in({sends("chaos.r3.0", "8,ABORT"), skips("chaos.r3.0", "Set(chaos.work-12)")});
   ASSERT_EQ(all.size(), 1U);
   ASSERT_TRUE(all[0].decision);
   EXPECT_FALSE(all[0].decision->commit);
@@ -52,7 +52,8 @@ TEST(SkippedMarkers, OfAnAbortAreThoseOfAnAbort) {
 }
 
 TEST(SkippedMarkers, OfManyPartitionsStandInAHashSet) {
-  const All all = found({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r3.0", "HashSet(a-0, b-c-1, d-2, e-3, f-4)")});
+  const All all =
+      skipped_in({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r3.0", "HashSet(a-0, b-c-1, d-2, e-3, f-4)")});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].partitions.size(), 5U);
   EXPECT_EQ(all[0].partitions[1], (NamedPartition{"b-c", 1}));
@@ -63,8 +64,8 @@ TEST(SkippedMarkers, OfWhichNothingWasSaidHaveNoDecision) {
                         .decision = std::nullopt,
                         .partitions = {{"chaos.work", 0}},
                         .left_to_next = false}};
-  EXPECT_EQ(found({skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
-  EXPECT_EQ(found({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
+  EXPECT_EQ(skipped_in({skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
+  EXPECT_EQ(skipped_in({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r2.0", "Set(chaos.work-0)")}), unknown);
 }
 
 TEST(SkippedMarkers, OfALaterTransactionAreNotThoseOfTheFirst) {
@@ -78,8 +79,8 @@ TEST(SkippedMarkers, OfALaterTransactionAreNotThoseOfTheFirst) {
 
 TEST(SkippedMarkers, AreNotSkippedIfTheyAreSentAgain) {
   const std::string skip = skips("chaos.r3.0", "Set(chaos.work-0)");
-  EXPECT_EQ(found({sends("chaos.r3.0", "8,COMMIT"), skip, sends("chaos.r3.0", "10,COMMIT")}), All{});
-  const All again = found({sends("chaos.r3.0", "8,COMMIT"), skip, sends("chaos.r3.0", "10,COMMIT"), skip});
+  EXPECT_EQ(skipped_in({sends("chaos.r3.0", "8,COMMIT"), skip, sends("chaos.r3.0", "10,COMMIT")}), All{});
+  const All again = skipped_in({sends("chaos.r3.0", "8,COMMIT"), skip, sends("chaos.r3.0", "10,COMMIT"), skip});
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].decision->coordinator_epoch, 10);
 }
@@ -93,31 +94,32 @@ TEST(SkippedMarkers, OfATermThatIsOverAreLeftToTheNext) {
   const std::vector<std::string> lines = {sends("chaos.r1.0", "0,COMMIT"), skips("chaos.r1.0", "Set(chaos.work-0)"),
                                           sends("chaos.r3.0", "0,COMMIT"), skips("chaos.r3.0", "Set(chaos.work-1)"),
                                           ended};
-  const All all = found(lines);
+  const All all = skipped_in(lines);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_TRUE(all[0].left_to_next);
   EXPECT_TRUE(all[0].decision);
   EXPECT_FALSE(all[1].left_to_next);
   std::vector<std::string> next_term = lines;
   next_term.push_back(sends("chaos.r1.0", "2,COMMIT"));
-  const All other = found(next_term);
+  const All other = skipped_in(next_term);
   ASSERT_EQ(other.size(), 1U);
   EXPECT_EQ(other[0].transactional_id, "chaos.r3.0");
 }
 
 TEST(SkippedMarkers, OnALineThatIsNotUnderstoodAreToldWithoutDecision) {
-  const All all = found({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r3.0", "Set(whatever)")});
+  const All all = skipped_in({sends("chaos.r3.0", "8,COMMIT"), skips("chaos.r3.0", "Set(whatever)")});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_FALSE(all[0].decision);
-  EXPECT_FALSE(found({sends("chaos.r3.0", "8,PERHAPS"), skips("chaos.r3.0", "Set(a-1)")})[0].decision);
-  EXPECT_FALSE(found({sends("chaos.r3.0", "x,COMMIT"), skips("chaos.r3.0", "Set(a-1)")})[0].decision);
+  EXPECT_FALSE(skipped_in({sends("chaos.r3.0", "8,PERHAPS"), skips("chaos.r3.0", "Set(a-1)")})[0].decision);
+  EXPECT_FALSE(skipped_in({sends("chaos.r3.0", "x,COMMIT"), skips("chaos.r3.0", "Set(a-1)")})[0].decision);
 }
 
 TEST(SkippedMarkers, OtherLinesSayNothingOfThem) {
-  EXPECT_EQ(found({"",
-                   "2026-11-22 02:53:13,212 INFO [TransactionCoordinator id=1] Resigned as the txn coordinator for "
-                   "partition 0 at epoch Some(9) (TransactionCoordinator)"}),
-            All{});
+  EXPECT_EQ(
+      skipped_in({"",
+                  "2026-11-22 02:53:13,212 INFO [TransactionCoordinator id=1] Resigned as the txn coordinator for "
+                  "partition 0 at epoch Some(9) (TransactionCoordinator)"}),
+      All{});
 }
 
 TEST(SkippedMarkers, AreTakenOnce) {

@@ -12,7 +12,7 @@
 namespace reseq::chaos {
 namespace {
 
-std::string content(const std::string& folder) {
+std::string folder_content(const std::string& folder) {
   std::string all;
   std::set<std::string> files;
   if (!std::filesystem::exists(folder)) return "gone";
@@ -40,10 +40,10 @@ TEST(Damage, ChangesTheCopyAndSaysHow) {
     make_copy(copy, 'a');
     ASSERT_TRUE(keep(copy, kept));
     make_copy(copy, 'b');
-    const std::string before = content(copy);
+    const std::string before = folder_content(copy);
     simulation::Draw draw(seed);
     const Damage done = damage(copy, kept, draw);
-    EXPECT_NE(content(copy), before) << done.what;
+    EXPECT_NE(folder_content(copy), before) << done.what;
     EXPECT_TRUE(done.done()) << done.what;
     kinds.insert(done.what.substr(done.what.find_first_not_of("0123456789 "), 12));
   }
@@ -71,12 +71,12 @@ TEST(ExchangeCopies, GivesAnotherCopyToThosePartitionsOnlyThatWereBorn) {
   const std::string instance = directory.path() + "/r1";
   make_copy(instance + "/0", 'a');
   make_copy(directory.path() + "/r2/1", 'b');
-  const std::string before = content(instance + "/0");
+  const std::string before = folder_content(instance + "/0");
   EXPECT_TRUE(exchange_copies(instance, {}).empty());
   EXPECT_EQ(exchange_copies(instance, {1, 2}), (std::set<int>{1, 2}));
-  EXPECT_EQ(content(instance + "/0"), before);
-  EXPECT_EQ(content(instance + "/3"), "gone");
-  EXPECT_NE(content(instance + "/2"), "gone");
+  EXPECT_EQ(folder_content(instance + "/0"), before);
+  EXPECT_EQ(folder_content(instance + "/3"), "gone");
+  EXPECT_NE(folder_content(instance + "/2"), "gone");
   std::ifstream wrong(instance + "/1/data.mdb");
   EXPECT_EQ(wrong.get(), 'a');
 }

@@ -12,7 +12,7 @@
 namespace reseq::chaos {
 namespace {
 
-constexpr std::uint64_t kMany = 30'000;
+constexpr std::uint64_t kPlanned = 30'000;
 
 const Plan& plan() {
   static const Plan kPlan({.seed = 7, .producers = 3, .partitions = 4});
@@ -23,7 +23,7 @@ const Plan& plan() {
 const std::vector<std::optional<judge::Asked>>& all_asked() {
   static const auto kAsked = [] {
     std::vector<std::optional<judge::Asked>> asked;
-    for (std::uint64_t n = 0; n < kMany; ++n) asked.push_back(plan().asked(Number(n)));
+    for (std::uint64_t n = 0; n < kPlanned; ++n) asked.push_back(plan().asked(Number(n)));
     return asked;
   }();
   return kAsked;
@@ -64,18 +64,18 @@ TEST(Plan, WritesTheSameBytesUnderANumberInEveryProcess) {
 
 TEST(Plan, DrawsEachKindInItsShare) {
   std::map<Kind, std::uint64_t> count;
-  for (std::uint64_t n = 0; n < kMany; ++n) ++count[plan().kind(Number(n))];
-  EXPECT_NEAR(share(count[Kind::kNext], kMany), 0.88, 0.02);
-  EXPECT_NEAR(share(count[Kind::kLate], kMany), 0.04, 0.01);
-  EXPECT_NEAR(share(count[Kind::kAgain], kMany), 0.045, 0.01);
-  EXPECT_NEAR(share(count[Kind::kReprocess], kMany), 0.013, 0.005);
-  EXPECT_NEAR(share(count[Kind::kChanged], kMany), 0.008, 0.004);
-  EXPECT_NEAR(share(count[Kind::kBad], kMany), 0.005, 0.003);
+  for (std::uint64_t n = 0; n < kPlanned; ++n) ++count[plan().kind(Number(n))];
+  EXPECT_NEAR(share(count[Kind::kNext], kPlanned), 0.88, 0.02);
+  EXPECT_NEAR(share(count[Kind::kLate], kPlanned), 0.04, 0.01);
+  EXPECT_NEAR(share(count[Kind::kAgain], kPlanned), 0.045, 0.01);
+  EXPECT_NEAR(share(count[Kind::kReprocess], kPlanned), 0.013, 0.005);
+  EXPECT_NEAR(share(count[Kind::kChanged], kPlanned), 0.008, 0.004);
+  EXPECT_NEAR(share(count[Kind::kBad], kPlanned), 0.005, 0.003);
 }
 
 TEST(Plan, DeletesOneInFiveAndChangesTheTargets) {
   std::uint64_t requests = 0, removals = 0, defaults = 0, single = 0, with_payload = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     if (plan().kind(Number(n)) != Kind::kNext) continue;
     const judge::Asked& asked = *all_asked()[n];
     ++requests;
@@ -94,7 +94,7 @@ TEST(Plan, DeletesOneInFiveAndChangesTheTargets) {
 TEST(Plan, MakesOnePayloadInAHundredLarge) {
   std::uint64_t payloads = 0, large = 0;
   std::size_t largest = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n)
+  for (std::uint64_t n = 0; n < kPlanned; ++n)
     for (const PlannedRecord& record : plan().records(Number(n))) {
       if (!record.payload || *record.payload == "bad") continue;
       ++payloads;
@@ -110,17 +110,17 @@ TEST(Plan, MakesOnePayloadInAHundredLarge) {
 TEST(Plan, HasHotDocumentsColdOnesAndNewOnesAllTheTime) {
   std::map<std::string, std::uint64_t> requests;
   std::uint64_t new_in_second_half = 0, in_second_half = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     if (plan().kind(Number(n)) != Kind::kNext) continue;
     const bool is_new = ++requests[all_asked()[n]->id] == 1;
-    if (n < kMany / 2) continue;
+    if (n < kPlanned / 2) continue;
     ++in_second_half;
     if (is_new) ++new_in_second_half;
   }
   std::uint64_t hottest = 0;
   for (const auto& [id, count] : requests) hottest = std::max(hottest, count);
-  EXPECT_GT(share(hottest, kMany), 0.005);
-  EXPECT_LT(share(hottest, kMany), 0.05);
+  EXPECT_GT(share(hottest, kPlanned), 0.005);
+  EXPECT_LT(share(hottest, kPlanned), 0.05);
   EXPECT_GT(share(new_in_second_half, in_second_half), 0.2);
   EXPECT_LT(share(new_in_second_half, in_second_half), 0.6);
 }
@@ -132,7 +132,7 @@ TEST(Plan, GivesEachDocumentToOneProducerAndLetsItsOrderRise) {
   };
   std::map<std::string, Last> last;
   std::uint64_t epochs_raised = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     if (plan().kind(Number(n)) != Kind::kNext) continue;
     const judge::Asked& asked = *all_asked()[n];
     const std::pair order(asked.epoch.value_or(0), asked.sequence);
@@ -148,7 +148,7 @@ TEST(Plan, GivesEachDocumentToOneProducerAndLetsItsOrderRise) {
 
 TEST(Plan, RepeatsEarlierRequestsByteByByte) {
   std::uint64_t again = 0, reprocessed = 0, changed = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     const Kind kind = plan().kind(Number(n));
     if (kind != Kind::kAgain && kind != Kind::kReprocess && kind != Kind::kChanged) continue;
     const PlannedRecord record = plan().records(Number(n)).front();
@@ -190,7 +190,7 @@ TEST(Plan, TellsByTheNumberThatARecordCarriesWhatItAskedFor) {
 TEST(Plan, ChangesOnlyThePayloadOfAnEarlierRequest) {
   std::map<std::tuple<std::string, std::uint32_t, std::uint64_t>, std::set<std::string>> payloads;
   std::uint64_t changed = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     const auto& asked = all_asked()[n];
     if (!asked) continue;
     auto& known = payloads[{asked->id, asked->epoch.value_or(0), asked->sequence}];
@@ -223,7 +223,7 @@ TEST(Plan, ResetsEachPartitionToTheSameRisingEpoch) {
 
 TEST(Plan, HasEveryKindOfBadRecordAndAsksForNothingWithThem) {
   std::map<std::string, std::uint64_t> reasons;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kPlanned; ++n) {
     if (plan().kind(Number(n)) != Kind::kBad) continue;
     EXPECT_FALSE(plan().asked(Number(n)));
     const PlannedRecord record = plan().records(Number(n)).front();

@@ -12,7 +12,7 @@ namespace reseq::chaos {
 namespace {
 
 constexpr std::uint64_t kSeed = 11;
-constexpr std::uint64_t kMany = 10'000;
+constexpr std::uint64_t kTreated = 10'000;
 const std::vector<std::string> kDefault = {"search", "catalogue"};
 
 std::string id_of(std::uint64_t n) {
@@ -57,7 +57,7 @@ TEST(Treatment, AnswersARecordThatIsReadAgainInTheSameWay) {
 
 TEST(Treatment, AnswersEveryTargetThatIsNotExcused) {
   std::uint64_t excused_pieces = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n)
+  for (std::uint64_t n = 0; n < kTreated; ++n)
     for (const std::string& target : kDefault)
       for (const std::uint64_t revision : {0U, 1U}) {
         if (excused(kSeed, {id_of(n), target, 1, n})) {
@@ -66,18 +66,19 @@ TEST(Treatment, AnswersEveryTargetThatIsNotExcused) {
         }
         EXPECT_TRUE(has_good_result(answers_to(n, revision), target)) << n << " " << target;
       }
-  const double share = static_cast<double>(excused_pieces) / (4.0 * kMany);
+  const double share = static_cast<double>(excused_pieces) / (4.0 * kTreated);
   EXPECT_GT(share, 0.01);
   EXPECT_LT(share, 0.05);
 }
 
 TEST(Treatment, ExcusesWhateverItGivesUp) {
   std::uint64_t given_up = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n)
+  for (std::uint64_t n = 0; n < kTreated; ++n)
     for (const PlannedAnswer& answer : answers_to(n)) {
       if (answer.result.answer != stage::Answer::kUnregister) continue;
+      if (answer.result.target.empty()) continue;  // a list copied from `work`, which gives up nothing
       ++given_up;
-      const bool all = answer.result.target.empty() || answer.result.target == "*";
+      const bool all = answer.result.target == "*";
       for (const config::Target& target : targets())
         EXPECT_TRUE(excused(kSeed, {id_of(n), target.name, 1, n}) || !(all || answer.result.target == target.name))
             << n << " " << target.name;
@@ -87,7 +88,7 @@ TEST(Treatment, ExcusesWhateverItGivesUp) {
 
 TEST(Treatment, LosesSomeResultsForGood) {
   std::uint64_t lost = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n)
+  for (std::uint64_t n = 0; n < kTreated; ++n)
     for (const std::string& target : kDefault)
       if (!has_good_result(answers_to(n), target)) {
         EXPECT_FALSE(has_good_result(answers_to(n, 1), target));
@@ -99,7 +100,7 @@ TEST(Treatment, LosesSomeResultsForGood) {
 
 TEST(Treatment, AddsATargetBeforeItSendsTheResultForIt) {
   std::uint64_t added = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kTreated; ++n) {
     const auto answers = answers_to(n);
     const auto registers = std::ranges::find_if(
         answers, [](const PlannedAnswer& one) { return one.result.answer == stage::Answer::kRegister; });
@@ -115,7 +116,7 @@ TEST(Treatment, AddsATargetBeforeItSendsTheResultForIt) {
 
 TEST(Treatment, SendsOutOfOrderLateAndTwice) {
   std::uint64_t twice = 0, late = 0, overtakes = 0, all = 0;
-  for (std::uint64_t n = 0; n < kMany; ++n) {
+  for (std::uint64_t n = 0; n < kTreated; ++n) {
     const auto answers = answers_to(n);
     EXPECT_TRUE(std::ranges::is_sorted(answers, {}, &PlannedAnswer::after));
     std::map<std::string, std::uint64_t> results;
@@ -130,10 +131,10 @@ TEST(Treatment, SendsOutOfOrderLateAndTwice) {
     const auto next = answers_to(n + 500);  // of the same document
     if (!answers.empty() && !next.empty() && next.front().after < answers.back().after) ++overtakes;
   }
-  EXPECT_GT(twice, kMany / 20);
+  EXPECT_GT(twice, kTreated / 20);
   EXPECT_GT(late, all / 40);
   EXPECT_LT(late, all / 10);
-  EXPECT_GT(overtakes, kMany / 4);
+  EXPECT_GT(overtakes, kTreated / 4);
 }
 
 }  // namespace

@@ -37,6 +37,43 @@ TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
   EXPECT_EQ(answers.lacking([](const Json& part) { return part["instance"] == "2"; }), "0");
 }
 
+// A partition that has moved is in two replies, and counts once.
+TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
+  const auto waiting = [](int partition, int generation, int count, const char* since) {
+    Json one = part(partition, generation);
+    one["documents"] = {
+        {"surveyed", "2026-01-02T03:04:05Z"},
+        {"by_target", {{"search", {{"waiting", count}, {"overdue", 1}, {"oldest_waits_since", since}}}}}};
+    return one;
+  };
+  const auto told = [](const char* target, int released, int quiet_ms) {
+    return Json{{"target", target}, {"released", released}, {"per_s", 1.5}, {"quiet_ms", quiet_ms}};
+  };
+  Json one =
+      reply("1", Json::array({waiting(0, 1, 3, "2026-01-02T03:00:00Z"), waiting(1, 1, 5, "2026-01-02T02:00:00Z")}));
+  one["targets"] = Json::array({told("search", 10, 9'000), told("catalogue", 0, 50'000)});
+  Json other = reply("2", Json::array({waiting(0, 2, 4, "2026-01-02T03:01:00Z")}));
+  other["targets"] = Json::array({told("search", 20, 7'000), told("catalogue", 0, 60'000)});
+  Answers answers;
+  answers.add(one);
+  answers.add(other);
+  const Json targets = admin::targets_of(answers);
+  ASSERT_EQ(targets.size(), 2U);
+  EXPECT_EQ(targets[0]["target"], "search");
+  EXPECT_EQ(targets[0]["waiting"], 9);
+  EXPECT_EQ(targets[0]["overdue"], 2);
+  EXPECT_EQ(targets[0]["oldest_waits_since"], "2026-01-02T02:00:00Z");
+  EXPECT_EQ(targets[0]["released"], 30);
+  EXPECT_EQ(targets[0]["per_s"], 3.0);
+  EXPECT_EQ(targets[0]["quiet_ms"], 7'000);
+  EXPECT_EQ(targets[1]["waiting"], 0);
+  EXPECT_FALSE(targets[1].contains("oldest_waits_since"));
+  EXPECT_EQ(target_stats_text(answers),
+            "TARGET     WAITING  OVERDUE  OLDEST SINCE          RELEASED/S  LAST RELEASE\n"
+            "search     9        2        2026-01-02T02:00:00Z  3.0         7 s ago\n"
+            "catalogue  0        0        -                     3.0         -\n");
+}
+
 TEST(Answers, TakeTheLaterOwnerOfAPartitionWhicheverCameFirst) {
   for (const bool later_first : {true, false}) {
     Answers answers;
@@ -79,6 +116,7 @@ TEST(Show, ADocumentWithWhatItWaitsFor) {
       {"order":{"epoch":1,"seq":"7","revision":"2"},"requested":true,"pending":["search"],"served":[],"removed":[]},
       {"order":{"epoch":1,"seq":"5","revision":"0"},"requested":true,"pending":[],"served":["shop"],"removed":[]}],
       "waiting":[{"targets":["search"],"since":"2026-01-02T03:04:05Z"}],"last_version":"17",
+      "meanwhile":[{"targets":["search"],"at":"2026-01-02T03:05:00Z"}],
       "request":{"order":{"epoch":1,"seq":"7","revision":"0"},"offset":12,"forwarded":["search"]}})");
   Json owner = part(2, 4);
   owner["instance"] = "b";
@@ -89,8 +127,32 @@ TEST(Show, ADocumentWithWhatItWaitsFor) {
             "order            1/7+2  pending search\n"
             "order            1/5  served shop\n"
             "waits            search since 2026-01-02T03:04:05Z\n"
+            "released         search meanwhile, at 2026-01-02T03:05:00Z\n"
             "last version     17\n"
             "request          1/7 at offset 12, forwarded for search\n");
+}
+
+PastEvent superseded(const std::string& row, const std::string& topic, int offset, int sequence) {
+  return {UnixMs(1'000), Json{{"kind", "outcome"},
+                              {"outcome", "dropped"},
+                              {"reason", "superseded"},
+                              {"table_row", row},
+                              {"order", {{"epoch", 0}, {"seq", std::to_string(sequence)}, {"revision", "0"}}},
+                              {"source", {{"topic", topic}, {"partition", 2}, {"offset", offset}}}}};
+}
+
+TEST(Why, TellsOfOlderRequestsOnlyWhereTheyCameBehindTheNewest) {
+  const Json document = Json::parse(R"({"request":{"order":{"epoch":0,"seq":"7","revision":"0"},"offset":12}})");
+  const auto told = [&](const std::vector<PastEvent>& events) {
+    return older_text(part(2, 4), document, events, "requests");
+  };
+  EXPECT_EQ(told({superseded("R2", "requests", 13, 6), superseded("R4", "requests", 11, 5),
+                  superseded("R4", "commands", 14, 5), superseded("S4", "commands", 15, 5)}),
+            "");
+  PastEvent run = superseded("R4", "requests", 15, 3);
+  run.count = 2;
+  EXPECT_THAT(told({run, superseded("R0", "requests", 13, 2)}),
+              testing::StartsWith("behind its newest request came 3 older ones, the last of them 3: if "));
 }
 
 TEST(Why, TellsWhereEachTargetStands) {
@@ -124,6 +186,33 @@ TEST(Why, TellsWhatBecameOfEachInput) {
             "TIME                      OUTCOME  REASON  ORDER  NEWEST  TARGET  VERSION  ROW  INPUT\n"
             "1970-01-01T00:00:01.000Z  dropped  stale   5      7       search  -        S6   shop.commands 1@9\n"
             "1970-01-01T00:00:02.000Z  overdue  -       7      -       -       -        -    -\n");
+}
+
+TEST(Why, TellsARunOfInputsInOneLine) {
+  const PastEvent run{UnixMs(9'000), Json::parse(R"({"kind":"outcome","id":"a","outcome":"dropped",
+      "reason":"superseded","source":{"topic":"shop.commands","partition":1,"offset":9}})"),
+                      108'056, UnixMs(1'000)};
+  const std::string text = timeline_text({run}, View::kTable);
+  EXPECT_THAT(text, HasSubstr("\n1970-01-01T00:00:09.000Z  dropped, 108056 times  superseded  "));
+  EXPECT_THAT(text, HasSubstr("  shop.commands 1@9, the first at 1970-01-01T00:00:01.000Z\n"));
+}
+
+TEST(Why, TellsWhatATargetHasLostAndByWhat) {
+  const Json document = Json::parse(R"({"id":"a","state":"completed","groups":[
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"requested":true,"pending":[],"served":["search","shop"],
+       "removed":[]}],
+      "deleted":[{"target":"search","order":{"epoch":0,"seq":"7","revision":"0"},"at":"2026-01-02T03:04:05Z"}],
+      "barrier":{"epoch":0,"seq":"7","revision":"0"},"waiting":[]})");
+  EXPECT_EQ(standing_text(part(2, 4), document),
+            "search deleted by 7 at 2026-01-02T03:04:05Z\n"
+            "shop has 7, which was requested as a delete, the newest for it\n");
+}
+
+TEST(Why, SaysWhatWasNotRead) {
+  EXPECT_EQ(unread_text({}, "shop.events"), "");
+  EXPECT_EQ(unread_text({Partition(2), 380'000, 400'000, UnixMs(1'000)}, "shop.events"),
+            "not read: the oldest 380000 of 400000 offsets of shop.events, partition 2, written before "
+            "1970-01-01T00:00:01.000Z; --all reads them");
 }
 
 TEST(Show, NothingThatATerminalWouldObey) {

@@ -7,13 +7,9 @@
 namespace reseq::codec {
 namespace {
 
-DecodeContext context(const TargetTable& table = two_targets()) {
-  return {&table, SequenceKind::kU64, Partitioner::kMurmur2, 1, false};
-}
-
 template <typename Wanted>
 Wanted decoded(const SampleRecord& sample, const TargetTable& table = two_targets()) {
-  const Command command = decoded(sample.view(), context(table));
+  const Command command = decoded(sample.view(), decode_context(table));
   EXPECT_TRUE(std::holds_alternative<Wanted>(command));
   const auto* wanted = std::get_if<Wanted>(&command);
   return wanted != nullptr ? *wanted : Wanted();
@@ -30,7 +26,7 @@ SampleRecord command(const char* name) {
 TEST(DecodeCommand, NeedsItsName) {
   EXPECT_EQ(refused(command("register").without("reseq-command")).reason, Reason::kUnknownCommand);
   EXPECT_EQ(refused(command("begin")).reason, Reason::kUnknownCommand);
-  EXPECT_EQ(refused(command("register").with("reseq-command", std::nullopt)).reason, Reason::kUnknownCommand);
+  EXPECT_EQ(refused(command("register").with("reseq-command", std::nullopt)).reason, Reason::kMalformedHeader);
 }
 
 TEST(DecodeCommand, CarriesNoControlHeaders) {
@@ -108,6 +104,27 @@ TEST(DecodeSequence, TakesANullPayloadForADelete) {
   EXPECT_EQ(decoded<SequenceResult>(with_target().payload("x").with("reseq-op", "delete")).op, Op::kDelete);
 }
 
+TEST(DecodeSequence, TakesANullPayloadForABugWhereDeletesAreExplicit) {
+  DecodeContext with = decode_context();
+  with.explicit_deletes = true;
+  const auto decoded_with = [&](const SampleRecord& sample) { return decoded(sample.view(), with); };
+  const auto result = [] { return command("sequence").with("reseq-target", "search").payload(std::nullopt); };
+  EXPECT_EQ(std::get<Refused>(decoded_with(result())).reason, Reason::kOpPayloadConflict);
+  EXPECT_EQ(std::get<SequenceResult>(decoded_with(result().with("reseq-op", "delete"))).op, Op::kDelete);
+  EXPECT_EQ(std::get<SequenceResult>(decoded_with(result().payload(""))).op, Op::kUpsert);
+  EXPECT_EQ(std::get<Register>(decoded_with(command("register").payload(std::nullopt))).what.op, Op::kUpsert);
+}
+
+TEST(DecodeSequence, MayHaveReadTheHighestVersionOrNone) {
+  const auto observed = [](const char* version) {
+    const SampleRecord sample =
+        command("sequence").with("reseq-target", "search").with("reseq-observed-version", version);
+    return decoded<SequenceResult>(sample).observed;
+  };
+  EXPECT_EQ(observed("9223372036854775807"), Version(kVersionLimit - 1));
+  EXPECT_EQ(observed("0"), Version());
+}
+
 TEST(DecodeSequence, IgnoresTheListOfTargetsThatAPipelineCopied) {
   const auto result =
       decoded<SequenceResult>(command("sequence").with("reseq-target", "search").with("reseq-targets", " "));
@@ -134,6 +151,7 @@ TEST(DecodeSequence, RefusesMalformedNumbers) {
   };
   EXPECT_EQ(with("reseq-observed-version", "1.5"), Reason::kMalformedHeader);
   EXPECT_EQ(with("reseq-observed-version", "18446744073709551616"), Reason::kMalformedHeader);
+  EXPECT_EQ(with("reseq-observed-version", "9223372036854775808"), Reason::kMalformedHeader) << "2^63 is no version";
   EXPECT_EQ(with("reseq-revision", "-1"), Reason::kMalformedHeader);
 }
 

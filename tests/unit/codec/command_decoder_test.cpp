@@ -9,18 +9,14 @@
 namespace reseq::codec {
 namespace {
 
-DecodeContext context() {
-  return {&two_targets(), SequenceKind::kU64, Partitioner::kMurmur2, 1, false};
-}
-
-Request request_of(const SampleRecord& sample, const DecodeContext& with = context()) {
+Request request_of(const SampleRecord& sample, const DecodeContext& with = decode_context()) {
   const Command command = decoded(sample.view(), with);
   EXPECT_TRUE(std::holds_alternative<Request>(command));
   const auto* request = std::get_if<Request>(&command);
   return request != nullptr ? *request : Request();
 }
 
-Reason reason_of(const SampleRecord& sample, const DecodeContext& with = context()) {
+Reason reason_of(const SampleRecord& sample, const DecodeContext& with = decode_context()) {
   const Command command = decoded(sample.view(), with);
   const auto* refused = std::get_if<Refused>(&command);
   return refused != nullptr ? refused->reason : Reason::kNone;
@@ -39,7 +35,7 @@ TEST(DecodeRequest, ReadsEverythingItSays) {
                                   .with("reseq-targets", "catalogue,search,catalogue")
                                   .with("reseq-reprocess", "true");
   InputRecord view = sample.view();
-  const auto command = std::get<Request>(decode(view, context()));
+  const auto command = std::get<Request>(decode(view, decode_context()));
   EXPECT_EQ(command.what.id, "doc-1");
   EXPECT_EQ(command.what.epoch, Epoch(3));
   EXPECT_EQ(command.what.sequence.bytes(), std::string_view("\0\0\0\0\0\0\0\7", 8));
@@ -68,17 +64,55 @@ TEST(DecodeRequest, TakesANullPayloadForADeleteButNotAnEmptyOne) {
   EXPECT_EQ(reason_of(request().payload("").with("reseq-op", "upsert")), Reason::kNone);
 }
 
+TEST(DecodeRequest, IsADeleteOnlyWhenItSaysSoWhereDeletesAreExplicit) {
+  DecodeContext with = decode_context();
+  with.explicit_deletes = true;
+  EXPECT_EQ(reason_of(request().payload(std::nullopt), with), Reason::kOpPayloadConflict);
+  EXPECT_EQ(reason_of(request().payload(std::nullopt).with("reseq-op", "upsert"), with), Reason::kOpPayloadConflict);
+  EXPECT_EQ(request_of(request().payload(std::nullopt).with("reseq-op", "delete"), with).what.op, Op::kDelete);
+  EXPECT_EQ(request_of(request().payload(""), with).what.op, Op::kUpsert);
+  with.tap = true;
+  EXPECT_EQ(request_of(request().payload(std::nullopt), with).what.op, Op::kUpsert) << "a copy may lack its payload";
+}
+
 TEST(DecodeRequest, MayLackItsPayloadWhenItIsATapCopy) {
-  DecodeContext tap = context();
+  DecodeContext tap = decode_context();
   tap.tap = true;
   EXPECT_EQ(request_of(request().payload(std::nullopt), tap).what.op, Op::kUpsert);
   EXPECT_EQ(request_of(request().payload(std::nullopt).with("reseq-op", "upsert"), tap).what.op, Op::kUpsert);
   EXPECT_EQ(request_of(request().payload(std::nullopt).with("reseq-op", "delete"), tap).what.op, Op::kDelete);
 }
 
+// Whatever else is wrong: nobody looks at them.
+TEST(DecodeRequest, IsRefusedWithTooManyHeaders) {
+  SampleRecord sample = request().with("reseq-command", "?").key("doc-2");
+  DecodeContext context = decode_context();
+  context.headers_max = 100;
+  while (sample.view().headers.size() < 100) sample.with("mine", std::nullopt);
+  EXPECT_EQ(reason_of(sample, context), Reason::kUnknownCommand);
+  sample.with("mine", std::nullopt);
+  InputRecord view = sample.view();
+  const Command command = decode(view, context);
+  EXPECT_EQ(std::get<Refused>(command).reason, Reason::kTooManyHeaders);
+  EXPECT_EQ(std::get<Refused>(command).id, "doc-2");
+  EXPECT_EQ(view.headers_left_out, 101U);
+  EXPECT_TRUE(view.headers.empty());
+}
+
+// It has those of its request, and what the contract adds.
+TEST(DecodeSequence, MayHaveMoreHeadersThanARequest) {
+  SampleRecord sample = SampleRecord::command("sequence").with("reseq-target", "search");
+  DecodeContext context = decode_context();
+  context.headers_max = 100;
+  while (sample.view().headers.size() < 132) sample.with("mine", std::nullopt);
+  EXPECT_EQ(reason_of(sample, context), Reason::kNone);
+  sample.with("mine", std::nullopt);
+  EXPECT_EQ(reason_of(sample, context), Reason::kTooManyHeaders);
+}
+
 TEST(DecodeRequest, IsNoOtherCommand) {
   EXPECT_EQ(reason_of(request().with("reseq-command", "sequence")), Reason::kUnknownCommand);
-  EXPECT_EQ(reason_of(request().with("reseq-command", std::nullopt)), Reason::kUnknownCommand);
+  EXPECT_EQ(reason_of(request().with("reseq-command", std::nullopt)), Reason::kMalformedHeader);
   EXPECT_EQ(reason_of(request().with("reseq-command", "Register")), Reason::kUnknownCommand);
 }
 
@@ -99,7 +133,7 @@ TEST(DecodeId, IsTheKey) {
 
 TEST(DecodeId, IsToldOfARefusedRecordAsFarAsItIsKnown) {
   const auto id_of = [](const SampleRecord& sample) {
-    return std::string(std::get<Refused>(decoded(sample.view(), context())).id);
+    return std::string(std::get<Refused>(decoded(sample.view(), decode_context())).id);
   };
   EXPECT_EQ(id_of(request().without("reseq-seq")), "doc-1");
   EXPECT_EQ(id_of(request().key(std::nullopt).with("reseq-id", "doc-2")), "doc-2");
@@ -108,7 +142,7 @@ TEST(DecodeId, IsToldOfARefusedRecordAsFarAsItIsKnown) {
 }
 
 TEST(DecodeId, MustBelongToThePartition) {
-  DecodeContext many = context();
+  DecodeContext many = decode_context();
   many.partitions = 64;
   const Partition right = partition_of("doc-1", Partitioner::kMurmur2, 64);
   const SampleRecord sample = request();
@@ -127,7 +161,7 @@ TEST(DecodeId, MustBelongToThePartition) {
 TEST(DecodeHeaders, MissingOrMalformedOnesHaveTheirReason) {
   EXPECT_EQ(reason_of(request().without("reseq-seq")), Reason::kMissingSequence);
   EXPECT_EQ(reason_of(request().with("reseq-seq", "x")), Reason::kMalformedSequence);
-  EXPECT_EQ(reason_of(request().with("reseq-seq", std::nullopt)), Reason::kMalformedSequence);
+  EXPECT_EQ(reason_of(request().with("reseq-seq", std::nullopt)), Reason::kMalformedHeader);
   for (const char* value : {"", "-1", "4294967296", "1 ", "one"})
     EXPECT_EQ(reason_of(request().with("reseq-epoch", value)), Reason::kMalformedHeader) << value;
   for (const char* value : {"", "UPSERT", "update"})
@@ -181,7 +215,7 @@ SampleRecord reset() {
 }
 
 TEST(DecodeReset, ReadsTheAbsoluteEpoch) {
-  const Command command = decoded(reset().view(), context());
+  const Command command = decoded(reset().view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<Reset>(command));
   EXPECT_EQ(std::get<Reset>(command).default_epoch, Epoch(9));
 }
@@ -194,12 +228,12 @@ TEST(DecodeReset, IsRefusedWhenAnythingIsMissing) {
   EXPECT_EQ(reason_of(reset().with("reseq-control-partition", "1")), Reason::kMisrouted);
   EXPECT_EQ(reason_of(reset().without("reseq-control")), Reason::kUnknownControl);
   EXPECT_EQ(reason_of(reset().with("reseq-control", "floor")), Reason::kUnknownControl);
-  EXPECT_EQ(reason_of(reset().with("reseq-control", std::nullopt)), Reason::kUnknownControl);
+  EXPECT_EQ(reason_of(reset().with("reseq-control", std::nullopt)), Reason::kMalformedHeader);
   EXPECT_EQ(reason_of(reset().with("reseq-control-later", "x")), Reason::kUnsupportedHeader);
 }
 
 TEST(DecodeReset, IsExemptFromTheKeyCheck) {
-  DecodeContext many = context();
+  DecodeContext many = decode_context();
   many.partitions = 64;
   EXPECT_EQ(reason_of(reset().key("whatever"), many), Reason::kNone);
 }
@@ -207,7 +241,7 @@ TEST(DecodeReset, IsExemptFromTheKeyCheck) {
 TEST(DecodeCloudEvent, TakesSequenceAndSubjectOnlyWithTheProfile) {
   const SampleRecord event = SampleRecord(Role::kRequests).with("ce_sequence", "00000000000000000017");
   EXPECT_EQ(reason_of(event), Reason::kMissingSequence);
-  DecodeContext profile = context();
+  DecodeContext profile = decode_context();
   profile.cloudevents = true;
   EXPECT_EQ(request_of(event, profile).what.sequence, Sequence::of_number(17));
   EXPECT_EQ(request_of(SampleRecord::request().with("ce_sequence", "99"), profile).what.sequence,
@@ -216,6 +250,8 @@ TEST(DecodeCloudEvent, TakesSequenceAndSubjectOnlyWithTheProfile) {
   EXPECT_EQ(reason_of(SampleRecord::request().with("ce_subject", "doc-1"), profile), Reason::kNone);
   EXPECT_EQ(reason_of(SampleRecord::request().with("ce_subject", "other"), profile), Reason::kIdKeyMismatch);
   EXPECT_EQ(reason_of(SampleRecord(Role::kRequests).with("ce_sequence", "x"), profile), Reason::kMalformedSequence);
+  EXPECT_EQ(reason_of(SampleRecord(Role::kRequests).with("ce_sequence", std::nullopt), profile),
+            Reason::kMalformedHeader);
   EXPECT_EQ(reason_of(SampleRecord(Role::kRequests), profile), Reason::kMissingSequence);
 }
 
@@ -228,7 +264,7 @@ SampleRecord operation(const std::string& name) {
 
 TEST(DecodeOperation, ReadsWhatIsToExpire) {
   const SampleRecord plain = operation("expire");
-  const Command all = decoded(plain.view(), context());
+  const Command all = decoded(plain.view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<Expire>(all));
   EXPECT_EQ(std::get<Expire>(all).id, "doc-1");
   EXPECT_TRUE(std::get<Expire>(all).targets.empty());
@@ -238,7 +274,7 @@ TEST(DecodeOperation, ReadsWhatIsToExpire) {
                                   .with("reseq-control-dry-run", "true")
                                   .with("reseq-control-expected-seq", "18")
                                   .with("reseq-control-expected-epoch", "2");
-  const Command one = decoded(record.view(), context());
+  const Command one = decoded(record.view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<Expire>(one));
   EXPECT_EQ(std::get<Expire>(one).targets, TargetSet::of(TargetNumber(1)));
   EXPECT_TRUE(std::get<Expire>(one).dry_run);
@@ -248,7 +284,7 @@ TEST(DecodeOperation, ReadsWhatIsToExpire) {
 
 TEST(DecodeOperation, ReadsAResultToRelease) {
   const Command command =
-      decoded(operation("release").with("reseq-seq", "7").with("reseq-target", "search").view(), context());
+      decoded(operation("release").with("reseq-seq", "7").with("reseq-target", "search").view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<ReleaseByHand>(command));
   EXPECT_EQ(std::get<ReleaseByHand>(command).result.sequence, Sequence::of_number(7));
   EXPECT_EQ(std::get<ReleaseByHand>(command).result.target, TargetNumber(0));
@@ -257,7 +293,8 @@ TEST(DecodeOperation, ReadsAResultToRelease) {
 }
 
 TEST(DecodeOperation, ReadsAFloor) {
-  const Command command = decoded(operation("raise-version-floor").with("reseq-version", "99").view(), context());
+  const Command command =
+      decoded(operation("raise-version-floor").with("reseq-version", "99").view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<RaiseFloor>(command));
   EXPECT_EQ(std::get<RaiseFloor>(command).floor, Version(99));
   EXPECT_FALSE(std::get<RaiseFloor>(command).target || std::get<RaiseFloor>(command).expected);
@@ -268,7 +305,7 @@ TEST(DecodeOperation, ReadsAFloor) {
 }
 
 TEST(DecodeOperation, ReadsPauseAndResumeOfAnyKey) {
-  DecodeContext many = context();
+  DecodeContext many = decode_context();
   many.partitions = 64;
   const Command pause = decoded(operation("pause").key("whatever").view(), many);
   ASSERT_TRUE(std::holds_alternative<Pause>(pause));
@@ -290,7 +327,11 @@ TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
   EXPECT_EQ(reason_of(operation("expire").with("reseq-control-expected-epoch", "2")), Reason::kMissingSequence);
   EXPECT_EQ(reason_of(operation("expire").with("reseq-control-expected-seq", "x")), Reason::kMalformedSequence);
   EXPECT_EQ(reason_of(operation("expire").with("reseq-target", "nobody")), Reason::kUnknownTarget);
-  DecodeContext many = context();
+  EXPECT_EQ(reason_of(operation("expire").with("reseq-control-expected-seq", std::nullopt)), Reason::kMalformedHeader);
+  const SampleRecord floor = operation("raise-version-floor").with("reseq-version", "7");
+  EXPECT_EQ(reason_of(SampleRecord(floor).with("reseq-control-expected-version", "9223372036854775808")),
+            Reason::kMalformedHeader);
+  DecodeContext many = decode_context();
   many.partitions = 64;
   EXPECT_EQ(reason_of(operation("expire").key("whatever"), many), Reason::kMisrouted);
 }
@@ -299,7 +340,8 @@ TEST(DecodeOperation, IsUnknownUnlessItIsOneOfControl) {
   EXPECT_EQ(reason_of(operation("reset")), Reason::kUnknownControl);
   EXPECT_EQ(reason_of(operation("floor")), Reason::kUnknownControl);
   EXPECT_EQ(reason_of(SampleRecord(Role::kControl).key(std::nullopt)), Reason::kUnknownControl);
-  const Command refused = decoded(operation("floor").view(), context());
+  EXPECT_EQ(reason_of(SampleRecord(Role::kControl).with("reseq-control", std::nullopt)), Reason::kMalformedHeader);
+  const Command refused = decoded(operation("floor").view(), decode_context());
   EXPECT_TRUE(std::get<Refused>(refused).operation);
 }
 

@@ -47,7 +47,18 @@ TEST_F(DeadLetterRecord, IsTheInputWithWhyAndWhereFrom) {
                                   {"reseq-source-topic", "shop.requests"},
                                   {"reseq-source-partition", "0"},
                                   {"reseq-source-offset", "42"},
-                                  {"reseq-expected-seq", "16/B374D848"}}));
+                                  {"reseq-expected-seq", "16/B374D848"},
+                                  {"reseq-first-written", "1709164800000"}}));
+}
+
+// One that is sent again may become a letter once more, and is as old as it was. Nobody becomes younger by saying so.
+TEST_F(DeadLetterRecord, IsAsOldAsTheInputOfTheFirstLetter) {
+  const auto first = [&](const char* said) {
+    return edits(letter(SampleRecord::request().with("reseq-first-written", said))).at("reseq-first-written");
+  };
+  EXPECT_EQ(first("1709164000000"), "1709164000000");
+  for (const char* wrong : {"1709164800001", "", "0", "-5", "x", "99999999999999999999", "9223372036854775808"})
+    EXPECT_EQ(first(wrong), "1709164800000") << wrong;
 }
 
 TEST_F(DeadLetterRecord, ExpectsNothingWhenNothingIsKnown) {
@@ -65,6 +76,17 @@ TEST_F(DeadLetterRecord, SaysNothingThatOnlyTheInputSays) {
     EXPECT_EQ(edits(letter(sample)).at(name), "<removed>");
   const Order expected{Epoch(), *parse_sequence(SequenceKind::kLsn, "0/7"), Revision()};
   EXPECT_EQ(edits(letter(sample, expected)).at("reseq-expected-seq"), "0/7");
+}
+
+TEST_F(DeadLetterRecord, TellsHowManyHeadersWereLeftOutBecauseTheyAreTooMany) {
+  const SampleRecord sample = SampleRecord::request();
+  view_ = sample.view();
+  view_.headers = {};
+  view_.headers_left_out = 5'000;
+  const OutputRecord record = dead_letter(Reason::kTooManyHeaders, std::nullopt, view_, context_, arena_);
+  EXPECT_FALSE(record.takes_input_headers);
+  EXPECT_EQ(edits(record).at("reseq-headers-omitted"), "5000");
+  EXPECT_EQ(record.payload, "payload");
 }
 
 TEST_F(DeadLetterRecord, OfARedirectLooksTheSame) {

@@ -1,19 +1,20 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "codec/row_frame.h"
 #include "codec/rows.h"
 #include "row_generators.h"
 
 namespace reseq::codec {
 namespace {
 
-const std::string kId = "products/4711";
+const std::string kProductId = "products/4711";
 
 Sequence number(char low) {
   return Sequence(std::string(7, '\0') + low);
 }
 
-std::string encoded(const Row& row, const std::string& id = kId) {
+std::string encoded(const Row& row, const std::string& id = kProductId) {
   std::string value;
   encode_row(document_key(id), id, row, value);
   return value;
@@ -75,7 +76,7 @@ TEST(DocumentRow, DetectsEveryFlippedBitOfOneRow) {
     for (std::size_t bit = 0; bit < value.size() * 8; ++bit) {
       std::string flipped = value;
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
-      EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kId), flipped))) << "bit " << bit;
+      EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kProductId), flipped))) << "bit " << bit;
     }
   }
 }
@@ -83,9 +84,9 @@ TEST(DocumentRow, DetectsEveryFlippedBitOfOneRow) {
 TEST(DocumentRow, IsRefusedAtEveryLengthButItsOwn) {
   const std::string value = encoded(live_row());
   for (std::size_t size = 0; size < value.size(); ++size)
-    EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kId), value.substr(0, size)))) << size;
-  EXPECT_EQ(error_of(decode_row(document_key(kId), value + '\0')), RowError::kBadChecksum);
-  EXPECT_EQ(error_of(decode_row(document_key(kId), "")), RowError::kTruncated);
+    EXPECT_TRUE(std::holds_alternative<RowError>(decode_row(document_key(kProductId), value.substr(0, size)))) << size;
+  EXPECT_EQ(error_of(decode_row(document_key(kProductId), value + '\0')), RowError::kBadChecksum);
+  EXPECT_EQ(error_of(decode_row(document_key(kProductId), "")), RowError::kTruncated);
 }
 
 TEST(DocumentRow, IsRefusedUnderTheKeyOfAnotherDocument) {
@@ -107,7 +108,7 @@ TEST(DocumentRow, KeepsSequencesOfEightBytesWithAndWithoutLeadingZeros) {
     Row row = watermark();
     row.groups[0].order.sequence = Sequence(std::string(zeros, '\0') + std::string(8 - zeros, 'x'));
     row.requested.reset();
-    const auto decoded = decode_row(document_key(kId), encoded(row));
+    const auto decoded = decode_row(document_key(kProductId), encoded(row));
     ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded)) << zeros;
     EXPECT_EQ(std::get<DocumentRow>(decoded).row, row) << zeros;
   }
@@ -127,7 +128,7 @@ TEST(DocumentRow, TellsAWatermarkFromALiveRow) {
 
 TEST(DocumentRow, IsAppendedBehindWhatIsThere) {
   std::string out = "before";
-  encode_row(document_key(kId), kId, live_row(), out);
+  encode_row(document_key(kProductId), kProductId, live_row(), out);
   EXPECT_EQ(out, "before" + encoded(live_row()));
 }
 
@@ -138,6 +139,62 @@ TEST(DocumentRowDeathTest, IsNotWrittenWhenItBreaksItsInvariants) {
   Row overlapping = watermark();
   overlapping.groups[0].removed = TargetSet(1);
   EXPECT_DEATH(encoded(overlapping), "invariants");
+}
+
+// To an older version deletions are an extension that it keeps: as they are, also when it has released something newer.
+TEST(DocumentRow, TellsNoDeletionThatAnOlderVersionHasOvertaken) {
+  Row row = watermark();
+  const std::size_t content = encoded(row).size() - kChecksumBytes;
+  row.deletions = {{TargetNumber(0), row.groups[0].order, UnixMs(1'709'164'800'000)},
+                   {TargetNumber(1), row.groups[0].order, UnixMs(1'709'164'800'001)}};
+  const std::string value = encoded(row);
+  Row older = watermark();
+  older.extensions = value.substr(content, value.size() - kChecksumBytes - content);
+  EXPECT_EQ(encoded(older), value);
+
+  older.groups[0].served = TargetSet(2);
+  const Group overtaking{{Epoch(), Sequence("20240301"), Revision()}, true, TargetSet(), TargetSet(1), TargetSet()};
+  older.groups.insert(older.groups.begin(), overtaking);
+  const auto decoded = decode_row(document_key(kProductId), encoded(older));
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
+  const Row& read = std::get<DocumentRow>(decoded).row;
+  EXPECT_EQ(encoded(read), encoded(older));
+  EXPECT_EQ(read.deletion_of(TargetNumber(0)), nullptr);
+  ASSERT_NE(read.deletion_of(TargetNumber(1)), nullptr);
+  EXPECT_EQ(read.deletion_of(TargetNumber(1))->at, UnixMs(1'709'164'800'001));
+}
+
+// To an older version what a target got while it waited is an extension that it keeps, also when the wait has ended.
+TEST(DocumentRow, TellsNothingThatAnOlderVersionHasLeftBehindOfAnEarlierWait) {
+  const UnixMs began(1'709'164'800'000);
+  const UnixMs got(1'709'164'800'500);
+  Row row = live_row();
+  const std::size_t content = encoded(row).size() - kChecksumBytes;
+  row.meanwhile = {{TargetSet(2), got}};
+  const std::string value = encoded(row);
+  Row older = live_row();
+  older.extensions = value.substr(content, value.size() - kChecksumBytes - content);
+  EXPECT_EQ(encoded(older), value);
+  EXPECT_EQ(row.without_release_since(), began);
+
+  older.since = {{TargetSet(1), began}, {TargetSet(2), UnixMs(got.value() + 1)}};  // released, and requested again
+  const auto decoded = decode_row(document_key(kProductId), encoded(older));
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
+  const Row& read = std::get<DocumentRow>(decoded).row;
+  EXPECT_EQ(encoded(read), encoded(older));
+  std::vector<std::pair<TargetSet, UnixMs>> waits;
+  read.each_without_release([&](TargetSet targets, UnixMs time) { waits.emplace_back(targets, time); });
+  EXPECT_EQ(waits, (std::vector<std::pair<TargetSet, UnixMs>>{{TargetSet(1), began},
+                                                              {TargetSet(2), UnixMs(got.value() + 1)}}));
+}
+
+TEST(DocumentRow, KeepsExtensionsOfLaterVersionsBeforeAndBehindItsOwn) {
+  Row row = live_row();
+  row.meanwhile = {{TargetSet(1), UnixMs(1'709'164'800'500)}};
+  row.extensions = std::string("\x02\x01?\x06\x01!", 6);
+  const auto decoded = decode_row(document_key(kProductId), encoded(row));
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
+  EXPECT_EQ(std::get<DocumentRow>(decoded).row, row);
 }
 
 }  // namespace

@@ -10,15 +10,14 @@
 #include "codec/sequence_text.h"
 #include "row_generators.h"
 #include "sample_record.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::codec {
 namespace {
 
 using nlohmann::json;
 
-const Sequence kSeven{std::string_view("\0\0\0\0\0\0\0\7", 8)};
-
-EncodeContext context(SequenceKind kind = SequenceKind::kU64) {
+EncodeContext encode_context(SequenceKind kind = SequenceKind::kU64) {
   return {&two_targets(), kind, DeadLetterHeaders::kReseq, "shop.commands", UINT64_MAX};
 }
 
@@ -44,7 +43,7 @@ void expect_in_schema(const json& value, const json& schema, const json& root) {
 }
 
 json schema() {
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/schemas/events.schema.json");
+  std::ifstream file(test::source_path("schemas/events.schema.json"));
   return json::parse(file);
 }
 
@@ -60,7 +59,7 @@ TEST(EventJson, TellsAnOutcomeInOneLine) {
   const InputRecord input = sample.view();
   Arena arena;
   const Event event = dropped("doc-1");
-  const OutputRecord record = encode(event, &input, context(), arena);
+  const OutputRecord record = encode(event, &input, encode_context(), arena);
   EXPECT_EQ(record.role, Role::kEvents);
   EXPECT_EQ(record.key, "doc-1");
   EXPECT_FALSE(record.takes_input_headers);
@@ -78,7 +77,7 @@ TEST(EventJson, OfATimerNamesNoInputAndNoOutcome) {
   event.kind = EventKind::kOverdue;
   event.id = "doc-1";
   Arena arena;
-  const OutputRecord record = encode(event, nullptr, context(), arena);
+  const OutputRecord record = encode(event, nullptr, encode_context(), arena);
   EXPECT_EQ(*record.payload, R"({"kind":"overdue","id":"doc-1"})");
 }
 
@@ -88,7 +87,7 @@ TEST(EventJson, OfAResetHasAnEpochAndNoKey) {
   event.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
   event.order = Order{Epoch(9), {}, {}};
   Arena arena;
-  const OutputRecord record = encode(event, nullptr, context(), arena);
+  const OutputRecord record = encode(event, nullptr, encode_context(), arena);
   EXPECT_FALSE(record.key);
   EXPECT_EQ(*record.payload, R"({"kind":"reset","outcome":"applied","table_row":"control",)"
                              R"("order":{"epoch":9,"revision":"0"}})");
@@ -104,7 +103,7 @@ TEST(EventJson, OfAnOperationSaysWhichAndThatItWasTriedOnly) {
   event.dry_run = true;
   event.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
   Arena arena;
-  EXPECT_EQ(event_json(event, &input, context(), arena),
+  EXPECT_EQ(event_json(event, &input, encode_context(), arena),
             R"({"kind":"operation","operation":"pause","control_id_base64":"dGlja2V0IP8=","dry_run":true,)"
             R"("outcome":"applied","table_row":"control",)"
             R"("source":{"topic":"shop.commands","partition":0,"offset":42}})");
@@ -118,7 +117,7 @@ TEST(EventJson, OfAnOperationThatIsRefusedIsNoLongerThanItsTopicTakes) {
   event.input = InputIndex(0);
   event.kind = EventKind::kOperation;
   Arena arena;
-  EXPECT_LT(event_json(event, &input, context(), arena).size(), 5'000U);
+  EXPECT_LT(event_json(event, &input, encode_context(), arena).size(), 5'000U);
 }
 
 TEST(EventJson, TellsTheTraceOfItsInputWhenItIsOne) {
@@ -127,7 +126,7 @@ TEST(EventJson, TellsTheTraceOfItsInputWhenItIsOne) {
   for (const char* value : {kTrace, "\"} no trace", ""}) {
     const SampleRecord sample = SampleRecord::command("sequence").with("traceparent", value);
     const InputRecord input = sample.view();
-    const json parsed = json::parse(event_json(dropped("doc-1"), &input, context(), arena));
+    const json parsed = json::parse(event_json(dropped("doc-1"), &input, encode_context(), arena));
     EXPECT_EQ(parsed.value("traceparent", ""), value == kTrace ? kTrace : "");
   }
 }
@@ -138,7 +137,7 @@ TEST(EventJson, TellsTheStateOfATraceThatIsOne) {
   const auto told = [&](const char* parent, const std::string& state) {
     const SampleRecord sample = SampleRecord::command("sequence").with("traceparent", parent).with("tracestate", state);
     const InputRecord input = sample.view();
-    return json::parse(event_json(dropped("doc-1"), &input, context(), arena)).value("tracestate", "none");
+    return json::parse(event_json(dropped("doc-1"), &input, encode_context(), arena)).value("tracestate", "none");
   };
   const std::string longest(512, '~');
   EXPECT_EQ(told(kTrace, "rojo=00f0,\"congo\"=t61"), "rojo=00f0,\"congo\"=t61");
@@ -154,7 +153,7 @@ TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
   Event event = dropped("\xFF\xFE\xFD");
   event.order->sequence = Sequence("\x80");
   event.expected.reset();
-  const json parsed = json::parse(event_json(event, nullptr, context(SequenceKind::kText), arena));
+  const json parsed = json::parse(event_json(event, nullptr, encode_context(SequenceKind::kText), arena));
   EXPECT_EQ(parsed.at("id_base64"), "//79");
   EXPECT_FALSE(parsed.contains("id"));
   EXPECT_EQ(parsed.at("order").at("seq_base64"), "gA==");
@@ -163,7 +162,7 @@ TEST(EventJson, WritesBytesThatAreNoTextInBase64) {
 RC_GTEST_PROP(EventJson, IsJsonForEveryId, ()) {
   const std::string id = any_bytes(1, 40);
   Arena arena;
-  const json parsed = json::parse(event_json(dropped(id), nullptr, context(), arena));
+  const json parsed = json::parse(event_json(dropped(id), nullptr, encode_context(), arena));
   if (is_utf8(id)) RC_ASSERT(parsed.at("id").get<std::string>() == id);
   RC_ASSERT(parsed.contains("id") != parsed.contains("id_base64"));
 }
@@ -189,7 +188,7 @@ TEST(EventSchema, KnowsEveryMemberThatIsWritten) {
   const SampleRecord sample = SampleRecord::command("sequence");
   const InputRecord input = sample.view();
   for (const char* id : {"doc-1", "\xFF"})
-    expect_in_schema(json::parse(event_json(dropped(id), &input, context(), arena)), root, root);
+    expect_in_schema(json::parse(event_json(dropped(id), &input, encode_context(), arena)), root, root);
 }
 
 TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {

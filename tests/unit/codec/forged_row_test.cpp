@@ -7,7 +7,7 @@
 namespace reseq::codec {
 namespace {
 
-const std::string kId = "a";
+const std::string kForgedId = "a";
 
 // Bytes from hex digits; blanks are skipped.
 std::string bytes(std::string_view hex) {
@@ -23,14 +23,14 @@ std::string bytes(std::string_view hex) {
 }
 
 // Decodes format and body with a checksum that fits.
-Decoded<DocumentRow> decode(std::string_view hex, const std::string& id = kId) {
+Decoded<DocumentRow> decode(std::string_view hex, const std::string& id = kForgedId) {
   std::string value = bytes(hex);
   ByteWriter writer(value);
   seal(document_key(id), "", 0, writer);
   return decode_row(document_key(id), value);
 }
 
-void expect(std::string_view hex, RowError error, const std::string& id = kId) {
+void expect(std::string_view hex, RowError error, const std::string& id = kForgedId) {
   const auto decoded = decode(hex, id);
   ASSERT_TRUE(std::holds_alternative<RowError>(decoded)) << hex;
   EXPECT_EQ(std::get<RowError>(decoded), error) << hex << ": " << name_of(std::get<RowError>(decoded));
@@ -130,7 +130,7 @@ TEST(ForgedRow, KeepsOptionalExtensionsAndRefusesMandatoryOnes) {
   const Row& row = std::get<DocumentRow>(decoded).row;
   EXPECT_EQ(row.extensions, bytes("02 03 616263 0e 00"));
   std::string again;
-  encode_row(document_key(kId), kId, row, again);
+  encode_row(document_key(kForgedId), kForgedId, row, again);
   EXPECT_EQ(again.substr(0, again.size() - kChecksumBytes), bytes("01 01 01 0173 02 03 02 03 616263 0e 00"));
 
   expect("01 01 01 0173 02 03 03 01 61", RowError::kUnknownMandatory);
@@ -138,6 +138,22 @@ TEST(ForgedRow, KeepsOptionalExtensionsAndRefusesMandatoryOnes) {
   expect("01 01 01 0173 02 03 02 05 61", RowError::kTruncated);
   expect("01 01 01 0173 02 03 04 00 02 00", RowError::kInvalid);  // falling
   expect("01 01 01 0173 02 03 04 00 04 00", RowError::kInvalid);  // twice
+}
+
+TEST(ForgedRow, WithDeletionsThatNobodyWouldWriteIsRefused) {
+  EXPECT_TRUE(std::holds_alternative<DocumentRow>(decode("01 01 01 0173 02 03 00 04 05 0173 07")));
+  expect("01 01 01 0173 02 03 00 00", RowError::kInvalid);                        // none
+  expect("01 01 01 0173 02 03 00 04 40 0173 07", RowError::kInvalid);             // of target 64
+  expect("01 01 01 0173 02 03 00 08 05 0173 07 05 0173 08", RowError::kInvalid);  // two of one target
+  expect("01 01 01 0173 02 03 00 03 05 0173", RowError::kTruncated);
+}
+
+TEST(ForgedRow, WithReleasesMeanwhileThatNobodyWouldWriteIsRefused) {
+  EXPECT_TRUE(std::holds_alternative<DocumentRow>(decode("01 01 01 0173 02 03 04 02 03 07")));
+  expect("01 01 01 0173 02 03 04 00", RowError::kInvalid);              // none
+  expect("01 01 01 0173 02 03 04 02 00 07", RowError::kInvalid);        // of no target
+  expect("01 01 01 0173 02 03 04 04 03 07 01 08", RowError::kInvalid);  // two of one target
+  expect("01 01 01 0173 02 03 04 01 03", RowError::kInvalid);           // no time
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
 
-const Sequence kSeven{std::string_view("\0\0\0\0\0\0\0\7", 8)};
-
 std::string printable(std::optional<std::string_view> value) {
   return value ? std::string(*value) : "<removed>";
 }

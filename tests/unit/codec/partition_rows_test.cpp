@@ -54,7 +54,51 @@ TEST(MetaRow, DetectsEveryFlippedBitAndEveryTruncation) {
   meta.sweep_cursor = "cursor";
   expect_guarded(meta_key(), meta, encode_meta, decode_meta);
   meta.state.paused = true;
+  meta.pins = {{Role::kRequests, Offset(9), UnixMs(1'700'000'000'000), 77}, {Role::kControl, Offset(0), UnixMs(-1), 0}};
   expect_guarded(meta_key(), meta, encode_meta, decode_meta);
+}
+
+// To an older version pins are an extension that it keeps as it is, also behind inputs that it has decided, and beside
+// a pause, which it knows; a newer one reads them again.
+TEST(MetaRow, GivesItsPinsToAnOlderVersionAndGetsThemBack) {
+  Meta meta;
+  meta.state.paused = true;
+  meta.positions = {{Role::kRequests, Offset(10)}};
+  meta.pins = {{Role::kRequests, Offset(9), UnixMs(5), 77}};
+  std::string value;
+  encode_meta(meta_key(), meta, value);
+  Meta without = meta;
+  without.pins.clear();
+  std::string bare;
+  encode_meta(meta_key(), without, bare);
+  ASSERT_EQ(value.substr(0, bare.size() - kChecksumBytes), bare.substr(0, bare.size() - kChecksumBytes));
+
+  Meta older = without;  // as its decoder has it: what stands behind what it knows
+  const std::size_t content = bare.size() - kChecksumBytes;
+  older.extensions = value.substr(content, value.size() - kChecksumBytes - content);
+  older.positions = {{Role::kRequests, Offset(20)}};
+  std::string written;
+  encode_meta(meta_key(), older, written);
+  const auto newer = decode_meta(meta_key(), written);
+  ASSERT_TRUE(std::holds_alternative<Meta>(newer));
+  EXPECT_EQ(std::get<Meta>(newer).pins, meta.pins);
+  EXPECT_EQ(std::get<Meta>(newer).positions, older.positions);
+  EXPECT_EQ(std::get<Meta>(newer).extensions, "");
+}
+
+TEST(MetaRow, WithTwoPinsOfOneInputOrAnEmptyListIsRefused) {
+  const auto refused = [](const std::string& extensions) {
+    Meta meta;
+    meta.extensions = extensions;
+    std::string value;
+    encode_meta(meta_key(), meta, value);
+    return std::holds_alternative<RowError>(decode_meta(meta_key(), value));
+  };
+  const std::string pin("\x00\x02\x03\x08\x07\x06\x05\x04\x03\x02\x01", 11);
+  EXPECT_FALSE(refused("\x02\x0b" + pin));
+  EXPECT_TRUE(refused("\x02\x16" + pin + pin));
+  EXPECT_TRUE(refused(std::string("\x02\x00", 2)));
+  EXPECT_TRUE(refused("\x02\x0a" + pin.substr(0, 10)));
 }
 
 TEST(MetaRowDeathTest, IsNotWrittenWhenItBreaksItsInvariants) {

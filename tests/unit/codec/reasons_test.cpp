@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "model/reason.h"
+#include "tests/support/source_path.h"
 
 namespace reseq {
 namespace {
 
 // Cells of the rows of its table that begin with a name in backticks.
 std::vector<std::vector<std::string>> documented() {
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/schemas/reasons.md");
+  std::ifstream file(test::source_path("schemas/reasons.md"));
   std::vector<std::vector<std::string>> rows;
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("| `")) continue;

@@ -92,10 +92,11 @@ inline void add_any_groups(Row& row) {
 }
 
 // Empty extensions, or well-formed optional ones.
-inline std::string any_extensions() {
+inline std::string any_extensions(std::size_t least = 2) {
   std::string extensions;
   if (!one_in(4)) return extensions;
-  for (std::size_t tag = 2 * below(10); tag < 100; tag += 2 + 2 * below(30)) {
+  for (std::size_t tag = least + 2 * below(9); tag < 100; tag += 2 + 2 * below(30)) {
+    if (tag == 4) continue;  // that of a row is known
     const std::string bytes = any_bytes(0, 20);
     extensions.push_back(static_cast<char>(tag));
     extensions.push_back(static_cast<char>(bytes.size()));
@@ -132,6 +133,20 @@ inline Row any_row() {
     if (!row.groups.empty() && !one_in(3)) requested.forwarded = row.groups.front().known();
     row.requested = requested;
   }
+  TargetSet deleted;
+  for (std::size_t count = one_in(3) ? below(4) : 0; count > 0; --count) {
+    const TargetNumber target(static_cast<std::uint8_t>(below(kMaxTargets)));
+    if (deleted.contains(target)) continue;
+    deleted |= TargetSet::of(target);
+    row.deletions.push_back({target, any_order(), UnixMs(any<std::int64_t>())});
+  }
+  TargetSet served;
+  for (std::size_t count = one_in(3) ? below(4) : 0; count > 0; --count) {
+    const TargetSet targets = any_targets().without(served);
+    if (targets.empty()) continue;
+    row.meanwhile.push_back({targets, UnixMs(any<std::int64_t>())});
+    served |= targets;
+  }
   row.extensions = any_extensions();
   return row;
 }
@@ -165,7 +180,9 @@ inline Meta any_meta() {
   meta.swept_from = any_bytes(0, 30);
   meta.swept_to = any_bytes(0, 30);
   meta.config_hash = any<std::uint64_t>();
-  meta.extensions = any_extensions();
+  for (std::size_t role = 0; one_in(2) && role < 3; ++role)
+    meta.pins.push_back({static_cast<Role>(role), any_offset(), UnixMs(any<std::int64_t>()), any<std::uint64_t>()});
+  meta.extensions = any_extensions(4);
   return meta;
 }
 

@@ -81,7 +81,14 @@ inline const TargetTable& one_target() {
   return table;
 }
 
+// Of a topic with one partition.
+inline DecodeContext decode_context(const TargetTable& table = two_targets()) {
+  return {&table, SequenceKind::kU64, Partitioner::kMurmur2, 1, false};
+}
+
 inline const TargetNumber kSearch{0};
 inline const TargetNumber kCatalogue{1};
+
+inline const Sequence kSeven{std::string_view("\0\0\0\0\0\0\0\7", 8)};
 
 }  // namespace reseq::codec

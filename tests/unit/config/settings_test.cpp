@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "config/print.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::config {
 namespace {
@@ -214,7 +215,7 @@ TEST(Settings, ShowOfKafkasPropertiesOnlyThoseThatAreKnownToBeHarmless) {
 }
 
 TEST(Settings, HaveAReferenceThatIsThatOfTheDocumentation) {
-  std::ifstream file(RESEQ_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream file(test::source_path("docs/configuration.md"));
   const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   EXPECT_THAT(page, HasSubstr(reference())) << "put the output of `resequencer config reference` there";
 }

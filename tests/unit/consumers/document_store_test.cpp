@@ -169,6 +169,24 @@ TEST_F(DocumentStoreTest, RefusesADatabaseOfAnotherTopicOrCheck) {
   EXPECT_TRUE(DocumentStore::open(file(), {.topic = "app.output.search"}).ok());
 }
 
+// A search that is open in another process for as long as the sink has to stop.
+TEST_F(DocumentStoreTest, IsFinishedAlthoughSomebodyReadsIt) {
+  {
+    const auto store = open();
+    apply_all(*store, {upsert("a", 5, "text")});
+    auto reader = Database::open(file(), Database::Mode::kReadOnly);
+    ASSERT_TRUE(reader.ok());
+    auto reading = reader.value().prepare("SELECT id FROM documents");
+    ASSERT_TRUE(reading.value().step().value());
+    const auto finished = store->finish();
+    EXPECT_TRUE(finished.ok()) << finished.error().message;
+  }
+  EXPECT_EQ(documents(), "a|1|5|0|text\n");
+  ASSERT_TRUE(open()->finish().ok());
+  EXPECT_FALSE(fs::exists(file() + "-wal")) << "the next one folds it";
+  EXPECT_EQ(documents(), "a|1|5|0|text\n");
+}
+
 TEST_F(DocumentStoreTest, IsOneFileAfterAnOrderlyEndAndCanBeFilledFurther) {
   {
     const auto store = open();

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr Partition kP0{0};
+constexpr Partition kWorkPartition{0};
 
 struct Sent {
   Ticket ticket;
@@ -47,7 +47,7 @@ class ReaderInMemory : public WorkReader {
     Event event = std::move(world_.events.front());
     world_.events.pop_front();
     if (auto* record = std::get_if<WorkRecord>(&event)) return std::optional<WorkRecord>(std::move(*record));
-    const std::vector<Partition> partitions = {kP0};
+    const std::vector<Partition> partitions = {kWorkPartition};
     if (std::holds_alternative<Assigned>(event)) listener_->on_assigned(partitions);
     if (const auto* revoked = std::get_if<Revoked>(&event)) listener_->on_revoked(partitions, revoked->may_commit);
     return std::optional<WorkRecord>();
@@ -58,7 +58,7 @@ class ReaderInMemory : public WorkReader {
     for (const NextOffset& offset : offsets) world_.committed[offset.partition] = offset.next;
     return Done{};
   }
-  void close() override { listener_->on_revoked(std::vector<Partition>{kP0}, true); }
+  void close() override { listener_->on_revoked(std::vector<Partition>{kWorkPartition}, true); }
 
  private:
   World& world_;
@@ -91,7 +91,8 @@ class StageTest : public ::testing::Test {
     step();
   }
   void record(std::int64_t offset) {
-    world_.events.push_back(WorkRecord{kP0, Offset(offset), "key", "text", {{"reseq-seq", "1"}, {"reseq-x", "y"}}});
+    world_.events.push_back(
+        WorkRecord{kWorkPartition, Offset(offset), "key", "text", {{"reseq-seq", "1"}, {"reseq-x", "y"}}});
   }
   std::optional<Work> step() { return stage_.next(Milliseconds(0)).value(); }
   void acknowledge_all() {
@@ -123,10 +124,10 @@ TEST_F(StageTest, CommitsOnlyAfterTheAcknowledgement) {
   ASSERT_TRUE(stage_.send(*work, {.target = "search"}).ok());
   stage_.finish(*work);
   step();
-  EXPECT_EQ(world_.committed[kP0], Offset(4));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(4));
   acknowledge_all();
   step();
-  EXPECT_EQ(world_.committed[kP0], Offset(5));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(5));
 }
 
 TEST_F(StageTest, CommitsAgainWhatCouldNotBeCommitted) {
@@ -137,7 +138,7 @@ TEST_F(StageTest, CommitsAgainWhatCouldNotBeCommitted) {
   EXPECT_THAT(world_.committed, IsEmpty());
   world_.commits_fail = false;
   step();
-  EXPECT_EQ(world_.committed[kP0], Offset(1));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(1));
 }
 
 TEST_F(StageTest, ReadsNoFurtherWhileTooMuchIsInFlight) {
@@ -158,7 +159,7 @@ TEST_F(StageTest, DropsWhatIsInFlightWhenItsPartitionGoesElsewhere) {
   stage_.finish(first);
   world_.events.push_back(Revoked{});
   step();
-  EXPECT_EQ(world_.committed[kP0], Offset(1));  // what was done is committed before it goes
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(1));  // what was done is committed before it goes
   EXPECT_FALSE(stage_.in_flight(second));
   ASSERT_TRUE(stage_.send(second, {.target = "search"}).ok());
   stage_.finish(second);
@@ -174,7 +175,7 @@ TEST_F(StageTest, CommitsWhatIsFinishedWhenItIsDestroyed) {
     (void)stage.next(Milliseconds(0));
     stage.finish(*stage.next(Milliseconds(0)).value());
   }
-  EXPECT_EQ(world_.committed[kP0], Offset(1));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(1));
 }
 
 TEST_F(StageTest, CommitsNothingOfAPartitionThatOthersMayOwnAlready) {
@@ -191,10 +192,10 @@ TEST_F(StageTest, CommitsNothingOfAPartitionThatOthersMayOwnAlready) {
 TEST_F(StageTest, CommitsTheControlRecordsAtTheEndOfTheLog) {
   record(0);
   stage_.finish(*step());
-  world_.positions = {{kP0, Offset(2)}};
+  world_.positions = {{kWorkPartition, Offset(2)}};
   step();
   step();
-  EXPECT_EQ(world_.committed[kP0], Offset(2));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(2));
 }
 
 TEST_F(StageTest, WaitsForRoomInTheProducersQueue) {
@@ -217,7 +218,7 @@ TEST_F(StageTest, RunsAHandlerAndCommitsAtTheEnd) {
     return handled == 2;
   };
   ASSERT_TRUE(run_stage(stage_, handler, stop).ok());
-  EXPECT_EQ(world_.committed[kP0], Offset(2));
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(2));
 }
 
 }  // namespace

@@ -113,5 +113,65 @@ TEST(InvariantsDeathTest, OfABrokenRowEndTheProcess) {
   EXPECT_DEATH(check_invariants(row), "below the barrier");
 }
 
+TEST(Apply, KnowsThatTheLastReleaseOfATargetWasADeleteAndWhen) {
+  Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(1, targets({kSearch, kCatalogue})), context, row);
+  RowEdit erasing = serves(1, kSearch, 10);
+  erasing.deletes = true;
+  context.now = UnixMs(2000);
+  apply(erasing, context, row);
+  apply(serves(1, kCatalogue, 11), context, row);
+  ASSERT_NE(row->deletion_of(kSearch), nullptr);
+  EXPECT_EQ(row->deletion_of(kSearch)->at, UnixMs(2000));
+  EXPECT_EQ(row->deletion_of(kCatalogue), nullptr);
+  apply(moves(2, targets({kSearch})), context, row);
+  EXPECT_NE(row->deletion_of(kSearch), nullptr) << "it is what the target has while it waits";
+  apply(serves(2, kSearch, 12), context, row);
+  EXPECT_TRUE(row->deletions.empty());
+}
+
+// A version that does not know of deletions releases, and leaves them as they are.
+TEST(Apply, LeavesNoDeletionBehindThatAnOlderVersionHasOvertaken) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(1, targets({kSearch, kCatalogue})), context, row);
+  apply(serves(1, kSearch, 10), context, row);
+  row->deletions.push_back({kSearch, order_of(0), UnixMs(1000)});
+  EXPECT_EQ(row->deletion_of(kSearch), nullptr);
+  apply(serves(1, kCatalogue, 11), context, row);
+  EXPECT_TRUE(row->deletions.empty());
+}
+
+TEST(Apply, KnowsWhenATargetGotSomethingWhileItWentOnWaiting) {
+  Context context = two_targets();
+  context.registration_timeout = Milliseconds(500);
+  std::optional<Row> row;
+  apply(moves(1, targets({kSearch, kCatalogue})), context, row);
+  apply(moves(3, targets({kSearch, kCatalogue})), context, row);
+  EXPECT_EQ(row->deadline, UnixMs(1500));
+  context.now = UnixMs(1200);
+  apply(serves(1, kSearch, 10), context, row);
+  apply(serves(1, kCatalogue, 11), context, row);
+  EXPECT_EQ(row->meanwhile, (RareList<Meanwhile>{{targets({kSearch, kCatalogue}), UnixMs(1200)}}));
+  EXPECT_EQ(waiting_since(*row, kSearch), UnixMs(1000)) << "it starves for as long as it has waited";
+  context.now = UnixMs(1400);
+  apply(serves(2, kSearch, 12), context, row);
+  EXPECT_EQ(row->without_release_since(), UnixMs(1200));
+  EXPECT_EQ(row->deadline, UnixMs(1700));
+  apply(serves(3, kCatalogue, 13), context, row);
+  EXPECT_EQ(row->deadline, UnixMs(1900));
+  apply(serves(3, kSearch, 14), context, row);
+  EXPECT_TRUE(row->meanwhile.empty());
+}
+
+TEST(Apply, WhatIsReleasedWithinTheMillisecondOfItsRegistrationNeedsNoNote) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(2, targets({kSearch})), context, row);
+  apply(serves(1, kSearch, 10), context, row);
+  EXPECT_TRUE(row->meanwhile.empty());
+}
+
 }  // namespace
 }  // namespace reseq::engine

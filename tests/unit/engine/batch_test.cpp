@@ -1,6 +1,7 @@
 // Batch: what leaves it, in which order, and what it promises beside the decisions themselves.
 #include "engine/batch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "map_state.h"
@@ -81,6 +82,28 @@ TEST(Batch, PolicyStopLeavesTheInputUnread) {
   batch.close();
   ASSERT_EQ(batch.decisions().size(), 1U);
   EXPECT_EQ(emitted<DeadLetter>(batch).size(), 1U);
+}
+
+TEST(Batch, TellsWhichRequestsAreOlderThanWhatIsKnownAndNotReadAgain) {
+  MapState state;
+  const Context context = two_targets();
+  {
+    Batch batch(state, state.partition, context);
+    EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Verdict::kDecided);
+    EXPECT_EQ(batch.decide(request("a", 5), Offset(10), true), Verdict::kDecided);
+    batch.close();
+    EXPECT_TRUE(batch.older_requests().empty()) << "one that is superseded within its batch came before the newer one";
+    state.commit(batch);
+  }
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(batch.decide(request("b", 1), Offset(11), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Verdict::kDecided);  // as `seek` makes it
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(12), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 5), Offset(13), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 3), Offset(14), true), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 4, kSearch)), Verdict::kDecided);
+  batch.close();
+  EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(2), InputIndex(4)));
 }
 
 TEST(Batch, EmissionsAndEventsComeInInputOrder) {

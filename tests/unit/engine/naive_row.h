@@ -1,4 +1,4 @@
-// NaiveRow: a row told target by target, the way DESIGN 5 speaks of it (newest(t), last release of t), without groups
+// NaiveRow: a row told target by target, the way the tables speak of it (newest(t), last release of t), without groups
 // or bit sets. The exhaustive tests restate the tables on it, independently of the engine. Thread rule: plain values.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Every request and REGISTER of a small world on every row of it: exactly one row of table R holds, as DESIGN 5 words
+// Every request and REGISTER of a small world on every row of it: exactly one row of table R holds, as its text words
 // it, it is the one the engine chose, and what the engine did is what that row says.
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 enum class Asks : unsigned char { kFirst, kSecond, kBoth, kRoutes, kDeleteForAll };
 constexpr Asks kAllAsks[] = {Asks::kFirst, Asks::kSecond, Asks::kBoth, Asks::kRoutes, Asks::kDeleteForAll};
 
-struct Question {
+struct RequestQuestion {
   NaiveOrder order = 0;
   Asks asks = Asks::kBoth;
   bool is_request = false;
@@ -26,7 +26,7 @@ Context small_world() {
   return context;
 }
 
-Command command_of(const Question& q) {
+Command command_of(const RequestQuestion& q) {
   Request request = reseq::engine::request("d", 0);
   request.what.sequence = real_order(q.order).sequence;
   if (q.asks <= Asks::kBoth) request.what.targets = TargetSet(static_cast<std::uint64_t>(q.asks) + 1);
@@ -41,7 +41,7 @@ Command command_of(const Question& q) {
 using Bits = std::array<bool, kNaiveTargets>;
 
 // T of the table, target by target.
-Bits asked(const Question& q, const NaiveRow& row) {
+Bits asked(const RequestQuestion& q, const NaiveRow& row) {
   const auto known = [&](std::size_t i) { return row.targets[i].newest != 0; };
   switch (q.asks) {
     case Asks::kFirst:
@@ -57,7 +57,7 @@ Bits asked(const Question& q, const NaiveRow& row) {
 }
 
 // Targets that a reprocess of the newest (epoch, seq) takes; none when it is an ordinary request.
-Bits reprocessed(const Question& q, const NaiveRow& row) {
+Bits reprocessed(const RequestQuestion& q, const NaiveRow& row) {
   Bits bits{};
   const int newest = sequence_number(row.newest());
   if (!q.reprocess || !row.exists() || sequence_number(q.order) != newest) return bits;
@@ -81,21 +81,20 @@ bool some(const Bits& asked_for, const NaiveRow& row, Predicate holds) {
   return false;
 }
 
-bool late_at(const Question& q, const NaiveRow& row, const NaiveTarget& t) {
+bool late_at(const RequestQuestion& q, const NaiveRow& row, const NaiveTarget& t) {
   return q.is_request && row.is_group(q.order) && !row.was_requested[static_cast<std::size_t>(q.order)] &&
          t.newest == q.order && t.state == NaiveState::kPending;
 }
 
-RestatedTable restated(const Question& q, const NaiveRow& row) {
+RestatedTable restated(const RequestQuestion& q, const NaiveRow& row) {
   const Bits wanted = asked(q, row);
   const bool behind_barrier = row.barrier != 0 && older(q.order, row.barrier);
-  const bool behind_row = row.exists() && older(q.order, row.newest());
   const bool moves = some(wanted, row, [&](const auto& t) { return t.newest == 0 || older(t.newest, q.order); });
   const bool forwards_late = some({true, true}, row, [&](const auto& t) { return late_at(q, row, t); });
   const bool newer = some(wanted, row, [&](const auto& t) { return older(q.order, t.newest); });
 
   const bool r6 = any(reprocessed(q, row));
-  const bool r0 = !r6 && (behind_barrier || (!q.is_request && behind_row));
+  const bool r0 = !r6 && behind_barrier;
   const bool r5 = !r6 && !r0 && q.is_request && row.exists() && row.requested == q.order && q.other_payload;
   const bool open = !r6 && !r0 && !r5;
   return {{TableRow::kR0, r0},
@@ -112,7 +111,7 @@ NaiveOrder next_revision(NaiveOrder newest) {
 }
 
 // What the row of the table says that the row of the document is afterwards, and what goes to `work`.
-Answer expected(const Question& q, const NaiveRow& row, TableRow table_row) {
+Answer expected(const RequestQuestion& q, const NaiveRow& row, TableRow table_row) {
   Answer answer;
   answer.targets = row.targets;
   if (row.barrier != 0) answer.barrier = real_order(row.barrier);
@@ -132,7 +131,7 @@ Answer expected(const Question& q, const NaiveRow& row, TableRow table_row) {
   return answer;
 }
 
-bool check(const Question& q, const NaiveRow& row, const Context& context) {
+bool check(const RequestQuestion& q, const NaiveRow& row, const Context& context) {
   const std::optional<TableRow> one = the_one_row(restated(q, row));
   const Answer answer = ask(row, command_of(q), context);
   if (!one || *one != answer.decision.table_row) return false;
@@ -140,7 +139,7 @@ bool check(const Question& q, const NaiveRow& row, const Context& context) {
   return answer.targets == should.targets && answer.forwarded == should.forwarded && answer.barrier == should.barrier;
 }
 
-std::string text_of(const Question& q) {
+std::string text_of(const RequestQuestion& q) {
   return std::string(q.is_request ? "request" : "register") + " order " + std::to_string(q.order) + " asks " +
          std::to_string(static_cast<int>(q.asks)) + (q.reprocess ? " reprocess" : "") +
          (q.other_payload ? " other payload" : "");
@@ -153,7 +152,7 @@ TEST(RegisterTable, EveryRequestMeetsExactlyOneRowWhichTheEngineChose) {
       for (const Asks asks : kAllAsks)
         for (const bool reprocess : {false, true})
           for (const bool other_payload : {false, true}) {
-            const Question q{order, asks, true, reprocess, other_payload};
+            const RequestQuestion q{order, asks, true, reprocess, other_payload};
             if (!check(q, row, context)) ADD_FAILURE() << text_of(q) << " on " << text_of(row);
           }
   });
@@ -164,7 +163,7 @@ TEST(RegisterTable, EveryRegisterCommandMeetsExactlyOneRowWhichTheEngineChose) {
   for_each_row(false, [&](const NaiveRow& row) {
     for (const NaiveOrder order : {1, 2, 3, 4})
       for (const Asks asks : kAllAsks) {
-        const Question q{order, asks, false, false, false};
+        const RequestQuestion q{order, asks, false, false, false};
         if (!check(q, row, context)) ADD_FAILURE() << text_of(q) << " on " << text_of(row);
       }
   });

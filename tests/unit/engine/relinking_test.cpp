@@ -1,4 +1,4 @@
-// The re-linking example of DESIGN 6. Records A, B, C, D are linked as AB and CD and become linked as AD and BC. A run
+// Linked records. Records A, B, C, D are linked as AB and CD and become linked as AD and BC. A run
 // per changed record reads the shared links and computes both merged records that its record left and joined. Runs read
 // in one order and their results arrive in another.
 //

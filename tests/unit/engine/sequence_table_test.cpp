@@ -1,4 +1,4 @@
-// Every result of a small world on every row of it: exactly one row of table S holds, as DESIGN 5 words it, it is the
+// Every result of a small world on every row of it: exactly one row of table S holds, as its text words it, it is the
 // one the engine chose, and what the engine did is what that row says.
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 namespace reseq::engine {
 namespace {
 
-struct Question {
+struct ResultQuestion {
   NaiveOrder order = 0;
   std::uint8_t target = 0;
   bool monotonic = false;
@@ -20,7 +20,7 @@ struct Restatement {
   bool removes = false;
 };
 
-Restatement restated(const Question& q, const NaiveRow& row) {
+Restatement restated(const ResultQuestion& q, const NaiveRow& row) {
   const NaiveTarget& t = row.targets[q.target];
   const NaiveOrder o = q.order;
   const bool below = row.barrier != 0 && older(o, row.barrier);
@@ -50,7 +50,7 @@ Outcome outcome_of(TableRow row, bool releases) {
   return kept ? Outcome::kDeadLettered : Outcome::kDropped;
 }
 
-bool check(const Question& q, const NaiveRow& row) {
+bool check(const ResultQuestion& q, const NaiveRow& row) {
   Context context = two_targets();
   if (q.monotonic) context.monotonic = TargetSet::of(TargetNumber(q.target));
   if (q.too_large) context.output_bytes_max[q.target] = 10;
@@ -77,7 +77,7 @@ TEST(SequenceTable, EveryResultMeetsExactlyOneRowWhichTheEngineChose) {
       for (const std::uint8_t target : {std::uint8_t{0}, std::uint8_t{1}})
         for (const bool monotonic : {false, true})
           for (const bool too_large : {false, true}) {
-            const Question q{order, target, monotonic, too_large};
+            const ResultQuestion q{order, target, monotonic, too_large};
             if (!check(q, row))
               ADD_FAILURE() << "result order " << order << " target " << int{target} << " monotonic " << monotonic
                             << " too large " << too_large << " on " << text_of(row);

@@ -1,4 +1,4 @@
-// Versions of DESIGN 6: what they rise above, what they refuse.
+// Versions: what they rise above, what they refuse.
 #include "engine/stamp.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Every UNREGISTER of a small world on every row of it: each target meets exactly one row of table U, as DESIGN 5 words
+// Every UNREGISTER of a small world on every row of it: each target meets exactly one row of table U, as its text words
 // it, and the engine's outcome is the first of U1, U3, U2, U4, U5 that some target meets.
 #include <gtest/gtest.h>
 

@@ -7,14 +7,14 @@
 namespace reseq::http {
 namespace {
 
-constexpr const char* kHost = "127.0.0.1";
+constexpr const char* kServerHost = "127.0.0.1";
 
 TEST(Server, AnswersItsPathsAndNothingElse) {
   Server server({{"/a", [](const Question&) { return Answer{.body = "one"}; }},
                  {"/b", [](const Question&) { return Answer{.status = 503, .body = "no"}; }}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kServerHost, 0);
   ASSERT_TRUE(port.ok()) << port.error().message;
-  httplib::Client client(kHost, port.value());
+  httplib::Client client(kServerHost, port.value());
   const auto a = client.Get("/a");
   ASSERT_TRUE(a);
   EXPECT_EQ(a->status, 200);
@@ -32,9 +32,9 @@ TEST(Server, TellsWhetherMoreIsWanted) {
                     verbose = asked.verbose;
                     return Answer{};
                   }}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kServerHost, 0);
   ASSERT_TRUE(port.ok());
-  httplib::Client client(kHost, port.value());
+  httplib::Client client(kServerHost, port.value());
   ASSERT_TRUE(client.Get("/a"));
   EXPECT_FALSE(verbose);
   ASSERT_TRUE(client.Get("/a?verbose"));
@@ -43,10 +43,10 @@ TEST(Server, TellsWhetherMoreIsWanted) {
 
 TEST(Server, SaysThatAPortIsTaken) {
   Server first({});
-  const auto port = first.start(kHost, 0);
+  const auto port = first.start(kServerHost, 0);
   ASSERT_TRUE(port.ok());
   Server second({});
-  const auto taken = second.start(kHost, port.value());
+  const auto taken = second.start(kServerHost, port.value());
   ASSERT_FALSE(taken.ok());
   EXPECT_EQ(taken.error().what_to_do, ErrorClass::kRetriable);
 }
@@ -54,17 +54,17 @@ TEST(Server, SaysThatAPortIsTaken) {
 TEST(Server, StopsWithoutHavingBeenAskedAnything) {
   for (int i = 0; i < 20; ++i) {
     Server server({});
-    ASSERT_TRUE(server.start(kHost, 0).ok());
+    ASSERT_TRUE(server.start(kServerHost, 0).ok());
   }
 }
 
 TEST(Server, BindsAgainWhereAnotherHasStopped) {
   auto first = std::make_unique<Server>(std::vector<Path>{});
-  const auto port = first->start(kHost, 0);
+  const auto port = first->start(kServerHost, 0);
   ASSERT_TRUE(port.ok());
   first.reset();
   Server second({});
-  EXPECT_TRUE(second.start(kHost, port.value()).ok());
+  EXPECT_TRUE(second.start(kServerHost, port.value()).ok());
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 // Streams, what takes its time, and what is for this host alone.
+#include <arpa/inet.h>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <ifaddrs.h>
 #include <mutex>
+#include <net/if.h>
 #include <thread>
 
 #include "http/broadcast.h"
@@ -16,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-constexpr const char* kHost = "127.0.0.1";
+constexpr const char* kStreamHost = "127.0.0.1";
 
 template <typename Condition>
 bool becomes(const Condition& condition) {
@@ -31,7 +35,7 @@ bool becomes(const Condition& condition) {
 // Somebody who listens to a stream until told to leave.
 class Viewer {
  public:
-  explicit Viewer(int port) : client_(kHost, port), thread_([this] { listen(); }) {}
+  explicit Viewer(int port) : client_(kStreamHost, port), thread_([this] { listen(); }) {}
   ~Viewer() {
     client_.stop();
     thread_.join();
@@ -70,7 +74,7 @@ class Viewer {
 class Streams : public testing::Test {
  protected:
   Streams() {
-    const auto port = server_.start(kHost, 0);
+    const auto port = server_.start(kStreamHost, 0);
     EXPECT_TRUE(port.ok());
     port_ = port.value();
   }
@@ -111,7 +115,7 @@ TEST_F(Streams, RefuseTheOneThatIsTooManyAndGoOnWhenThereIsRoom) {
   {
     Viewer other(port_);
     ASSERT_TRUE(becomes([&] { return broadcast_.listeners() == 2; }));
-    httplib::Client client(kHost, port_);
+    httplib::Client client(kStreamHost, port_);
     const auto refused = client.Get("/stream");
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->status, 503);
@@ -129,12 +133,12 @@ TEST(ManyStreams, TakeNoThreadFromOthers) {
   Broadcast broadcast;
   Server server({{"/open", [](const Question&) { return Answer{.body = "open"}; }}},
                 {{"/stream", [&] { return broadcast.listen(); }, kMany}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kStreamHost, 0);
   ASSERT_TRUE(port.ok());
   std::vector<std::unique_ptr<Viewer>> viewers;
   for (std::size_t i = 0; i < kMany; ++i) viewers.push_back(std::make_unique<Viewer>(port.value()));
   ASSERT_TRUE(becomes([&] { return broadcast.listeners() == kMany; }));
-  const auto got = httplib::Client(kHost, port.value()).Get("/open");
+  const auto got = httplib::Client(kStreamHost, port.value()).Get("/open");
   ASSERT_TRUE(got);
   EXPECT_EQ(got->body, "open");
 }
@@ -151,7 +155,7 @@ TEST_F(Streams, EndWithTheServer) {
 
 TEST_F(Streams, NoticeThatNobodyReadsAnyMoreWhileThereIsNothingToSay) {
   {
-    httplib::Client client(kHost, port_);
+    httplib::Client client(kStreamHost, port_);
     client.set_read_timeout(0, 100'000);
     EXPECT_FALSE(client.Get("/stream", [](const char*, std::size_t) { return true; }));
   }
@@ -189,20 +193,20 @@ TEST(Answers, ThatTakeTheirTimeAreFewAtOnce) {
                     return Answer{.body = asked.parameters.at("id")};
                   },
                   For::kThisHost, 2}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kStreamHost, 0);
   ASSERT_TRUE(port.ok());
   std::vector<std::thread> askers;
   std::atomic<int> answered = 0;
   for (int i = 0; i < 2; ++i)
     askers.emplace_back([&] {
-      const auto got = httplib::Client(kHost, port.value()).Get("/slow?id=%41%2B");
+      const auto got = httplib::Client(kStreamHost, port.value()).Get("/slow?id=%41%2B");
       if (got && got->body == "A+") ++answered;
     });
   ASSERT_TRUE(becomes([&] {
     const std::lock_guard lock(mutex);
     return working == 2;
   }));
-  EXPECT_EQ(httplib::Client(kHost, port.value()).Get("/slow?id=1")->status, 503);
+  EXPECT_EQ(httplib::Client(kStreamHost, port.value()).Get("/slow?id=1")->status, 503);
   {
     const std::lock_guard lock(mutex);
     go = true;
@@ -210,16 +214,16 @@ TEST(Answers, ThatTakeTheirTimeAreFewAtOnce) {
   changed.notify_all();
   for (std::thread& asker : askers) asker.join();
   EXPECT_EQ(answered, 2);
-  EXPECT_EQ(httplib::Client(kHost, port.value()).Get("/slow?id=1")->body, "1");
+  EXPECT_EQ(httplib::Client(kStreamHost, port.value()).Get("/slow?id=1")->body, "1");
 }
 
 TEST(Answers, ForThisHostAreForNobodyElse) {
   Server server({{"/all", [](const Question&) { return Answer{}; }},
                  {"/own", [](const Question&) { return Answer{}; }, For::kThisHost}},
                 {{"/stream", [] { return std::unique_ptr<Listener>(); }, 0}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kStreamHost, 0);
   ASSERT_TRUE(port.ok());
-  httplib::Client client(kHost, port.value());
+  httplib::Client client(kStreamHost, port.value());
   EXPECT_EQ(client.Get("/own")->status, 200);
   const httplib::Headers rebound = {{"Host", "rebound.example"}};
   EXPECT_EQ(client.Get("/all", rebound)->status, 200);
@@ -228,11 +232,43 @@ TEST(Answers, ForThisHostAreForNobodyElse) {
   EXPECT_EQ(client.Get("/stream", {{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Dest", "empty"}})->status, 403);
 }
 
+// An address of this machine that is not loopback: a connection to it comes from it. Empty: there is none.
+std::string address_of_this_machine() {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return {};
+  std::string found;
+  for (const ifaddrs* one = all; one != nullptr && found.empty(); one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_LOOPBACK) != 0)
+      continue;
+    std::array<char, INET_ADDRSTRLEN> text = {};
+    const auto* address = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
+    if (::inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size()) != nullptr) found = text.data();
+  }
+  ::freeifaddrs(all);
+  return found;
+}
+
+TEST(Answers, ForThisHostAreForTheGatewayWhereThatIsLetIn) {
+  const std::string gateway = address_of_this_machine();
+  if (gateway.empty()) GTEST_SKIP() << "this machine has no address but loopback";
+  for (const bool let_in : {false, true}) {
+    Server server({{"/own", [](const Question&) { return Answer{}; }, For::kThisHost}},
+                  {{"/stream", [] { return std::unique_ptr<Listener>(); }, 0}}, {}, let_in ? gateway : "");
+    const auto port = server.start("0.0.0.0", 0);
+    ASSERT_TRUE(port.ok());
+    httplib::Client client(gateway, port.value());
+    const httplib::Headers published = {{"Host", "localhost:9464"}};
+    EXPECT_EQ(client.Get("/own", published)->status, let_in ? 200 : 403);
+    EXPECT_EQ(client.Get("/stream", published)->status, let_in ? 503 : 403);
+    EXPECT_EQ(client.Get("/own", {{"Host", gateway}})->status, 403);
+  }
+}
+
 TEST(Answers, LetABrowserDoNothingElseWithThem) {
   Server server({{"/page", [](const Question&) { return Answer{.content_type = "text/html"}; }}});
-  const auto port = server.start(kHost, 0);
+  const auto port = server.start(kStreamHost, 0);
   ASSERT_TRUE(port.ok());
-  const auto got = httplib::Client(kHost, port.value()).Get("/page");
+  const auto got = httplib::Client(kStreamHost, port.value()).Get("/page");
   ASSERT_TRUE(got);
   const std::string policy = got->get_header_value("Content-Security-Policy");
   EXPECT_THAT(policy, HasSubstr("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"));

@@ -17,6 +17,16 @@ TEST(Visitor, ComesFromThisHost) {
     EXPECT_FALSE(lets_in({.address = address, .host = "localhost"})) << address;
 }
 
+TEST(Visitor, ComesFromTheGatewayWhereThatIsLetIn) {
+  const Visitor published{.address = "172.18.0.1", .host = "localhost:9464"};
+  EXPECT_TRUE(refusal_of(published, "172.18.0.1").empty());
+  EXPECT_FALSE(refusal_of(published, "").empty());
+  EXPECT_TRUE(refusal_of({.address = "::ffff:172.18.0.1", .host = "localhost"}, "172.18.0.1").empty());
+  for (const char* neighbour : {"", "172.18.0.2", "172.18.0.11", "::"})
+    EXPECT_FALSE(refusal_of({.address = neighbour, .host = "localhost"}, "172.18.0.1").empty()) << neighbour;
+  EXPECT_FALSE(refusal_of({.address = "172.18.0.1", .host = "rebound.example"}, "172.18.0.1").empty());
+}
+
 TEST(Visitor, NamesThisHost) {
   for (const char* host : {"localhost", "LocalHost:9464", "127.0.0.1", "127.0.0.1:9464", "[::1]", "[::1]:9464"})
     EXPECT_TRUE(lets_in({.address = "127.0.0.1", .host = host})) << host;

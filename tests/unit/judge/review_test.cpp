@@ -119,7 +119,10 @@ TEST(Judge, SeesADocumentInTwoPartitions) {
   const Place to{past().work(), Partition(1)};
   const History::Log& log = past().history().log(from);
   std::map<std::string_view, std::vector<Record>> by_key;
-  for (std::size_t i = 0; i < log.size(); ++i) by_key[*log[i].key].push_back(log[i]);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const Record record = log[i];
+    by_key[*record.key].push_back(record);
+  }
   const auto several =
       std::find_if(by_key.begin(), by_key.end(), [](const auto& document) { return document.second.size() > 1; });
   ASSERT_NE(several, by_key.end());
@@ -322,10 +325,34 @@ TEST(Judge, SeesADocumentThatTheStateForgot) {
   EXPECT_GE(verdict.count(), 1U);
 }
 
+// Whatever reason it was given: nothing is known that would be as new for its target.
+TEST(Judge, SeesARegisterThatWasStopped) {
+  Record command;
+  command.key = "document-of-a-register";
+  command.headers = {{codec::header::kCommand, "register"},
+                     {codec::header::kSeq, "8"},
+                     {codec::header::kEpoch, "0"},
+                     {codec::header::kTargets, past().application().settings.targets.front().name}};
+  for (const Outcome outcome : {Outcome::kDropped, Outcome::kDeadLettered}) {
+    ReplayedBatch batch;
+    batch.inputs.push_back({Role::kCommands, command, {outcome, Reason::kSuperseded, TableRow::kR4}});
+    Verdict verdict;
+    ExpectedEnd end(past().application().settings, past().specification(), verdict);
+    end.take(batch);
+    end.finish(outcome == Outcome::kDropped ? std::set<std::string>{std::string(*command.key)}
+                                            : std::set<std::string>{});
+    EXPECT_EQ(verdict.count(), outcome == Outcome::kDropped ? 1U : 0U);
+  }
+}
+
 TEST(Judge, SeesATimerThatFiredAheadOfAnInput) {
   const Record request = record_at(past().requests(), 1);
   ReplayedBatch batch;
-  batch.meta.positions = {{Role::kRequests, request.offset}};
+  for (const Role role : runtime::kInputs) {  // of the others nothing is unread
+    const History::Log& log = past().history().log({past().application().topics.of(role).value(), Partition(0)});
+    const Offset end = log.empty() ? Offset(0) : Offset(log.offset(log.size() - 1).value() + 1);
+    batch.meta.positions.push_back({role, role == Role::kRequests ? request.offset : end});
+  }
   batch.fired = {{"document-0", UnixMs(request.timestamp.value() + 1)}};
   Verdict verdict;
   check_timers(past().application(), past().history(), Partition(0), batch, verdict);

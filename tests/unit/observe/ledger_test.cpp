@@ -113,6 +113,32 @@ TEST(Ledger, KeepsTargetsApart) {
   EXPECT_EQ(t.out_of_order, 1U);
 }
 
+Registration of(std::uint64_t sequence, TargetSet targets) {
+  Registration what;
+  what.id = "a";
+  what.sequence = Sequence::of_number(sequence);
+  what.targets = targets;
+  return what;
+}
+
+// The newer request is for another target, so a REGISTER of the older one is no more too late than its result.
+TEST(Ledger, CountsAsInOrderWhatARegisterAnnouncedBehindANewerRequestOfAnotherTarget) {
+  const auto ledger = new_ledger(2);
+  const Ledger::Source source{Partition(0), Offset(0), UnixMs(1)};
+  for (const std::uint64_t sequence : {8U, 11U}) {
+    Request request;
+    request.what = of(sequence, TargetSet(1));
+    ledger->request(request, source);
+  }
+  EXPECT_TRUE(ledger->result(Register{of(8, TargetSet(2))}, source, true));
+  EXPECT_EQ(ledger->tally().other_commands, 1U);
+  EXPECT_EQ(ledger->tally().other_commands_bad, 0U);
+  take(*ledger, {kResult, "a", 8, 2, 1});
+  EXPECT_EQ(ledger->tally().in_order, 1U);
+  EXPECT_EQ(ledger->tally().withdrawn, 0U);
+  EXPECT_EQ(ledger->tally().unregistered, 0U);
+}
+
 struct Made {
   std::vector<Event> outputs;  // in the order of the output's log
   std::vector<Event> requests;

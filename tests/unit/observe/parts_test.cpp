@@ -9,6 +9,7 @@
 #include "observe/places.h"
 #include "observe/report.h"
 #include "tests/support/process.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -154,6 +155,22 @@ TEST(Advice, NamesWhatMustChangeAndWhatToSet) {
   EXPECT_EQ(value_of(seen, "watermark_retention_ms"), "28800000");
 }
 
+std::string what_of(const Seen& seen, const std::string& code) {
+  for (const Advice& advice : observe::advice_for(seen, {}))
+    if (advice.code == code) return advice.what;
+  return "";
+}
+
+// Most results never take longer than all of them do.
+TEST(Advice, TellsHowLongResultsTookInNumbersThatFitTogether) {
+  Seen seen = seen_of(filled());
+  EXPECT_EQ(what_of(seen, "registration_timeout"), "all 300 results behind their request came within 299 ms");
+  for (int i = 0; i < 9'700; ++i) seen.tally.answer_ms.observe(10);
+  seen.tally.answer_ms_max = 9000;
+  EXPECT_EQ(what_of(seen, "registration_timeout"),
+            "of 10000 results behind their request 999 of 1000 came within 512 ms, the slowest took 9000 ms");
+}
+
 TEST(Advice, IsCautiousWithLittleToGoBy) {
   Seen seen = seen_of({});
   EXPECT_EQ(codes(seen, "must"), std::set<std::string>{});
@@ -167,8 +184,8 @@ TEST(Report, FitsItsSchema) {
   file << observe::report_json(seen_of(filled()), {}).dump() << "\n";
   file << observe::report_json(seen_of({}), {}).dump() << "\n";
   file.close();
-  Process validate({"/usr/bin/python3", std::string(RESEQ_SOURCE_DIR) + "/tests/admin/validate.py",
-                    std::string(RESEQ_SOURCE_DIR) + "/schemas/shadow.report.schema.json", folder.path() + "/reports"},
+  Process validate({"/usr/bin/python3", source_path("tests/admin/validate.py"),
+                    source_path("schemas/shadow.report.schema.json"), folder.path() + "/reports"},
                    folder.path() + "/said");
   EXPECT_EQ(validate.wait(30'000), 0) << validate.tail();
 }
@@ -177,7 +194,12 @@ TEST(Report, IsTextForATerminalWhateverTheIdsAre) {
   Tally tally = filled();
   tally.worst.add("\x1b[31mred\n");
   const std::string text = observe::report_text(observe::report_json(seen_of(tally), {}));
-  EXPECT_THAT(text, HasSubstr("out of order"));
+  // One number, one name.
+  EXPECT_THAT(text,
+              HasSubstr("\n  stale writes          3         out of order: older than something written before\n"));
+  EXPECT_THAT(text, Not(HasSubstr("\n  out of order")));
+  EXPECT_THAT(text,
+              HasSubstr("\n  stale writes          3         the same ones, sure: each put old content over newer\n"));
   EXPECT_THAT(text, HasSubstr("\\x1b[31mred\\x0a"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_FALSE(observe::report_text(Json::object()).empty());
@@ -189,7 +211,7 @@ TEST(ObservedMetrics, HaveARowInTheirPageEachAndNoOther) {
     for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) names.insert((*at)[1]);
     return names;
   };
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/docs/shadow.md");
+  std::ifstream file(source_path("docs/shadow.md"));
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const std::string text = observe::observed_metrics(seen_of(filled()));
   EXPECT_EQ(names_in(text, std::regex("# TYPE (reseq_[a-z_]+) ")), names_in(page, std::regex("`(reseq_[a-z_]+)`")));

@@ -28,7 +28,7 @@ class Repository : public testing::Test {
   std::filesystem::path bare_;
 };
 
-std::string refusal(const std::filesystem::path& path, const std::string& revision = "HEAD") {
+std::string repository_refusal(const std::filesystem::path& path, const std::string& revision = "HEAD") {
   const auto opened = git::Repository::open(path, revision);
   return opened.ok() ? "" : opened.error().message;
 }
@@ -48,7 +48,7 @@ TEST_F(Repository, IsReadUpToTheRevisionThatIsAskedFor) {
 
 TEST_F(Repository, IsNotChangedByVariablesOfAnotherOne) {
   ASSERT_EQ(::setenv("GIT_DIR", "/nowhere", 1), 0);
-  const std::string refused = refusal(bare_);
+  const std::string refused = repository_refusal(bare_);
   ::unsetenv("GIT_DIR");
   EXPECT_EQ(refused, "");
 }
@@ -71,27 +71,27 @@ TEST_F(Repository, IsDeepenedWhenItIsAShallowClone) {
 TEST_F(Repository, IsRefusedWhenItIsShallowWithoutARemote) {
   const auto shallow = clone("shallow", {"--depth", "1"});
   GitFixture::git(shallow, {"remote", "remove", "origin"});
-  EXPECT_THAT(refusal(shallow), HasSubstr("shallow clone"));
-  EXPECT_THAT(refusal(shallow), HasSubstr("git fetch --unshallow"));
+  EXPECT_THAT(repository_refusal(shallow), HasSubstr("shallow clone"));
+  EXPECT_THAT(repository_refusal(shallow), HasSubstr("git fetch --unshallow"));
 }
 
 TEST_F(Repository, IsRefusedInOneLineWhenTheRemoteIsGone) {
   const auto shallow = clone("shallow", {"--depth", "1"});
   std::filesystem::remove_all(bare_);
-  EXPECT_THAT(refusal(shallow), HasSubstr("git fetch --unshallow"));
-  EXPECT_THAT(refusal(shallow), Not(HasSubstr("\n")));
+  EXPECT_THAT(repository_refusal(shallow), HasSubstr("git fetch --unshallow"));
+  EXPECT_THAT(repository_refusal(shallow), Not(HasSubstr("\n")));
 }
 
 TEST_F(Repository, IsRefusedWhenItIsNone) {
   std::filesystem::create_directory(fixture_.place("empty"));
-  EXPECT_THAT(refusal(fixture_.place("empty")), HasSubstr("not a git repository"));
-  EXPECT_THAT(refusal(fixture_.place("absent")), HasSubstr("No such file"));
+  EXPECT_THAT(repository_refusal(fixture_.place("empty")), HasSubstr("not a git repository"));
+  EXPECT_THAT(repository_refusal(fixture_.place("absent")), HasSubstr("No such file"));
 }
 
 TEST_F(Repository, IsRefusedWithoutTheCommit) {
-  EXPECT_THAT(refusal(bare_, "absent"), HasSubstr("no commit 'absent'"));
-  EXPECT_THAT(refusal(bare_, "--all"), HasSubstr("no commit '--all'"));
-  EXPECT_THAT(refusal(fixture_.make(History(), "unborn.git")), HasSubstr("no commit 'HEAD'"));
+  EXPECT_THAT(repository_refusal(bare_, "absent"), HasSubstr("no commit 'absent'"));
+  EXPECT_THAT(repository_refusal(bare_, "--all"), HasSubstr("no commit '--all'"));
+  EXPECT_THAT(repository_refusal(fixture_.make(History(), "unborn.git")), HasSubstr("no commit 'HEAD'"));
 }
 
 }  // namespace

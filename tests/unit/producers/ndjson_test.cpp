@@ -22,7 +22,7 @@ tagging::Change parsed(const std::string& line) {
   return change.ok() ? std::move(change).value() : tagging::Change{};
 }
 
-std::string refusal(const std::string& line) {
+std::string line_refusal(const std::string& line) {
   const auto change = parse_line(line);
   return change.ok() ? "" : change.error().message;
 }
@@ -88,7 +88,7 @@ TEST(NdjsonLine, RefusesWhatItCannotSendWithAReason) {
       {R"({"id":"a","seq":1,"payload":1,"sequence":1})", "unknown member 'sequence'"},
       {R"({"id":"a","seq":1,"payload":1,"seq":2})", "'seq' comes twice"},
   };
-  for (const auto& [line, reason] : cases) EXPECT_THAT(refusal(line), HasSubstr(reason)) << line;
+  for (const auto& [line, reason] : cases) EXPECT_THAT(line_refusal(line), HasSubstr(reason)) << line;
 }
 
 TEST(Base64, ReadsTheVectorsOfRfc4648AndRefusesTheRest) {

@@ -22,7 +22,7 @@ Recorded tagged(const Change& change, SequenceKind kind = SequenceKind::kU64) {
   return record.ok() ? recorded(record.value()) : Recorded{};
 }
 
-std::string refusal(const Change& change, SequenceKind kind = SequenceKind::kU64) {
+std::string change_refusal(const Change& change, SequenceKind kind = SequenceKind::kU64) {
   const auto record = tagging::Tagger(kind).tag(change);
   if (record.ok()) return "";
   EXPECT_EQ(record.error().what_to_do, ErrorClass::kInvalid);
@@ -67,9 +67,9 @@ TEST(Tagger, TakesEveryByteInAnIdUpToItsLimit) {
   change.id = std::string("\0\xff\n", 3) + std::string(4093, 'x');
   EXPECT_EQ(tagged(change).key, change.id);
   change.id += 'x';
-  EXPECT_THAT(refusal(change), HasSubstr("4097 bytes"));
+  EXPECT_THAT(change_refusal(change), HasSubstr("4097 bytes"));
   change.id.clear();
-  EXPECT_THAT(refusal(change), HasSubstr("empty"));
+  EXPECT_THAT(change_refusal(change), HasSubstr("empty"));
 }
 
 TEST(Tagger, SendsTheSequenceAsItWasWritten) {
@@ -81,30 +81,30 @@ TEST(Tagger, SendsTheSequenceAsItWasWritten) {
 }
 
 TEST(Tagger, RefusesASequenceThatIsNotOfTheKind) {
-  EXPECT_THAT(refusal(upsert("-1")), HasSubstr("kind u64"));
-  EXPECT_THAT(refusal(upsert("")), HasSubstr("kind u64"));
-  EXPECT_THAT(refusal(upsert("18446744073709551616")), HasSubstr("kind u64"));
-  EXPECT_THAT(refusal(upsert(std::uint64_t{7}), SequenceKind::kLsn), HasSubstr("kind lsn"));
-  EXPECT_THAT(refusal(upsert("yesterday"), SequenceKind::kTimestamp), HasSubstr("kind timestamp"));
-  EXPECT_THAT(refusal(upsert(std::string(33, 'x')), SequenceKind::kText), HasSubstr("kind text"));
-  EXPECT_THAT(refusal(upsert(std::uint64_t{7}), SequenceKind::kText), HasSubstr("kind text"));
+  EXPECT_THAT(change_refusal(upsert("-1")), HasSubstr("kind u64"));
+  EXPECT_THAT(change_refusal(upsert("")), HasSubstr("kind u64"));
+  EXPECT_THAT(change_refusal(upsert("18446744073709551616")), HasSubstr("kind u64"));
+  EXPECT_THAT(change_refusal(upsert(std::uint64_t{7}), SequenceKind::kLsn), HasSubstr("kind lsn"));
+  EXPECT_THAT(change_refusal(upsert("yesterday"), SequenceKind::kTimestamp), HasSubstr("kind timestamp"));
+  EXPECT_THAT(change_refusal(upsert(std::string(33, 'x')), SequenceKind::kText), HasSubstr("kind text"));
+  EXPECT_THAT(change_refusal(upsert(std::uint64_t{7}), SequenceKind::kText), HasSubstr("kind text"));
 }
 
 TEST(Tagger, RefusesAnUpsertWithoutPayload) {
   Change change = upsert();
   change.payload.reset();
-  EXPECT_THAT(refusal(change), HasSubstr("without a payload"));
+  EXPECT_THAT(change_refusal(change), HasSubstr("without a payload"));
 }
 
 TEST(Tagger, RefusesTargetsThatTheWireCannotCarry) {
   for (const char* name : {"", "a,b", "a b", "*", "\xc3\xa9"}) {
     Change change = upsert();
     change.targets = {"search", name};
-    EXPECT_THAT(refusal(change), HasSubstr("target name")) << name;
+    EXPECT_THAT(change_refusal(change), HasSubstr("target name")) << name;
   }
   Change change = upsert();
   change.targets.assign(65, "t");
-  EXPECT_THAT(refusal(change), HasSubstr("64 targets"));
+  EXPECT_THAT(change_refusal(change), HasSubstr("64 targets"));
 }
 
 }  // namespace

@@ -5,17 +5,17 @@
 namespace reseq::runtime {
 namespace {
 
-constexpr std::int64_t kSecond = 1000;
+constexpr std::int64_t kSecondMs = 1000;
 
 // A worker whose counts are added by hand, looked at once a second.
-class Watched {
+class WatchedCounts {
  public:
   // The next second passes with so many inputs, the last of them bad. The state told, or nothing.
   std::optional<AlarmState> second(std::uint64_t inputs, std::uint64_t bad,
                                    Reason reason = Reason::kMalformedSequence) {
     inputs_ += inputs;
     bad_[static_cast<std::size_t>(reason)] += bad;
-    now_ += kSecond;
+    now_ += kSecondMs;
     const auto told = records_.look(Milliseconds(now_), inputs_, bad_);
     if (told) last_ = *told;
     return told ? std::optional(told->state) : std::nullopt;
@@ -37,11 +37,11 @@ class Watched {
   CountsByReason bad_{};
 };
 
-using Told = std::pair<int, AlarmState>;
-const Told kNothing{0, AlarmState::kCleared};
+using ToldAfter = std::pair<int, AlarmState>;
+const ToldAfter kNothing{0, AlarmState::kCleared};
 
 TEST(BadRecords, AreNoAlarmWhileTheyAreFew) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
   EXPECT_EQ(watched.seconds(100, 1, 0), kNothing);
   EXPECT_EQ(watched.second(9, 9), std::nullopt) << "all are bad, but nine in a window are few";
@@ -50,23 +50,23 @@ TEST(BadRecords, AreNoAlarmWhileTheyAreFew) {
 }
 
 TEST(BadRecords, RaiseAnAlarmByTheirShare) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
-  EXPECT_EQ(watched.seconds(100, 200, 2), (Told{5, AlarmState::kRaised})) << "as soon as there are ten";
+  EXPECT_EQ(watched.seconds(100, 200, 2), (ToldAfter{5, AlarmState::kRaised})) << "as soon as there are ten";
   EXPECT_DOUBLE_EQ(watched.last().share, 0.01);
   EXPECT_DOUBLE_EQ(watched.last().per_s, 1.0);
 }
 
 TEST(BadRecords, RaiseAnAlarmByTheirRate) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
-  EXPECT_EQ(watched.seconds(100, 100'000, 20), (Told{5, AlarmState::kRaised}));
+  EXPECT_EQ(watched.seconds(100, 100'000, 20), (ToldAfter{5, AlarmState::kRaised}));
   EXPECT_DOUBLE_EQ(watched.last().per_s, 10.0);
   EXPECT_DOUBLE_EQ(watched.last().share, 0.0002);
 }
 
 TEST(BadRecords, NameTheMostFrequentReasonOfTheWindow) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(1000, 1000, Reason::kMisrouted);
   EXPECT_EQ(watched.seconds(10, 0, 0), kNothing) << "what was counted before the first look is not judged";
   EXPECT_EQ(watched.second(10, 5, Reason::kNoTarget), std::nullopt);
@@ -75,20 +75,20 @@ TEST(BadRecords, NameTheMostFrequentReasonOfTheWindow) {
 }
 
 TEST(BadRecords, RepeatAnAlarmThatLasts) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
   EXPECT_EQ(watched.second(100, 100), AlarmState::kRaised);
-  EXPECT_EQ(watched.seconds(100, 100, 100), (Told{60, AlarmState::kLasts}));
+  EXPECT_EQ(watched.seconds(100, 100, 100), (ToldAfter{60, AlarmState::kLasts}));
   EXPECT_DOUBLE_EQ(watched.last().per_s, 100.0);
   EXPECT_DOUBLE_EQ(watched.per_s(), 100.0);
-  EXPECT_EQ(watched.seconds(100, 100, 100), (Told{60, AlarmState::kLasts}));
+  EXPECT_EQ(watched.seconds(100, 100, 100), (ToldAfter{60, AlarmState::kLasts}));
 }
 
 TEST(BadRecords, ClearAnAlarmWhenTheWindowIsQuietAndRaiseTheNext) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
   EXPECT_EQ(watched.second(100, 50), AlarmState::kRaised);
-  EXPECT_EQ(watched.seconds(100, 100, 0), (Told{10, AlarmState::kCleared}));
+  EXPECT_EQ(watched.seconds(100, 100, 0), (ToldAfter{10, AlarmState::kCleared}));
   EXPECT_EQ(watched.last().reason, Reason::kNone);
   EXPECT_EQ(watched.per_s(), 0);
   EXPECT_EQ(watched.seconds(100, 100, 0), kNothing) << "cleared once";
@@ -96,7 +96,7 @@ TEST(BadRecords, ClearAnAlarmWhenTheWindowIsQuietAndRaiseTheNext) {
 }
 
 TEST(BadRecords, DoNotFlapAroundTheThreshold) {
-  Watched watched;
+  WatchedCounts watched;
   (void)watched.second(0, 0);
   EXPECT_EQ(watched.seconds(10, 1000, 10).second, AlarmState::kRaised);
   for (int i = 0; i < 20; ++i) {

@@ -12,7 +12,7 @@ namespace {
 constexpr UnixMs kNow{1'700'000'000'000};
 constexpr UnixMs kLater{kNow.value() + 1'000'000};
 
-config::Settings settings() {
+config::Settings shop_settings() {
   config::Settings made;
   made.application_id = "shop";
   made.targets = {{"search", "", false, false}};
@@ -25,7 +25,7 @@ std::vector<InputPosition> positions(std::int64_t requests, std::int64_t control
 
 class Chore : public ::testing::Test {
  protected:
-  Chore() : application_(settings()), chores_(application_) {
+  Chore() : application_(shop_settings()), chores_(application_) {
     application_.delete_retention = Milliseconds(4'000'000);
     Identity identity;
     identity.application_id = "shop";

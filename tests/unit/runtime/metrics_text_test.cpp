@@ -11,6 +11,7 @@
 #include "runtime/admin_replies.h"
 #include "runtime/state_question.h"
 #include "simulated_application.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::runtime {
 namespace {
@@ -77,6 +78,34 @@ TEST_F(Told, CountsWhatBecameOfInputsAndWhatWasWritten) {
   EXPECT_THAT(metrics, HasSubstr("instance_id=\"1\""));
 }
 
+TEST_F(Told, TellsOfEachTargetWhatWaitsForItAndSinceWhenItGetsNothing) {
+  request("a", 1);
+  request("b", 1);
+  steps(200);
+  result("a", 1);
+  Board board(1);
+  const auto publish = [&](int count) {
+    steps(count);
+    board.publish(worker.report());
+    return board.look();
+  };
+  publish(1);
+  (void)publish(200);  // released in between
+  ticks(7'000);        // of ten milliseconds
+  const auto now = publish(200);
+  const std::string metrics = metrics_text(application, now, clock.steady());
+  EXPECT_THAT(metrics, HasSubstr("reseq_target_documents_waiting{target=\"search\"} 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("reseq_target_documents_overdue{target=\"search\"} 0\n"));
+  EXPECT_THAT(metrics, HasSubstr("reseq_target_released_total{target=\"search\"} 1\n"));
+  const admin::Json reply = stats_reply(application, now, clock.now());
+  ASSERT_EQ(reply["targets"].size(), application.settings.targets.size());
+  EXPECT_EQ(reply["targets"][0]["target"], "search");
+  EXPECT_EQ(reply["targets"][0]["released"], 1);
+  EXPECT_GE(reply["targets"][0]["quiet_ms"], 70'000);
+  EXPECT_LT(reply["targets"][0]["quiet_ms"], 75'000);
+  EXPECT_EQ(reply["partitions"][0]["documents"]["by_target"]["search"]["waiting"], 1);
+}
+
 // Two documents, and what the partition knows of itself.
 TEST_F(Told, MeasuresHowMuchACheckpointWrites) {
   EXPECT_THAT(text(), HasSubstr("reseq_checkpoint_rows_count 0\n"));
@@ -120,7 +149,7 @@ std::set<std::string> names_in(const std::string& text, const std::regex& patter
 TEST_F(Told, HasARowInItsPageForEachMetricAndNoOther) {
   request("a", 1);
   steps(300);
-  std::ifstream file(std::string(RESEQ_SOURCE_DIR) + "/docs/metrics.md");
+  std::ifstream file(test::source_path("docs/metrics.md"));
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(names_in(text(), std::regex("# TYPE (reseq_[a-z_]+) ")), names_in(page, std::regex("`(reseq_[a-z_]+)`")));
 }

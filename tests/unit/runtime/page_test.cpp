@@ -68,8 +68,8 @@ TEST(LookUp, TakesAnyIdAsBase64url) {
 TEST(LookUp, RefusesWhatIsNoIdWithoutAskingAnybody) {
   const std::atomic<bool> stop = false;
   const config::Settings nowhere;
-  EXPECT_EQ(look_up(nowhere, {}, stop).status, 400);
-  const http::Answer answer = look_up(nowhere, {.parameters = {{"id", "<script>"}}}, stop);
+  EXPECT_EQ(look_up(nowhere, {}, {}, stop).status, 400);
+  const http::Answer answer = look_up(nowhere, {}, {.parameters = {{"id", "<script>"}}}, stop);
   EXPECT_EQ(answer.status, 400);
   EXPECT_THAT(answer.body, Not(HasSubstr("<script>")));
 }

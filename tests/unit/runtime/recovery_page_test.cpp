@@ -9,6 +9,7 @@
 
 #include "runtime/recovery.h"
 #include "runtime/standstill.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::runtime {
 namespace {
@@ -17,7 +18,7 @@ using Words = std::set<std::string>;
 
 // First words of the rows of the tables below `heading`, up to the next heading: | `word` | ...
 Words rows_below(const std::string& heading) {
-  std::ifstream page(RESEQ_SOURCE_DIR "/docs/recovery.md");
+  std::ifstream page(test::source_path("docs/recovery.md"));
   Words words;
   bool inside = false;
   for (std::string line; std::getline(page, line);) {

@@ -12,7 +12,7 @@ namespace {
 using changelog::LogEnds;
 using store::Checkpoint;
 
-constexpr UnixMs kNow{1'700'000'000'000};
+constexpr UnixMs kJudgedAt{1'700'000'000'000};
 constexpr Milliseconds kRetention{1'000'000};
 
 Application application() {
@@ -53,11 +53,13 @@ std::unique_ptr<store::PartitionStore> state(const Identity& identity, UnixMs no
 struct Judged {
   Application app = application();
   Identity identity = identity_of(app);
-  UnixMs written = kNow;
+  UnixMs written = kJudgedAt;
   LogEnds log{Offset(0), Offset(12)};
   bool ends_with_meta = true;
   bool from_disk = true;
-  Rebuild operator()() const { return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kNow); }
+  Rebuild operator()() const {
+    return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kJudgedAt);
+  }
 };
 
 TEST(Recovery, ReusesACopyThatFitsTheLog) {
@@ -66,7 +68,7 @@ TEST(Recovery, ReusesACopyThatFitsTheLog) {
 
 TEST(Recovery, NeedsACopy) {
   const Judged judged;
-  EXPECT_EQ(judge(store::PartitionStore(), true, judged.log, judged.app, kNow), Rebuild::kNoCopy);
+  EXPECT_EQ(judge(store::PartitionStore(), true, judged.log, judged.app, kJudgedAt), Rebuild::kNoCopy);
 }
 
 TEST(Recovery, RebuildsACopyThatACrashCutOffInsideOfATransaction) {
@@ -83,7 +85,7 @@ TEST(Recovery, RebuildsAForeignCopy) {
 }
 
 TEST(Recovery, RebuildsACopyOlderThanHalfOfTheTombstones) {
-  Judged judged{.written = UnixMs(kNow.value() - kRetention.value() / 2 + 100)};
+  Judged judged{.written = UnixMs(kJudgedAt.value() - kRetention.value() / 2 + 100)};
   EXPECT_EQ(judged(), Rebuild::kNone);
   judged.written = UnixMs(judged.written.value() - 1);
   EXPECT_EQ(judged(), Rebuild::kTooOld);
@@ -136,7 +138,7 @@ TEST(Recovery, ThrowsNothingAwayForAConfigurationThatDiffers) {
 
 TEST(Recovery, KnowsAChangelogThatWasDeletedFromOneThatWasCutOff) {
   const Judged judged;
-  const auto copy = state(judged.identity, kNow);
+  const auto copy = state(judged.identity, kJudgedAt);
   EXPECT_TRUE(changelog_lost(*copy, {Offset(0), Offset(0)}));
   EXPECT_TRUE(changelog_lost(*copy, {Offset(12), Offset(12)})) << "emptied up to its end";
   EXPECT_TRUE(changelog_lost(*copy, {Offset(13), Offset(13)})) << "with the marker behind the last record";

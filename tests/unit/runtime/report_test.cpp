@@ -47,6 +47,39 @@ TEST(Board, SeesNoStandstillAtTheEndOfALog) {
   EXPECT_FALSE(stalled_since(board));
 }
 
+TEST(Board, SeesNoStandstillBetweenTwoReportsThatWereAskedFor) {
+  Board board(1);
+  board.publish(report_at(1000, Offset(4), Offset(9)));
+  board.publish(report_at(1500, Offset(5), Offset(9)));
+  board.publish(report_at(1501, Offset(5), Offset(9)));
+  EXPECT_FALSE(stalled_since(board)) << "nothing need have been read in a millisecond";
+  board.publish(report_at(2000, Offset(5), Offset(9)));
+  EXPECT_EQ(stalled_since(board), Milliseconds(1500));
+  board.publish(report_at(2001, Offset(5), Offset(9)));
+  EXPECT_EQ(stalled_since(board), Milliseconds(1500));
+  board.publish(report_at(2002, Offset(6), Offset(9)));
+  EXPECT_FALSE(stalled_since(board));
+}
+
+TEST(Board, KnowsWhenAllWorkersHaveAnswered) {
+  Board board(3);
+  const std::uint64_t question = board.ask();
+  EXPECT_TRUE(board.answered(question)) << "nobody has begun";
+  WorkerReport one = report_at(0, Offset(0), Offset(0));
+  WorkerReport other = one;
+  other.worker = 2;
+  board.publish(one);
+  board.publish(other);
+  EXPECT_FALSE(board.answered(question));
+  one.answers = board.asked();
+  board.publish(one);
+  EXPECT_FALSE(board.answered(question));
+  other.answers = board.asked();
+  board.publish(other);
+  EXPECT_TRUE(board.answered(question));
+  EXPECT_FALSE(board.answered(board.ask()));
+}
+
 TEST(Board, KeepsAnOlderReportToTellRatesFrom) {
   Board board(1);
   for (std::int64_t ms = 0; ms <= 20'000; ms += 500) {
@@ -101,6 +134,14 @@ TEST(Health, IsAliveWhileWorkersTellOfThemselves) {
   board.publish(report_at(1000, Offset(0), Offset(0)));
   EXPECT_TRUE(liveness(board.look(), Milliseconds(60'999), Milliseconds(60'000)).good);
   EXPECT_FALSE(liveness(board.look(), Milliseconds(61'000), Milliseconds(60'000)).good);
+}
+
+TEST(Health, IsAliveWhileALongStepGoesOn) {
+  Board board(1);
+  board.publish(report_at(1000, Offset(0), Offset(0)));
+  board.moves(0, Milliseconds(50'000));
+  EXPECT_TRUE(liveness(board.look(), Milliseconds(109'999), Milliseconds(60'000)).good);
+  EXPECT_FALSE(liveness(board.look(), Milliseconds(110'000), Milliseconds(60'000)).good);
 }
 
 TEST(Health, IsAliveBeforeAnyWorkerHasBegun) {

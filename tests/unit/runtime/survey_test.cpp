@@ -37,6 +37,17 @@ TEST_F(SurveyTest, CountsWhatWaitsForLong) {
   EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
 }
 
+// A request of a moment ago does not make its target one that was waited for too long, and `expire` goes by this.
+TEST(OverdueTargets, AreThoseThatGotNothingForAsLongAsItTakes) {
+  Row row = waiting(1'000, true);  // for half a second
+  row.since.push_back({TargetSet(2), UnixMs(4'900)});
+  row.groups.front().pending |= TargetSet(2);
+  EXPECT_EQ(overdue_targets(row, UnixMs(5'000)), TargetSet(1));
+  EXPECT_EQ(overdue_targets(row, UnixMs(5'400)), TargetSet(1) | TargetSet(2));
+  row.overdue = false;
+  EXPECT_TRUE(overdue_targets(row, UnixMs(5'400)).empty()) << "nobody was told";
+}
+
 TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
   put("old", waiting(1'000, true));
   put("starving", waiting(3'000));
@@ -59,10 +70,45 @@ TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
   EXPECT_EQ(survey_.found()->oldest, UnixMs(500));
 }
 
+TEST_F(SurveyTest, TakesNothingForStarvingThatIsServedWhileItWaits) {
+  Row served = waiting(1'000);
+  served.meanwhile.push_back({TargetSet(1), UnixMs(4'500)});
+  put("served", served);
+  served.meanwhile = {{TargetSet(1), UnixMs(4'000)}};
+  put("served no more", served);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->starving, 1U);
+  EXPECT_EQ(survey_.found()->oldest, UnixMs(4'000));
+  ASSERT_EQ(survey_.found()->longest.size(), 2U);
+  EXPECT_EQ(survey_.found()->longest[0].id, "served no more");
+  EXPECT_FALSE(survey_.found()->longest[1].starving);
+}
+
 TEST_F(SurveyTest, FindsNothingStarvingWithoutATimeForIt) {
   put("old", waiting(1));
   survey_.look(store_, Milliseconds(0), UnixMs(5'000), Milliseconds(0));
   EXPECT_EQ(survey_.found()->starving, 0U);
+}
+
+TEST_F(SurveyTest, CountsForEachTargetWhatWaitsForIt) {
+  Row both = waiting(2'000);
+  both.groups[0].pending = TargetSet(0b101);
+  both.since[0].targets = TargetSet(0b101);
+  put("for both", both);
+  put("old", waiting(1'000, true));
+  put("done", store::watermark(1));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  const std::vector<Survey::ForTarget>& targets = survey_.found()->targets;
+  ASSERT_EQ(targets.size(), 3U);
+  EXPECT_EQ(targets[0].waiting, 2U);
+  EXPECT_EQ(targets[0].overdue, 1U);
+  EXPECT_EQ(targets[0].oldest, UnixMs(1'000));
+  EXPECT_EQ(targets[1].waiting, 0U);
+  EXPECT_FALSE(targets[1].oldest);
+  EXPECT_EQ(targets[2].waiting, 1U);
+  EXPECT_EQ(targets[2].overdue, 0U);
+  EXPECT_EQ(targets[2].oldest, UnixMs(2'000));
 }
 
 TEST_F(SurveyTest, FindsNoOldestAmongNone) {

@@ -17,7 +17,7 @@ constexpr std::int64_t kWeek = 7 * 24 * kHour;
 // Topics as init makes them.
 class InitTopics {
  public:
-  InitTopics() : application(settings()) {
+  explicit InitTopics(const config::Settings& configured = settings()) : application(configured) {
     for (const std::string& name : application.topics.names()) {
       kafka::TopicFacts& one = facts[name];
       one.partitions = name == "shop.work" ? 16 : 4;
@@ -26,6 +26,9 @@ class InitTopics {
       one.deletes = !one.compacts;
       one.retention_ms = kWeek;
       one.delete_retention_ms = kWeek;
+      one.replicas = 3;
+      one.brokers = 3;
+      one.min_insync_replicas = 2;
     }
   }
 
@@ -87,8 +90,8 @@ const std::vector<Rule>& rules() {
        "topic shop.dead-letter is compacted"},
       {"RequestsCompacted", [](T& t) { t.facts["shop.requests"].compacts = true; }, Severity::kWarning,
        "topic shop.requests is compacted"},
-      {"EventsCompacted", [](T& t) { t.facts["shop.events"].compacts = true; }, Severity::kWarning,
-       "topic shop.events is compacted"},
+      {"EventsCompacted", [](T& t) { t.facts["shop.events"].compacts = true; }, Severity::kError,
+       "topic shop.events is compacted, so a record without a key cannot be written"},
       {"RequestsKeptLonger", [](T& t) { t.facts["shop.requests"].retention_ms = kWeek + 1; }, Severity::kUnsafe,
        "set watermark_retention_ms = 604800001"},
       {"RequestsKeptForEver", [](T& t) { t.facts["shop.requests"].retention_ms = -1; }, Severity::kUnsafe,
@@ -108,9 +111,46 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
+const std::vector<Rule>& rules_of_replicas() {
+  using T = InitTopics;
+  static const std::vector<Rule> all = {
+      {"ChangelogOnOneDisk", [](T& t) { t.facts["shop.changelog"].replicas = 1; }, Severity::kWarning,
+       "topic shop.changelog has 1 replica, the cluster has 3 brokers: a broken disk may lose what was acknowledged; "
+       "give each partition 3 with kafka-reassign-partitions.sh"},
+      {"RequestsOnTwoDisks",
+       [](T& t) { t.facts["shop.requests"].replicas = 2, t.facts["shop.requests"].min_insync_replicas = 1; },
+       Severity::kWarning, "topic shop.requests has 2 replicas, the cluster has 3 brokers"},
+      {"CommandsOnOneOfTwoDisks",
+       [](T& t) { t.facts["shop.commands"].replicas = 1, t.facts["shop.commands"].brokers = 2; }, Severity::kWarning,
+       "give each partition 2 with"},
+      {"ChangelogAcknowledgedByOne", [](T& t) { t.facts["shop.changelog"].min_insync_replicas = 1; },
+       Severity::kWarning,
+       "topic shop.changelog has min.insync.replicas=1: what was acknowledged may be on one disk only; set "
+       "min.insync.replicas=2"},
+      {"RequestsNeedAllReplicas", [](T& t) { t.facts["shop.requests"].min_insync_replicas = 3; }, Severity::kWarning,
+       "topic shop.requests has min.insync.replicas=3 and 3 replicas: one broker that fails stops all writing; set "
+       "min.insync.replicas=2"},
+      {"CommandsLedByWhoLacksThem", [](T& t) { t.facts["shop.commands"].unclean_election = true; }, Severity::kWarning,
+       "set unclean.leader.election.enable=false"},
+  };
+  return all;
+}
+
 TEST(TopicRules, AreContentWithTopicsOfInit) {
   InitTopics topics;
   for (const Finding& finding : topics.judged()) ADD_FAILURE() << finding.text;
+}
+
+TEST(TopicRules, AskNoMoreOfAClusterThanItHas) {
+  for (const std::int32_t brokers : {1, 2}) {
+    InitTopics topics;
+    for (auto& [name, one] : topics.facts) {
+      one.brokers = brokers;
+      one.replicas = brokers;
+      one.min_insync_replicas = 1;
+    }
+    for (const Finding& finding : topics.judged()) ADD_FAILURE() << brokers << " brokers: " << finding.text;
+  }
 }
 
 class BrokenRule : public testing::TestWithParam<Rule> {};
@@ -124,8 +164,25 @@ TEST_P(BrokenRule, IsFoundAloneWithItsFix) {
   EXPECT_EQ(found.front().severity, GetParam().severity);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BrokenRule, testing::ValuesIn(rules()),
-                         [](const testing::TestParamInfo<Rule>& one) { return one.param.name; });
+std::string name_of_rule(const testing::TestParamInfo<Rule>& one) {
+  return one.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BrokenRule, testing::ValuesIn(rules()), name_of_rule);
+INSTANTIATE_TEST_SUITE_P(OfReplicas, BrokenRule, testing::ValuesIn(rules_of_replicas()), name_of_rule);
+
+TEST(TopicRules, RefuseACompactedTopicForResultsWithoutAnId) {
+  config::Settings settings = InitTopics::settings();
+  settings.on_missing = "topic";
+  settings.on_missing_topic = "shop.nameless";
+  InitTopics topics(settings);
+  EXPECT_TRUE(topics.judged().empty());
+  topics.facts["shop.nameless"].compacts = true;
+  const std::vector<Finding> found = topics.judged();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found.front().text, HasSubstr("topic shop.nameless is compacted"));
+  EXPECT_EQ(found.front().severity, Severity::kError);
+}
 
 TEST(TopicRules, NameAllMissingTopicsInOneLine) {
   constexpr int kUnknownTopic = 3;  // UNKNOWN_TOPIC_OR_PARTITION

@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-config::Settings settings() {
+config::Settings missing_topic_settings() {
   config::Settings settings;
   settings.application_id = "shop";
   settings.on_missing = "topic";
@@ -21,7 +21,7 @@ config::Settings settings() {
 
 // What is refused when the topic takes `bytes` and all others take enough.
 std::vector<std::string> refused(const std::string& topic, std::uint64_t bytes) {
-  const Application application(settings());
+  const Application application(missing_topic_settings());
   TopicAnswers answers;
   for (const std::string& name : application.topics.names()) {
     kafka::TopicFacts facts;

@@ -16,7 +16,7 @@ class HandClock final : public Clock {
   std::int64_t since = 0;
 };
 
-struct Watched {
+struct WatchedClock {
   HandClock hand;
   TrustedClock clock{hand, Milliseconds(kJump)};
   // Milliseconds since the start that are trusted when both clocks show this.
@@ -28,14 +28,14 @@ struct Watched {
 };
 
 TEST(TrustedClock, IsTheWallClockThatRunsEvenly) {
-  Watched watched;
+  WatchedClock watched;
   EXPECT_EQ(watched.at(0, 0), 0);
   EXPECT_EQ(watched.at(3'600'000, 3'600'000), 3'600'000);
   EXPECT_FALSE(watched.clock.frozen());
 }
 
 TEST(TrustedClock, GoesOnEvenlyOverAForwardStep) {
-  Watched watched;
+  WatchedClock watched;
   (void)watched.at(0, 0);
   EXPECT_EQ(watched.at(5 + kJump, 5), 5 + kJump);
   EXPECT_FALSE(watched.clock.frozen()) << "a small one is followed";
@@ -46,7 +46,7 @@ TEST(TrustedClock, GoesOnEvenlyOverAForwardStep) {
 }
 
 TEST(TrustedClock, TrustsAgainWhenTheStepIsUndone) {
-  Watched watched;
+  WatchedClock watched;
   (void)watched.at(0, 0);
   (void)watched.at(1'000'000, 5);
   EXPECT_EQ(watched.at(10, 10), 10);
@@ -56,12 +56,12 @@ TEST(TrustedClock, TrustsAgainWhenTheStepIsUndone) {
 }
 
 TEST(TrustedClock, FollowsSlowDriftHoweverFarItGoes) {
-  Watched watched;
+  WatchedClock watched;
   for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(watched.at(i * (1000 + kJump), i * 1000), i * (1000 + kJump)) << i;
 }
 
 TEST(TrustedClock, FollowsAStepBackAndItsCorrection) {
-  Watched watched;
+  WatchedClock watched;
   (void)watched.at(10'000'000, 0);
   EXPECT_EQ(watched.at(0, 5), 0);
   EXPECT_EQ(watched.at(10'000'010, 10), 10'000'010);

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "changelog/restorer.h"
 #include "runtime/partition_task.h"
+#include "runtime/takeover_questions.h"
 #include "simulated_application.h"
 #include "tests/support/log_lines.h"
 
@@ -27,44 +29,65 @@ class Waits : public SimulatedApplication {
     reader = good(kafka->log_reader());
     restorer = std::make_unique<changelog::Restorer>(*reader, application.topics.of(Role::kChangelog),
                                                      changelog::MemoryLimit{1'000, 1'000'000});
+    tasks.push_back(std::make_unique<PartitionTask>(application, clock, shelf, Partition(0)));
   }
 
-  // Up to the step in which it asks the question.
-  void step_to(Phase phase) {
-    for (int i = 0; i < 100 && task.phase() != phase; ++i) {
-      if (task.phase() == Phase::kRestore) (void)restorer->step(100, Milliseconds(0));
-      task.step(*consumer, *restorer);
+  void read() { good(restorer->step(100, Milliseconds(0))); }
+  // Up to the question.
+  void step_to(Question question) {
+    for (int i = 0; i < 100 && task().question() != question; ++i) {
+      read();
+      questions.ask(tasks, *consumer, *restorer);
       ticks(1);
+      task().step(*restorer);
     }
-    ASSERT_EQ(task.phase(), phase);
+    ASSERT_EQ(task().question(), question);
   }
   // What it says when it was refused for a while; then it gets an answer and goes on.
   std::string refused(Call call) {
     const test::LogLines log;
     time.advance(kAMinute);
     broker.faults().order(call, Fault::kRetriable);
-    const Phase before = task.phase();
-    task.step(*consumer, *restorer);
-    EXPECT_EQ(task.phase(), before);
-    task.step(*consumer, *restorer);
-    EXPECT_NE(task.phase(), before) << "it goes on by itself";
+    const Question before = task().question();
+    questions.ask(tasks, *consumer, *restorer);
+    EXPECT_EQ(task().question(), Question::kNone) << "it asks again, but not at once";
+    time.advance(Milliseconds(1'000));
+    EXPECT_EQ(task().question(), before);
+    questions.ask(tasks, *consumer, *restorer);
+    EXPECT_NE(task().question(), before) << "it goes on by itself";
     return log.text();
   }
+  PartitionTask& task() { return *tasks.front(); }
 
-  PartitionTask task{application, clock, shelf, Partition(0)};
+  std::vector<std::unique_ptr<PartitionTask>> tasks;
+  TakeoverQuestions questions{application, clock};
   std::unique_ptr<kafka::Consumer> consumer;
   std::unique_ptr<kafka::LogReader> reader;
   std::unique_ptr<changelog::Restorer> restorer;
 };
 
 TEST_F(Waits, ForTheFirstOffsetsOfItsInputsAtItsBirth) {
-  step_to(Phase::kCompare);
+  step_to(Question::kFirstOffsets);
   EXPECT_THAT(refused(Call::kOffsets), HasSubstr("partition=0 takeover=compare waiting=first_offsets seconds=60 "));
 }
 
+TEST_F(Waits, ForTheEndsOfItsChangelog) {
+  step_to(Question::kChangelogEnds);
+  EXPECT_THAT(refused(Call::kOffsets), HasSubstr("takeover=high_watermark waiting=changelog_ends seconds=60 "));
+}
+
 TEST_F(Waits, ToReadTheChangelogOn) {
-  step_to(Phase::kHighWatermark);
-  EXPECT_THAT(refused(Call::kAssign), HasSubstr("takeover=high_watermark waiting=changelog_read seconds=60 "));
+  step_to(Question::kChangelogEnds);
+  questions.ask(tasks, *consumer, *restorer);
+  ASSERT_EQ(task().phase(), Phase::kRestore);
+  const test::LogLines log;
+  time.advance(kAMinute);
+  task().restore_failed({Partition(0), changelog::Restorer::Trouble::kPassing, {ErrorClass::kRetriable, 0, "gone"}},
+                        *restorer);
+  EXPECT_THAT(log.text(), HasSubstr("takeover=restore waiting=changelog_read seconds=60 detail=\"gone\""));
+  EXPECT_EQ(task().question(), Question::kNone) << "it asks again, but not at once";
+  time.advance(Milliseconds(1'000));
+  EXPECT_EQ(task().question(), Question::kOffsets) << "it goes on by itself";
 }
 
 }  // namespace

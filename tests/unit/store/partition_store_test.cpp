@@ -82,11 +82,11 @@ TEST(PartitionStore, CountsLiveRowsAndWatermarks) {
   ASSERT_TRUE(restore_next(store, document("a", row_of(1, TargetSet(1), TargetSet())).put()).ok());
   ASSERT_TRUE(restore_next(store, document("b", row_of(1, TargetSet(2), TargetSet(1))).put()).ok());
   EXPECT_EQ(store.summary().live_rows, 2U);
-  EXPECT_EQ(store.pending_targets(), TargetSet(3));
+  EXPECT_EQ(pending_targets(store), TargetSet(3));
   ASSERT_TRUE(restore_next(store, document("a", row_of(1, TargetSet(), TargetSet(1))).put()).ok());
   EXPECT_EQ(store.summary().live_rows, 1U);
   EXPECT_EQ(store.summary().watermarks, 1U);
-  EXPECT_EQ(store.pending_targets(), TargetSet(2));
+  EXPECT_EQ(pending_targets(store), TargetSet(2));
 }
 
 // The digest says what is in the state, not how it came to be: any history that ends in the same rows, a compacted one

@@ -140,4 +140,12 @@ inline void commit(PartitionStore& store, std::vector<Change> changes) {
   store.apply(changes, after, next);
 }
 
+// Of all documents, a few rows at a time.
+inline TargetSet pending_targets(const PartitionStore& store) {
+  TargetSet pending;
+  PartitionStore::Walked walked;
+  while (!walked.ended && !store.fault()) walked = store.pending_targets(walked.cursor, 7, pending);
+  return pending;
+}
+
 }  // namespace reseq::store

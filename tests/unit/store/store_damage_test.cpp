@@ -140,7 +140,7 @@ TEST(StoreDamage, IsFoundByPassesAndSums) {
   };
   const Encoded newer = document(id_of(7), row_number(8));
   const Change change = newer.put();
-  expect_fault([](const PartitionStore& store) { (void)store.pending_targets(); });
+  expect_fault([](const PartitionStore& store) { (void)pending_targets(store); });
   expect_fault([](const PartitionStore& store) { (void)store.sweep({}, 100000, UnixMs(5)); });
   expect_fault([](const PartitionStore& store) { (void)store.due(UnixMs(100000), 100000); });
   expect_fault([&](const PartitionStore& store) { (void)store.after(std::span(&change, 1)); });
@@ -313,7 +313,7 @@ int lives_through_a_full_disk(const Place& place) {
   if (find(*store, "doc-7").row != live(2) || !store->close_clean()) return 8;
   store.reset();
   store = place.must_open();
-  return store && store->rows() == 6001 && store->pending_targets() == TargetSet(1) ? 0 : 9;
+  return store && store->rows() == 6001 && pending_targets(*store) == TargetSet(1) ? 0 : 9;
 }
 
 TEST(StoreDamage, OfAFullDiskIsNone) {

@@ -164,7 +164,7 @@ class Model {
     }
     EXPECT_EQ(store_->summary(), sum);
     EXPECT_EQ(store_->rows(), rows_.size());
-    EXPECT_EQ(store_->pending_targets(), pending);
+    EXPECT_EQ(pending_targets(*store_), pending);
   }
 
   void check_due() {

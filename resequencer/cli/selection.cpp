@@ -1,0 +1,92 @@
+#include "cli/selection.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "admin/json_text.h"
+#include "cli/refusal.h"
+#include "codec/base64.h"
+
+namespace reseq::cli {
+
+namespace {
+
+using admin::Json;
+
+// Small enough that the rate is kept to the second, and that a run that is ended has little to do twice.
+constexpr std::int64_t kPageMax = 100;
+
+}  // namespace
+
+std::vector<std::string> neglected_targets(const Json& document, admin::State state) {
+  std::vector<std::string> targets;
+  for (const Json& name : admin::member(document, state == admin::State::kStarving ? "starving" : "overdue"))
+    if (name.is_string()) targets.push_back(name.get<std::string>());
+  return targets;
+}
+
+SelectionPages::SelectionPages(Session& session, const Selection& selection, std::int32_t partitions)
+    : session_(session),
+      state_(selection.state),
+      target_(selection.target),
+      page_max_(std::min(selection.rate, kPageMax)),
+      partitions_(partitions) {
+  query_.state = selection.state;
+  query_.id_prefix = selection.id_prefix;
+  query_.older_than = selection.older_than;
+}
+
+Result<SelectionPages> SelectionPages::open(Session& session, const Selection& selection, std::int32_t partitions) {
+  SelectionPages pages(session, selection, partitions);
+  if (selection.from.empty()) return pages;
+  const std::size_t colon = selection.from.find(':');
+  const char* end = selection.from.data() + std::min(colon, selection.from.size());
+  const auto [stop, error] = std::from_chars(selection.from.data(), end, pages.partition_);
+  const auto cursor = colon == std::string::npos ? std::nullopt : codec::parse_base64(selection.from.substr(colon + 1));
+  if (error != std::errc() || stop != end || !cursor || pages.partition_ < 0 || pages.partition_ > partitions)
+    return invalid("\"" + selection.from + "\" is no place from which to go on: a run that ends early prints one");
+  pages.query_.cursor = *cursor;
+  return pages;
+}
+
+bool SelectionPages::fits(const Json& document) const {
+  if (!document.is_object()) return false;
+  const std::vector<std::string> targets = neglected_targets(document, state_);
+  return target_ ? std::find(targets.begin(), targets.end(), *target_) != targets.end() : !targets.empty();
+}
+
+void SelectionPages::go_to_next_partition() {
+  ++partition_;
+  query_.cursor.clear();
+}
+
+Result<std::optional<SelectedPage>> SelectionPages::next(std::int64_t documents_max) {
+  if (partition_ >= partitions_) return std::optional<SelectedPage>();
+  SelectedPage page;
+  page.partition = partition_;
+  query_.partition = Partition(partition_);
+  query_.documents_max = static_cast<std::size_t>(std::min(page_max_, documents_max));
+  Answers answers;
+  if (auto asked = session_.collect(query_, answers, all_asked); !asked) return asked.error();
+  if (!all_asked(answers)) {
+    unanswered_ += (unanswered_.empty() ? "" : ", ") + std::to_string(partition_);
+    go_to_next_partition();
+    return std::optional(std::move(page));
+  }
+  page.part = answers.partitions().begin()->second;
+  for (Json& document : page.part["documents"])
+    if (fits(document)) page.documents.push_back(std::move(document));
+  const auto cursor = codec::parse_base64(admin::text_in(page.part, "cursor", ""));
+  if (cursor && !cursor->empty())
+    query_.cursor = *cursor;
+  else
+    go_to_next_partition();
+  return std::optional(std::move(page));
+}
+
+std::string SelectionPages::place() const {
+  return std::to_string(partition_) + ":" + codec::base64(query_.cursor);
+}
+
+}  // namespace reseq::cli

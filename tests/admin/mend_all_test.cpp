@@ -1,0 +1,141 @@
+// expire and reprocess for all documents of a state: those and no others, page by page, and on from where it ended.
+#include <chrono>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "tests/admin/office.h"
+#include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
+
+namespace reseq::test {
+namespace {
+
+using nlohmann::json;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+constexpr std::size_t kLost = 230;  // documents whose results for search are lost: more than two pages of a partition
+
+class MendedTogether : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { office_ = std::make_unique<Office>("registration_timeout_ms = 300\n"); }
+  static void TearDownTestSuite() { office_.reset(); }
+  static Office& office() { return *office_; }
+
+  static std::vector<std::string> ids(const std::string& prefix, std::size_t i) {
+    const std::string lost = prefix + "-" + std::to_string(i);
+    return {lost, "whole " + lost};
+  }
+  // Documents that wait for search, and beside each one that is complete.
+  static void lose(const std::string& prefix) {
+    for (std::size_t i = 0; i < kLost; ++i)
+      for (const std::string& id : ids(prefix, i)) office().request(id, 7);
+    office().settle();  // or a result might be written in front of its request
+    for (std::size_t i = 0; i < kLost; ++i) {
+      for (const std::string& id : ids(prefix, i)) office().result(id, 7, "catalogue");
+      office().result(ids(prefix, i).back(), 7, "search");
+    }
+    office().settle();
+    ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue(prefix) == kLost; })) << overdue(prefix);
+  }
+  static std::size_t overdue(const std::string& prefix) {
+    return office().run_json({"list", "--state", "overdue", "--prefix", prefix, "--max", "10000"})["documents"].size();
+  }
+  // How often a document was handed to the pipeline.
+  static std::map<std::string, int> work() {
+    std::map<std::string, int> found;
+    read_all(office().application().connection(), office().application().topic("work"),
+             [&](const kafka::PlainRecord& record) { ++found[std::string(record.key.value_or(""))]; });
+    return found;
+  }
+
+  static inline std::unique_ptr<Office> office_;
+};
+
+TEST_F(MendedTogether, RequestsEachDocumentOfTheSelectionOnceMoreAndNoOther) {
+  lose("again");
+  office().send("requests", "again older", {{"reseq-seq", "8"}});
+  office().send("requests", "again older", {{"reseq-seq", "9"}, {"reseq-targets", "catalogue"}});
+  office().settle();
+  ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue("again") == kLost + 1; }));
+  const std::vector<std::string> all = {"reprocess", "--state", "overdue", "--target", "search", "--prefix", "again"};
+
+  std::vector<std::string> dry = all;
+  dry.emplace_back("--dry-run");
+  const json told = office().run_json(dry);
+  EXPECT_EQ(told["documents"], kLost);
+  EXPECT_EQ(told["left_out"]["waits for an older request: only the newest can be sent once more"], 1);
+  EXPECT_EQ(work()["again-0"], 1) << "a dry run changes nothing";
+
+  const Printed printed = office().run(all);
+  EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, ContainsRegex("PARTITION +DOCUMENTS +LEFT OUT\n0 "));
+  EXPECT_THAT(printed.text,
+              HasSubstr("requested again: " + std::to_string(kLost) + "\nleft out: 1, waits for an older"));
+  for (const auto& [id, times] : work()) {
+    if (id.starts_with("again-")) {
+      EXPECT_EQ(times, 2) << id;
+    }
+    if (id.starts_with("whole again-")) {
+      EXPECT_EQ(times, 1) << id;
+    }
+  }
+  for (std::size_t i = 0; i < kLost; ++i)
+    for (const char* target : {"search", "catalogue"})
+      office().send(
+          "commands", "again-" + std::to_string(i),
+          {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-revision", "1"}, {"reseq-target", target}});
+  office().settle();
+  EXPECT_EQ(overdue("again-"), 0U);
+}
+
+TEST_F(MendedTogether, GoesOnFromWhereItEnded) {
+  lose("gone");
+  std::string from = "0:";
+  std::int64_t expired = 0;
+  for (int runs = 0; !from.empty() && runs < 10; ++runs) {
+    const json told = office().run_json({"expire", "--state", "overdue", "--target", "search", "--prefix", "gone",
+                                         "--max", "70", "--rate", "50", "--from", from, "--control-id", "ticket 9"});
+    expired += told["documents"].get<std::int64_t>();
+    EXPECT_LE(told["documents"], 70);
+    from = told.value("from", "");
+  }
+  EXPECT_EQ(expired, kLost);
+  EXPECT_EQ(overdue("gone"), 0U);
+  std::set<std::string> audited;
+  for (const std::string& payload : office().payloads("events")) {
+    const json event = json::parse(payload);
+    if (event["kind"] == "operation" && event["control_id"].get<std::string>().starts_with("ticket 9 "))
+      audited.insert(event["id"]);
+  }
+  EXPECT_EQ(audited.size(), kLost) << "each has its event";
+  for (const std::string& id : audited) EXPECT_THAT(id, testing::StartsWith("gone-"));
+}
+
+// Nobody requested them: what is expected is the order that the command brought.
+TEST_F(MendedTogether, GivesUpWhatOnlyCommandsHaveRegistered) {
+  office().send("commands", "by command",
+                {{"reseq-command", "register"}, {"reseq-seq", "3"}, {"reseq-targets", "search"}});
+  office().settle();
+  ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue("by command") == 1; }));
+  EXPECT_EQ(office().run_json({"expire", "--state", "overdue", "--prefix", "by command"})["documents"], 1);
+  EXPECT_EQ(overdue("by command"), 0U);
+}
+
+TEST_F(MendedTogether, TakesADocumentOrAState) {
+  EXPECT_EQ(office().run({"expire"}).code, 64);
+  EXPECT_EQ(office().run({"expire", "book", "--state", "overdue"}).code, 64);
+  EXPECT_EQ(office().run({"expire", "--state", "completed"}).code, 64);
+  EXPECT_EQ(office().run({"expire", "book", "--prefix", "b"}).code, 64) << "a bound that would not hold";
+  EXPECT_EQ(office().run({"reprocess", "--state", "overdue", "--rate", "0"}).code, 64);
+  EXPECT_EQ(office().run({"reprocess", "--state", "overdue", "--from", "9:"}).code, 78);
+  EXPECT_EQ(office().run({"reprocess", "--state", "overdue", "--from", "0;"}).code, 78);
+  const Printed printed = office().run({"expire", "--state", "overdue", "--target", "serach"});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("there is no target \"serach\": there are search, catalogue"));
+}
+
+}  // namespace
+}  // namespace reseq::test

@@ -1,0 +1,92 @@
+// What the page tells of a document that a ticket is about: in a real browser, on a real broker.
+#include <algorithm>
+#include <gmock/gmock.h>
+
+#include "tests/page/looking.h"
+
+namespace reseq::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Ticket : public Looking {
+ protected:
+  static void SetUpTestSuite() {
+    office_ = std::make_unique<Office>("events = \"all\"\n");
+    office_->garbage();
+    office_->settle();
+    start_browser();
+  }
+};
+
+// One dead letter is there, and none has come for a while.
+TEST_F(Ticket, IsNotGreenWhileThereAreDeadLetters) {
+  EXPECT_TRUE(browser().becomes("document.querySelector('#letters tbody tr')", 60'000)) << browser().text("#letters");
+  const json shown = rows("letters");
+  ASSERT_EQ(shown.size(), 1U) << shown;
+  EXPECT_EQ(shown[0]["Reason"], "missing sequence");
+  EXPECT_EQ(shown[0]["Letters"], "1");
+  EXPECT_THAT(browser().text("#verdict"),
+              testing::ContainsRegex("1 dead letter, the newest .* old: 1 missing sequence"));
+  EXPECT_THAT(browser().text("#letters-note"), HasSubstr("that their topic holds"));
+  EXPECT_THAT(look_up("no sequence"), HasSubstr("No target knows it: none of its requests was accepted"));
+  EXPECT_THAT(browser().text("#document"), HasSubstr(": missing sequence, from "));
+}
+
+// What is pasted into a ticket opens the same document, and what is below it stays in reach.
+TEST_F(Ticket, GivesADocumentAnAddressAndLittleRoom) {
+  for (int i = 0; i < 30; ++i) {
+    office().result("hot'&?id=1", 50, "search");  // dead letters
+    office().request("hot'&?id=1", 1);
+    office().settle();
+  }
+  look_up("hot'&?id=1");
+  const std::string pasted = browser().evaluate("location.href");
+  EXPECT_EQ(pasted, address(1) + "/?id=hot%27%26%3Fid%3D1");
+  EXPECT_EQ(browser().evaluate("document.querySelectorAll('.timeline tbody tr').length"), 20);
+  EXPECT_LE(browser().evaluate("document.querySelector('.scroll').clientHeight / innerHeight").get<double>(), 0.61);
+  browser().screenshot("hot-light");
+  browser().evaluate("document.querySelector('#document .more').click()");
+  EXPECT_TRUE(browser().becomes("document.querySelectorAll('.timeline tbody tr').length >= 31"));
+  browser().evaluate("document.querySelector('#document .close').click()");
+  EXPECT_EQ(browser().evaluate("location.href"), address(1) + "/");
+  browser().open(pasted);
+  EXPECT_TRUE(browser().becomes("document.querySelector('#document h2 .id')?.textContent === \"hot'&?id=1\""))
+      << browser().text("#document");
+  browser().open(address(1) + "/?id_base64=" + "__4APGI-XA");
+  EXPECT_TRUE(
+      browser().becomes("document.querySelector('#document h2 .id')?.textContent === "
+                        "'\\\\xff\\\\xfe\\\\x00<b>\\\\x5c'"))
+      << browser().text("#document");
+  open(1);
+}
+
+TEST_F(Ticket, LeavesNoChartAloneBesideAGap) {
+  for (const int width : {1800, kWide, 1160, 800, kNarrow}) {
+    browser().resize(width, kHeight);
+    const json in_row = browser().evaluate(
+        "Object.values(Object.groupBy(document.querySelectorAll('.charts figure'), (one) => one.offsetTop))"
+        ".map((row) => row.length)");
+    EXPECT_TRUE(std::all_of(in_row.begin(), in_row.end(), [&](const json& one) { return one == in_row[0]; }))
+        << width << ": " << in_row;
+  }
+  browser().resize(kWide, kHeight);
+}
+
+TEST_F(Ticket, SaysWhatWasDeletedByWhatAndWhen) {
+  office().request("deleted", 1);
+  office().result("deleted", 1, "search");
+  office().settle();
+  office().send("requests", "deleted", {{"reseq-seq", "2"}, {"reseq-op", "delete"}});
+  office().send(
+      "commands", "deleted",
+      {{"reseq-seq", "2"}, {"reseq-op", "delete"}, {"reseq-command", "sequence"}, {"reseq-target", "search"}});
+  office().settle();
+  look_up("deleted");
+  EXPECT_THAT(browser().text(".standing"), HasSubstr("search deleted by 2 at 20"));
+  EXPECT_THAT(browser().text(".standing"), HasSubstr("waits for the result of 2, which was requested as a delete"));
+  EXPECT_THAT(browser().text(".facts"), HasSubstr("Deletedsearch by 2 at 20"));
+}
+
+}  // namespace
+}  // namespace reseq::test

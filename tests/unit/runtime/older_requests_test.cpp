@@ -1,0 +1,42 @@
+#include "runtime/older_requests.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace reseq::runtime {
+namespace {
+
+constexpr std::int64_t kForget = OlderRequests::kForgetAfter.value();
+
+TEST(OlderRequests, CountADocumentOnceUntilItGetsOneThatIsNotOlder) {
+  OlderRequests noted;
+  noted.got_older("a", Milliseconds(1'000));
+  noted.got_older("a", Milliseconds(2'000));
+  noted.got_older("b", Milliseconds(3'000));
+  EXPECT_EQ(noted.documents(Milliseconds(4'000)), 2U);
+  noted.got_newest("a");
+  noted.got_newest("nobody knows it");
+  EXPECT_EQ(noted.documents(Milliseconds(4'000)), 1U);
+}
+
+TEST(OlderRequests, CountADocumentForTenMinutesFromTheLastOne) {
+  OlderRequests noted;
+  noted.got_older("a", Milliseconds(1'000));
+  noted.got_older("a", Milliseconds(5'000));
+  EXPECT_EQ(noted.documents(Milliseconds(5'000 + kForget - 1)), 1U);
+  EXPECT_EQ(noted.documents(Milliseconds(5'000 + kForget)), 0U);
+  noted.forget(Milliseconds(5'000 + kForget));
+  EXPECT_TRUE(noted.empty());
+}
+
+TEST(OlderRequests, HoldSoManyDocumentsAndNoMore) {
+  OlderRequests noted;
+  for (std::size_t i = 0; i < 2 * OlderRequests::kDocumentsMax; ++i)
+    noted.got_older("document " + std::to_string(i), Milliseconds(1'000));
+  EXPECT_EQ(noted.documents(Milliseconds(1'000)), OlderRequests::kDocumentsMax);
+  noted.got_older("later", Milliseconds(1'000 + kForget));
+  EXPECT_EQ(noted.documents(Milliseconds(1'000 + kForget)), 1U) << "what is forgotten makes room";
+}
+
+}  // namespace
+}  // namespace reseq::runtime
