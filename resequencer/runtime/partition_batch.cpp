@@ -100,6 +100,7 @@ void PartitionBatch::decide_input(Role role) {
   }
 }
 
+// Which documents got only older requests, and which got others.
 void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) const {
   const std::span<const InputIndex> older = batch_->older_requests();
   if (older.empty() && noted.empty()) return;
@@ -240,10 +241,11 @@ void PartitionBatch::give_up() {
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
 }
 
-void PartitionBatch::apply(Offset meta_offset) {
+void PartitionBatch::apply(Offset meta_offset, Milliseconds steady) {
   task_.committed(rows_, after_, Offset(meta_offset.value() + 1));
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
+  note_requests(task_.older_requests(), steady);
   for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
 }
 

@@ -55,19 +55,19 @@ class PartitionBatch {
   [[nodiscard]] std::span<const Decision> decisions() const { return batch_->decisions(); }
   [[nodiscard]] UnixMs timestamp(std::size_t input) const { return records_[input].timestamp; }
   [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch_->late_results(); }
-  // Notes which documents got only older requests, and which got others.
-  void note_requests(OlderRequests& noted, Milliseconds steady) const;
   [[nodiscard]] std::size_t older_requests() const { return batch_->older_requests().size(); }
   [[nodiscard]] UnixMs now() const { return now_; }
 
-  // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said.
-  void apply(Offset meta_offset);
+  // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said. The inputs are gone
+  // afterwards: what is still asked of them must not be their bytes.
+  void apply(Offset meta_offset, Milliseconds steady);
   // It is empty: nothing will be committed.
   void give_up();
 
  private:
   void decide_input(Role role);
   void settle_positions();
+  void note_requests(OlderRequests& noted, Milliseconds steady) const;
   void fire_timers(UnixMs until);
   void sweep();
   void append_meta(Meta meta);

@@ -68,7 +68,6 @@ void Worker::count(const PartitionBatch& batch, UnixMs committed) {
   totals_.outcomes += outcomes;
   batch.task().count(outcomes);
   totals_.older_requests += batch.older_requests();
-  batch.note_requests(batch.task().older_requests(), clock_.steady());
   count_late(batch.late_results(), batch.now(), application_.sequence_kind, totals_);
 }
 

@@ -34,7 +34,7 @@ std::optional<Fetcher::Fetched> Fetcher::fetch(Cursor& cursor) {
   }
   if (const Entry* entry = log->next_committed(cursor.next)) {
     cursor.next = Offset(entry->offset.value() + 1);
-    return delivered_record(cursor.where, entry->offset, entry->record);
+    return delivered_record(cursor.where, entry->offset, *entry->record);
   }
   const Offset end = log->last_stable();
   // Beyond the last stable offset the broker has nothing to say before that moves.

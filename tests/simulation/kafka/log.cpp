@@ -21,8 +21,7 @@ Offset after(Offset offset) {
 }
 
 void release_record(void* owner) {
-  const std::unique_ptr<std::shared_ptr<const StoredRecord>> released(
-      static_cast<std::shared_ptr<const StoredRecord>*>(owner));
+  const std::unique_ptr<StoredRecord> released(static_cast<StoredRecord*>(owner));
 }
 
 }  // namespace
@@ -34,16 +33,15 @@ std::uint64_t size_of(const StoredRecord& record) {
   return size;
 }
 
-kafka::Record delivered_record(kafka::TopicPartition where, Offset offset,
-                               const std::shared_ptr<const StoredRecord>& stored) {
+kafka::Record delivered_record(kafka::TopicPartition where, Offset offset, const StoredRecord& stored) {
+  auto owner = std::make_unique<StoredRecord>(stored);
   kafka::Record record;
   record.where = where;
   record.offset = offset;
-  record.timestamp = stored->timestamp;
-  record.key = view(stored->key);
-  record.payload = view(stored->payload);
-  for (const StoredHeader& header : stored->headers) record.headers.push_back({header.name, view(header.value)});
-  auto owner = std::make_unique<std::shared_ptr<const StoredRecord>>(stored);
+  record.timestamp = owner->timestamp;
+  record.key = view(owner->key);
+  record.payload = view(owner->payload);
+  for (const StoredHeader& header : owner->headers) record.headers.push_back({header.name, view(header.value)});
   record.owner = {owner.release(), release_record};
   return record;
 }

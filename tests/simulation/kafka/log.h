@@ -31,9 +31,9 @@ struct StoredRecord {
 
 [[nodiscard]] std::uint64_t size_of(const StoredRecord& record);
 
-// A record as a consumer gets it. Its views live as long as it does.
-[[nodiscard]] kafka::Record delivered_record(kafka::TopicPartition where, Offset offset,
-                                             const std::shared_ptr<const StoredRecord>& stored);
+// A record as a consumer gets it. Its views live as long as it does and no longer, though the log keeps the bytes: who
+// reads them afterwards is found by the sanitizers.
+[[nodiscard]] kafka::Record delivered_record(kafka::TopicPartition where, Offset offset, const StoredRecord& stored);
 
 using ProducerId = Strong<struct ProducerIdTag, std::int64_t>;
 inline constexpr ProducerId kNoProducer{-1};
