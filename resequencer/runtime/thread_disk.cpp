@@ -3,8 +3,12 @@
 #include <array>
 #include <charconv>
 #include <fcntl.h>
+#include <mutex>
 #include <string_view>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+#include "base/assert.h"
 
 namespace reseq::runtime {
 
@@ -19,6 +23,19 @@ std::uint64_t counted(std::string_view text, std::string_view name) {
   return bytes;
 }
 
+// While a process keeps its memory to itself (cli/privacy.h) its files in /proc are root's. One that is open stays
+// readable for its own threads, so the memory is everybody's of this user for the moment of one open. One thread at a
+// time, or one would end the moment of another.
+int open_own(const char* file) {
+  static std::mutex moment;
+  const std::lock_guard<std::mutex> alone(moment);
+  const bool keeps_private = ::prctl(PR_GET_DUMPABLE) == 0;
+  if (keeps_private) ::prctl(PR_SET_DUMPABLE, 1);
+  const int descriptor = ::open(file, O_RDONLY | O_CLOEXEC);
+  if (keeps_private) RESEQ_ASSERT(::prctl(PR_SET_DUMPABLE, 0) == 0, "the memory of this process is no longer private");
+  return descriptor;
+}
+
 }  // namespace
 
 ThreadDisk::~ThreadDisk() {
@@ -26,7 +43,7 @@ ThreadDisk::~ThreadDisk() {
 }
 
 bool ThreadDisk::watch_this_thread() {
-  descriptor_ = ::open("/proc/thread-self/io", O_RDONLY | O_CLOEXEC);
+  descriptor_ = open_own("/proc/thread-self/io");
   return descriptor_ >= 0;
 }
 
