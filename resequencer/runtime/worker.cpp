@@ -19,16 +19,6 @@ constexpr unsigned kAbortsAloneUntilParked = 5;
 constexpr Milliseconds kConsumerCloseLimit{1'000};
 constexpr Milliseconds kAfterConsumerLost{1'000};
 constexpr Milliseconds kServeClientsEvery{1'000};
-// A producer that is fenced twice within this time has a rival, and is no leftover of ourselves. Lost
-// answers to a join fence a member that has none, and networks lose several in a minute; two processes with one
-// instance.id fence each other every other second.
-constexpr Milliseconds kRivalWithin{60'000};
-constexpr unsigned kConsumersLostByRival = 4;
-constexpr unsigned kProducersLostByRival = 2;
-// They fence each other in turns. Who has come within this time before it was fenced first bears twice as much, so that
-// the other one ends first: the one that came last goes on.
-constexpr Milliseconds kSettledAfter{10'000};
-constexpr unsigned kPatienceOfNewcomer = 2;
 
 }  // namespace
 
@@ -39,8 +29,8 @@ Worker::Worker(const Application& application, kafka::Cluster& cluster, const Cl
       clock_(clock, Milliseconds(application.settings.max_clock_jump_ms)),
       shelf_(shelf),
       draw_key_(std::move(draw_key)),
-      began_at_(clock.steady()),
-      questions_(application, clock_) {
+      questions_(application, clock_),
+      rivals_(clock.steady()) {
   totals_.outputs.resize(application.topics.names().size());
 }
 
@@ -324,17 +314,12 @@ void Worker::recycle(bool take_over_again) {
 // rival: brokers that were gone for a session time-out, or an answer to a join that was lost, look the same.
 Result<> Worker::replace_consumer(const Error& error) {
   const Milliseconds now = clock_.steady();
-  const std::int64_t within = std::max(kRivalWithin.value(), application_.settings.session_timeout_ms);
-  if (consumers_lost_ == 0 || now.value() - consumers_lost_since_.value() >= within) {
-    consumers_lost_since_ = now;
-    consumers_lost_ = 0;
-  }
-  ++consumers_lost_;
+  const Milliseconds within(std::max(Rivals::kWithin.value(), application_.settings.session_timeout_ms));
   const bool fenced = error.what_to_do == ErrorClass::kFenced;
-  const bool replaceable = fenced || error.what_to_do == ErrorClass::kFatal;
-  const unsigned patience = fenced && is_newcomer(now) ? kPatienceOfNewcomer : 1;
-  if (!replaceable || consumers_lost_ >= kConsumersLostByRival * patience) return fenced ? same_name() : error;
-  spdlog::warn("consumer=replaced partitions={} in_a_minute={} error={}", tasks_.size(), consumers_lost_,
+  if (!fenced && error.what_to_do != ErrorClass::kFatal) return error;
+  const bool ends = fenced ? rivals_.consumer_fenced(now, within) : rivals_.consumer_lost(now, within);
+  if (ends) return fenced ? same_name() : error;
+  spdlog::warn("consumer=replaced partitions={} in_a_minute={} error={}", tasks_.size(), rivals_.consumers_lost(),
                log::outside(error.message));
   consumer_lost_at_ = now;
   forget_assignment();
@@ -343,14 +328,6 @@ Result<> Worker::replace_consumer(const Error& error) {
   return Done{};
 }
 
-// REQUIRES: it has been fenced now.
-bool Worker::is_newcomer(Milliseconds now) {
-  if (!fenced_last_ || now.value() - fenced_last_->value() >= kRivalWithin.value()) fenced_first_ = now;
-  fenced_last_ = now;
-  return fenced_first_.value() - began_at_.value() < kSettledAfter.value();
-}
-
-// Of two processes with one name the one that came last goes on, if the other one had settled.
 Error Worker::same_name() const {
   return {ErrorClass::kFenced, 0,
           "another process runs with application.id " + application_.settings.application_id + " and instance.id " +
@@ -360,9 +337,7 @@ Error Worker::same_name() const {
 Result<> Worker::note_fenced() {
   const Milliseconds now = clock_.steady();
   opening_.reset();
-  if (!fenced_at_ || now.value() - fenced_at_->value() >= kRivalWithin.value()) producers_lost_ = 0;
-  fenced_at_ = now;
-  if (++producers_lost_ >= kProducersLostByRival * (is_newcomer(now) ? kPatienceOfNewcomer : 1)) return same_name();
+  if (rivals_.producer_fenced(now)) return same_name();
   retry_at_ = Milliseconds(now.value() + kAfterError.value());
   return Done{};
 }

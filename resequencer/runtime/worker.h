@@ -24,6 +24,7 @@
 #include "runtime/pace.h"
 #include "runtime/partition_task.h"
 #include "runtime/report.h"
+#include "runtime/rivals.h"
 #include "runtime/shelf.h"
 #include "runtime/takeover_questions.h"
 #include "runtime/totals.h"
@@ -95,7 +96,6 @@ class Worker {
   Result<> settle_transaction();
   void recycle(bool take_over_again);
   Result<> note_fenced();
-  [[nodiscard]] bool is_newcomer(Milliseconds now);
   [[nodiscard]] Error same_name() const;
   void count(const Transaction& done);
   void count(const PartitionBatch& batch, UnixMs committed);
@@ -115,7 +115,6 @@ class Worker {
   TrustedClock clock_;
   Shelf& shelf_;
   std::function<HashKey()> draw_key_;
-  Milliseconds began_at_;
 
   std::unique_ptr<kafka::Producer> producer_;  // initialised, or empty
   std::unique_ptr<kafka::Producer> opening_;   // not initialised yet
@@ -139,13 +138,8 @@ class Worker {
   std::optional<Milliseconds> ready_since_;  // of partitions that wait to be read together
   Milliseconds retry_at_;
   MarkerPause marker_pause_;
-  std::optional<Milliseconds> fenced_at_;  // as a producer
-  unsigned producers_lost_ = 0;
-  std::optional<Milliseconds> fenced_last_;  // as a producer or a consumer
-  Milliseconds fenced_first_;                // of those that follow each other
+  Rivals rivals_;
   std::optional<Milliseconds> consumer_lost_at_;
-  Milliseconds consumers_lost_since_;  // of the first that counts
-  unsigned consumers_lost_ = 0;
   std::optional<UnixMs> deadlines_at_;  // of this step; nothing while the clock is frozen
   bool clock_frozen_ = false;
   CatchUp catch_up_;

@@ -1,4 +1,6 @@
 // Two processes with one instance.id on two hosts, which fence each other in turns.
+#include "runtime/rivals.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
@@ -15,56 +17,102 @@ using test::good;
 
 constexpr int kRivalTicksMax = 60'000;  // ten minutes
 
-class Rivals : public SimulatedApplication, public testing::WithParamInterface<std::uint64_t> {
+class Fights : public SimulatedApplication, public testing::WithParamInterface<std::uint64_t> {
  protected:
-  static std::unique_ptr<Worker> on(simulation::SimulatedCluster& cluster, const Application& application,
-                                    const Clock& clock, Shelf& shelf) {
-    return std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+  // A process of a host of its own.
+  struct Host {
+    Host(simulation::Broker& broker, const simulation::ClientSettings& clients, const Application& application,
+         const Clock& clock)
+        : kafka(broker, process, clients),
+          worker(std::make_unique<Worker>(application, kafka, clock, shelf, [] { return HashKey{}; })) {}
+
+    simulation::Process process;
+    simulation::SimulatedCluster kafka;
+    test::TempDir folder;
+    Shelf shelf{folder.path(), "boot", {}};
+    std::unique_ptr<Worker> worker;
+  };
+
+  std::unique_ptr<Host> start() { return std::make_unique<Host>(broker, clients_, application, clock); }
+  void settle(Host& host) {
+    for (int i = 0; i < 1'200; ++i) {
+      good(host.worker->step());
+      ticks(1);
+    }
   }
   void request() {
     broker.append({*broker.topic("app.requests"), Partition(0)},
                   {"document", "{}", {{"reseq-seq", std::to_string(++sequence_)}}, broker.now()});
   }
   // Why the one that ended did; `newer_ended`: which.
-  Error fight(Worker& older, Worker& newer, bool& newer_ended) {
+  Error fight(Host& older, Host& newer, bool& newer_ended) {
     const std::uint64_t share = 20 + draw_.below(60);  // of the steps; hosts differ
     const std::uint64_t busy = draw_.below(3) * 20;    // a request every so many ticks; 0: none
     for (int i = 0; i < kRivalTicksMax; ++i) {
       newer_ended = draw_.below(100) < share;
-      if (const auto stepped = (newer_ended ? newer : older).step(); !stepped) return stepped.error();
+      if (const auto stepped = (newer_ended ? newer : older).worker->step(); !stepped) return stepped.error();
       if (busy != 0 && draw_.below(busy) == 0) request();
       ticks(1);
     }
     return {ErrorClass::kTimeout, 0, "nobody ends"};
   }
 
-  simulation::Process other_process_;
   simulation::ClientSettings clients_ = [this] {
     simulation::ClientSettings made = SimulatedKafka::settings("1");
     made.topics = application.topics.names();
     return made;
   }();
-  simulation::SimulatedCluster other_kafka_{broker, other_process_, clients_};
-  test::TempDir other_folder_;
-  Shelf other_shelf_{other_folder_.path(), "boot", {}};
   Draw draw_{GetParam()};
   std::uint64_t sequence_ = 0;
 };
 
-TEST_P(Rivals, OfThemTheOneThatCameLastGoesOn) {
-  const auto older = on(*kafka, application, clock, shelf);
-  for (int i = 0; i < 1'200; ++i) {
-    good(older->step());
-    ticks(1);
+// What it has survived shortly before must not make the second one a newcomer beside the third.
+TEST_P(Fights, AreWonByTheOneThatCameLastAlsoAgainstOneThatHasJustWonOne) {
+  std::unique_ptr<Host> last = start();
+  for (int rival = 0; rival < 3; ++rival) {
+    settle(*last);
+    std::unique_ptr<Host> newer = start();
+    bool newer_ended = false;
+    const Error error = fight(*last, *newer, newer_ended);
+    EXPECT_THAT(error.message, testing::HasSubstr("another process runs with application.id app and instance.id"));
+    ASSERT_FALSE(newer_ended) << "rival " << rival;
+    last = std::move(newer);
   }
-  const auto newer = on(other_kafka_, application, clock, other_shelf_);
-  bool newer_ended = false;
-  const Error error = fight(*older, *newer, newer_ended);
-  EXPECT_THAT(error.message, testing::HasSubstr("another process runs with application.id app and instance.id"));
-  EXPECT_FALSE(newer_ended);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, Rivals, testing::Range<std::uint64_t>(1, 101));
+INSTANTIATE_TEST_SUITE_P(Seeds, Fights, testing::Range<std::uint64_t>(1, 101));
+
+TEST(Rivals, LeaveASettledProcessAfterTwoProducersOrFourConsumersInAMinute) {
+  Rivals producers(Milliseconds(0));
+  EXPECT_FALSE(producers.producer_fenced(Milliseconds(20'000)));
+  EXPECT_FALSE(producers.producer_fenced(Milliseconds(80'000))) << "a minute later";
+  EXPECT_TRUE(producers.producer_fenced(Milliseconds(139'999)));
+  Rivals consumers(Milliseconds(0));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(consumers.consumer_fenced(Milliseconds(20'000 + i), Rivals::kWithin));
+  EXPECT_TRUE(consumers.consumer_fenced(Milliseconds(79'999), Rivals::kWithin));
+}
+
+TEST(Rivals, LeaveANewcomerAfterTwiceAsMany) {
+  Rivals producers(Milliseconds(0));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(producers.producer_fenced(Milliseconds(9'000 + i * 9'000)));
+  EXPECT_TRUE(producers.producer_fenced(Milliseconds(36'000)));
+  Rivals consumers(Milliseconds(0));
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(consumers.consumer_fenced(Milliseconds(1'000 + i * 2'000), Rivals::kWithin));
+  EXPECT_TRUE(consumers.consumer_fenced(Milliseconds(16'000), Rivals::kWithin));
+}
+
+TEST(Rivals, LeaveWhoLosesItsConsumersOtherwiseAfterFourAlsoANewcomer) {
+  Rivals rivals(Milliseconds(0));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(rivals.consumer_lost(Milliseconds(i), Rivals::kWithin));
+  EXPECT_TRUE(rivals.consumer_lost(Milliseconds(3), Rivals::kWithin));
+}
+
+TEST(Rivals, MakeWhoHasSurvivedAFightSettledInTheNext) {
+  Rivals rivals(Milliseconds(0));
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(rivals.producer_fenced(Milliseconds(1'000 + i)));
+  EXPECT_FALSE(rivals.producer_fenced(Milliseconds(11'002))) << "what it has survived counts in the next fight";
+  EXPECT_TRUE(rivals.producer_fenced(Milliseconds(11'003))) << "it counts as a newcomer in the next fight";
+}
 
 }  // namespace
 }  // namespace reseq::runtime
