@@ -10,6 +10,9 @@ namespace reseq::store {
 
 namespace {
 
+// A heap has the largest on top.
+constexpr auto is_later = [](const auto& a, const auto& b) { return a.deadline > b.deadline; };
+
 // Room for a value to grow into: rows grow by a few bytes when a target is served.
 std::size_t room_for(std::size_t size) {
   return size + size / 4 + 8;
@@ -51,23 +54,25 @@ const MemoryTable::Entry* MemoryTable::find(const codec::HashedKey& key) const {
 }
 
 void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_view> value) {
-  const std::uint32_t number = number_of(key);
-  Entry& entry = number == HashIndex::kNone ? add(key) : this->entry(number);
+  std::uint32_t number = number_of(key);
+  if (number == HashIndex::kNone) number = add(key);
+  Entry& entry = this->entry(number);
   entry.gone_ = !value;
   if (value) set_value(entry, *value);
-  set_timer(entry, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
+  set_timer(number, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
 }
 
-MemoryTable::Entry& MemoryTable::add(const codec::HashedKey& key) {
+std::uint32_t MemoryTable::add(const codec::HashedKey& key) {
   if (size_ == blocks_.size() * kBlockEntries) blocks_.push_back(std::make_unique<Block>());
   Entry& entry = this->entry(size_);
   entry = Entry();
   entry.key_ = arena_.copy(key.bytes);
   entry.hash_ = key.hash.low;
-  index_.add(key.hash.low, static_cast<std::uint32_t>(size_++));
+  const auto number = static_cast<std::uint32_t>(size_++);
+  index_.add(key.hash.low, number);
   keys_.add(entry.key_);
   bytes_ += key.bytes.size();
-  return entry;
+  return number;
 }
 
 void MemoryTable::set_value(Entry& entry, std::string_view value) {
@@ -80,12 +85,47 @@ void MemoryTable::set_value(Entry& entry, std::string_view value) {
   entry.size_ = static_cast<std::uint32_t>(value.size());
 }
 
-void MemoryTable::set_timer(Entry& entry, std::optional<UnixMs> timer) {
+void MemoryTable::set_timer(std::uint32_t number, std::optional<UnixMs> timer) {
+  Entry& entry = this->entry(number);
   if (timer == entry.timer()) return;
-  if (entry.has_timer_) timers_.erase({entry.timer_, entry.key_});
-  if (timer) timers_.insert({*timer, entry.key_});
   entry.has_timer_ = timer.has_value();
   entry.timer_ = timer.value_or(UnixMs());
+  if (!timer) return;
+  timers_.push_back({*timer, number});
+  std::push_heap(timers_.begin(), timers_.end(), is_later);
+  if (timers_.size() > kVoidTimersMin + 2 * size_) drop_void_timers();
+}
+
+void MemoryTable::drop_void_timers() {
+  timers_.clear();
+  for (std::uint32_t i = 0; i < size_; ++i)
+    if (const auto timer = entry(i).timer()) timers_.push_back({*timer, i});
+  std::make_heap(timers_.begin(), timers_.end(), is_later);
+}
+
+std::optional<UnixMs> MemoryTable::earliest_timer() const {
+  while (!timers_.empty() && !holds(timers_.front())) {
+    std::pop_heap(timers_.begin(), timers_.end(), is_later);
+    timers_.pop_back();
+  }
+  return timers_.empty() ? std::nullopt : std::optional(timers_.front().deadline);
+}
+
+// In a heap nothing below a place is earlier than what stands there.
+std::vector<Timer> MemoryTable::timers_until(UnixMs now) const {
+  std::vector<Timer> due;
+  std::vector<std::size_t> places = {0};
+  while (!places.empty()) {
+    const std::size_t place = places.back();
+    places.pop_back();
+    if (place >= timers_.size() || timers_[place].deadline > now) continue;
+    if (holds(timers_[place])) due.push_back({timers_[place].deadline, entry(timers_[place].entry).key()});
+    places.push_back(2 * place + 1);
+    places.push_back(2 * place + 2);
+  }
+  std::sort(due.begin(), due.end());
+  due.erase(std::unique(due.begin(), due.end()), due.end());  // set, removed and set again to the same time
+  return due;
 }
 
 // Ids often begin alike, so eight bytes behind that beginning decide nearly every comparison without a look at the key.

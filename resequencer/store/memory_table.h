@@ -5,8 +5,12 @@
 // gets a new place with some room, the old one is lost until clear(); so one that is changed for ever costs a small
 // multiple of its size.
 //
+// Timers stand in a heap by deadline, each with the number of its entry; one whose entry has another timer by now, or
+// none, is left where it is until it comes up or the heap has grown to a multiple of the entries. So to set a timer is
+// to push a number behind smaller ones, and rows without a deadline cost nothing.
+//
 // Invariants: an entry stays until clear(), and so do its address and its key; its value until that key is put again.
-// timers() holds the entries that have one, rows without a deadline cost it nothing.
+// Every entry with a timer stands in the heap with it.
 // Thread rule: used by the worker that owns the partition.
 #pragma once
 
@@ -14,7 +18,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -68,8 +71,12 @@ class MemoryTable {
   // What keys and values hold of the arena, those that were replaced or removed too: it falls at clear() alone.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
-  // Earliest first, ties by key.
-  [[nodiscard]] const std::set<Timer>& timers() const { return timers_; }
+  [[nodiscard]] std::optional<UnixMs> earliest_timer() const;
+  // With a deadline at or before `now`, earliest first, ties by key.
+  [[nodiscard]] std::vector<Timer> timers_until(UnixMs now) const;
+  // In the heap, void ones too: at most twice the entries and kVoidTimersMin.
+  [[nodiscard]] std::size_t timers_held() const { return timers_.size(); }
+  static constexpr std::size_t kVoidTimersMin = 1024;
   [[nodiscard]] const SortedKeys& keys() const { return keys_; }
 
   // Every entry once, in no order: only for results that do not depend on one (sums, unions).
@@ -84,20 +91,26 @@ class MemoryTable {
  private:
   static constexpr std::size_t kBlockEntries = 1024;
   using Block = std::array<Entry, kBlockEntries>;
+  struct Waiting {
+    UnixMs deadline;
+    std::uint32_t entry;
+  };
 
   [[nodiscard]] const Entry& entry(std::size_t i) const { return (*blocks_[i / kBlockEntries])[i % kBlockEntries]; }
   [[nodiscard]] Entry& entry(std::size_t i) { return (*blocks_[i / kBlockEntries])[i % kBlockEntries]; }
   [[nodiscard]] std::uint32_t number_of(const codec::HashedKey& key) const;
-  Entry& add(const codec::HashedKey& key);
+  std::uint32_t add(const codec::HashedKey& key);
   void set_value(Entry& entry, std::string_view value);
-  void set_timer(Entry& entry, std::optional<UnixMs> timer);
+  void set_timer(std::uint32_t number, std::optional<UnixMs> timer);
+  [[nodiscard]] bool holds(const Waiting& one) const { return entry(one.entry).timer() == one.deadline; }
+  void drop_void_timers();
 
   codec::KeyedHash hash_;
   HashIndex index_;  // of blocks_
   std::vector<std::unique_ptr<Block>> blocks_;
   std::size_t size_ = 0;
   Arena arena_;
-  std::set<Timer> timers_;
+  mutable std::vector<Waiting> timers_;  // a heap, the earliest at its top
   SortedKeys keys_;
   std::uint64_t bytes_ = 0;
 };

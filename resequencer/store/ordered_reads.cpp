@@ -50,11 +50,11 @@ class DiskDocuments {
   std::optional<Environment::Scan> scan_;
 };
 
-// Timers of memory and disk in order.
+// Timers of memory and disk in order, as far as they are due; of the disk some that are not may come behind them.
 class TimersInOrder {
  public:
-  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory)
-      : memory_(memory), in_memory_(memory.timers().begin()), on_disk_(std::move(on_disk)) {}
+  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory, UnixMs now)
+      : memory_(memory), due_(memory.timers_until(now)), in_memory_(due_.begin()), on_disk_(std::move(on_disk)) {}
 
   [[nodiscard]] std::optional<Timer> first() { return choose(); }
   [[nodiscard]] std::optional<Timer> next() {
@@ -70,7 +70,7 @@ class TimersInOrder {
  private:
   std::optional<Timer> choose() {
     const auto disk = first_on_disk();
-    const bool has_memory = in_memory_ != memory_.timers().end();
+    const bool has_memory = in_memory_ != due_.end();
     from_disk_ = disk && (!has_memory || *disk < *in_memory_);
     if (from_disk_) return disk;
     if (!has_memory || error_) return std::nullopt;
@@ -90,7 +90,8 @@ class TimersInOrder {
     return std::nullopt;
   }
   const MemoryTable& memory_;
-  std::set<Timer>::const_iterator in_memory_;
+  std::vector<Timer> due_;  // of the memory
+  std::vector<Timer>::const_iterator in_memory_;
   std::optional<Environment::Scan> on_disk_;
   bool from_disk_ = false;
   std::optional<Error> error_;
@@ -102,7 +103,7 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
   std::vector<std::string> ids;
   if (memory_ == nullptr) return ids;
   const CrashMark mark = this->mark();
-  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_);
+  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_, now);
   for (auto timer = timers.first(); timer && timer->deadline <= now && ids.size() < max; timer = timers.next()) {
     // The key of a timer has no checksum of its own: its row must say the same.
     const auto value = value_of(hash_->hashed(timer->key));
@@ -119,9 +120,8 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
 
 std::optional<UnixMs> PartitionStore::earliest_deadline() const {
   if (memory_ == nullptr) return std::nullopt;
-  std::optional<UnixMs> earliest;
   const CrashMark mark = this->mark();
-  if (!memory_->timers().empty()) earliest = memory_->timers().begin()->deadline;
+  const std::optional<UnixMs> earliest = memory_->earliest_timer();
   const auto scan = disk() != nullptr ? disk()->timers(*memory_) : std::nullopt;
   if (!scan) return earliest;
   if (scan->error()) break_down(*scan->error());

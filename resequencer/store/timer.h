@@ -1,4 +1,4 @@
-// Timer: when a live row becomes overdue. An index derived from rows: in memory a set, on disk the table `timers`,
+// Timer: when a live row becomes overdue. An index derived from rows: in memory a heap, on disk the table `timers`,
 // whose keys are
 //
 //   timer key := deadline, 8 bytes, highest first, sign bit flipped | key of the row

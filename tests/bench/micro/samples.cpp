@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 constexpr UnixMs kNow{1'700'000'000'000};
+constexpr Milliseconds kRegistrationTimeout{3'600'000};  // as it is without a configuration
 
 const codec::KeyedHash& hash() {
   static const codec::KeyedHash keyed(identity().hash_key);
@@ -41,6 +42,7 @@ TargetTable target_table() {
 engine::Context context() {
   engine::Context made;
   made.now = kNow;
+  made.registration_timeout = kRegistrationTimeout;
   made.all_targets = made.default_targets = TargetSet(3);
   made.policies.events = engine::EventPolicy::kDrops;
   return made;
@@ -66,6 +68,7 @@ Row row_of(std::uint64_t sequence) {
   Row row;
   row.groups.push_back({order, true, both, TargetSet(), TargetSet()});
   row.since.push_back({both, kNow});
+  row.deadline = UnixMs(kNow.value() + kRegistrationTimeout.value());
   row.requested = Requested{order, Offset(static_cast<std::int64_t>(sequence)), PayloadHash(sequence), both};
   return row;
 }

@@ -1,0 +1,62 @@
+#include "store/memory_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rows.h"
+
+namespace reseq::store {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Timers : public testing::Test {
+ protected:
+  void put(const std::string& id, std::int64_t deadline) { put(document(id, live(1, deadline)).put()); }
+  void put(const Change& change) { table_.put(hash_.hashed(change.key), change.value); }
+  std::vector<std::pair<std::int64_t, std::string>> until(std::int64_t now) const {
+    std::vector<std::pair<std::int64_t, std::string>> due;
+    for (const Timer& timer : table_.timers_until(UnixMs(now)))
+      due.emplace_back(timer.deadline.value(), codec::parse_key(timer.key)->name);
+    return due;
+  }
+
+  codec::KeyedHash hash_{identity().hash_key};
+  MemoryTable table_{hash_};
+};
+
+TEST_F(Timers, ComeByDeadlineAndThenByKey) {
+  for (const char* id : {"c", "a", "b"}) put(id, 20);
+  put("d", 10);
+  put("e", 30);
+  put("never", 0);
+  EXPECT_EQ(table_.earliest_timer(), UnixMs(10));
+  EXPECT_THAT(until(9), IsEmpty());
+  EXPECT_THAT(until(20), ElementsAre(std::pair(10, "d"), std::pair(20, "a"), std::pair(20, "b"), std::pair(20, "c")));
+}
+
+TEST_F(Timers, AreThoseThatTheRowsHaveNow) {
+  put("moved", 10);
+  put("moved", 40);
+  put("completed", 10);
+  put(document("completed", watermark(1, 50)).put());
+  put("gone", 10);
+  put(document("gone", live(1)).gone());
+  EXPECT_EQ(table_.earliest_timer(), UnixMs(40));
+  put("moved", 20);
+  put("moved", 40);
+  EXPECT_THAT(until(100), ElementsAre(std::pair(40, "moved"))) << "once";
+  table_.clear();
+  EXPECT_EQ(table_.earliest_timer(), std::nullopt);
+}
+
+TEST_F(Timers, ThatAreVoidTakeABoundedRoom) {
+  put("still", 5);
+  for (std::int64_t i = 1; i < 100'000; ++i) put("hot", 10 + i % 3);
+  EXPECT_LE(table_.timers_held(), MemoryTable::kVoidTimersMin + 2 * table_.size());
+  EXPECT_THAT(until(100), ElementsAre(std::pair(5, "still"), std::pair(10, "hot")));
+}
+
+}  // namespace
+}  // namespace reseq::store
