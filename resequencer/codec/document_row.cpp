@@ -15,6 +15,7 @@
 //                 order: without its flag that of the newest group; targets: without it those known to that group
 //   extension 0 := (target varint | order | time varint)+            last releases that were deletes, each target once
 //   extension 4 := (targets varint | time varint)+                  last releases of waiting targets; sets disjoint
+//   extension 6 := (targets varint | order | time varint)+          with which order waits began that were overtaken
 //   order      := head u8 | [epoch varint] | sequence bytes | [revision varint]
 //   head       := 64 epoch is not 0     128 revision is not 0
 //                 + 0 .. 32: so many bytes of sequence, or
@@ -45,6 +46,7 @@ constexpr std::uint64_t kAllFlags = 1023;
 // Tags of extensions.
 constexpr std::uint64_t kDeletions = 0;  // no other can stand before it
 constexpr std::uint64_t kMeanwhile = 4;
+constexpr std::uint64_t kOvertaken = 6;
 
 constexpr std::uint8_t kSetRequested = 1;
 constexpr std::uint8_t kSetPending = 2;
@@ -170,6 +172,11 @@ bool holds(const Row& row) {
     if (one.targets.empty() || !(one.targets & served).empty()) return false;
     served |= one.targets;
   }
+  TargetSet overtaken;
+  for (const Overtaken& one : row.overtaken) {
+    if (one.targets.empty() || !(one.targets & overtaken).empty()) return false;
+    overtaken |= one.targets;
+  }
   return row.last_version.value() < kVersionLimit && groups_hold(row);
 }
 
@@ -232,22 +239,40 @@ std::size_t bytes_before(std::uint64_t tag, std::string_view extensions) {
   return before;
 }
 
+// Each behind those of `kept`, which this version does not know, that stand in front of it. `write`: of its content.
+template <typename Write>
+void write_extension(std::uint64_t tag, std::string_view& kept, ByteWriter& writer, const Write& write) {
+  const std::size_t before = bytes_before(tag, kept);
+  writer.raw(kept.substr(0, before));
+  kept.remove_prefix(before);
+  std::string bytes;
+  ByteWriter list(bytes);
+  write(list);
+  list.finish();
+  writer.varint(tag);
+  writer.bytes(bytes);
+}
+
 // Returns what is still to be written of those that this version does not know.
 std::string_view write_extensions(const Row& row, ByteWriter& writer) {
   write_deletions(row, writer);
-  if (row.meanwhile.empty()) return row.extensions;
-  const std::size_t before = bytes_before(kMeanwhile, row.extensions);
-  writer.raw(std::string_view(row.extensions).substr(0, before));
-  std::string bytes;
-  ByteWriter list(bytes);
-  for (const Meanwhile& one : row.meanwhile) {
-    list.varint(one.targets.bits());
-    list.time(one.released);
-  }
-  list.finish();
-  writer.varint(kMeanwhile);
-  writer.bytes(bytes);
-  return std::string_view(row.extensions).substr(before);
+  std::string_view kept = row.extensions;
+  if (!row.meanwhile.empty())
+    write_extension(kMeanwhile, kept, writer, [&](ByteWriter& list) {
+      for (const Meanwhile& one : row.meanwhile) {
+        list.varint(one.targets.bits());
+        list.time(one.released);
+      }
+    });
+  if (!row.overtaken.empty())
+    write_extension(kOvertaken, kept, writer, [&](ByteWriter& list) {
+      for (const Overtaken& one : row.overtaken) {
+        list.varint(one.targets.bits());
+        write_order(one.began, list);
+        list.time(one.first_registered);
+      }
+    });
+  return kept;
 }
 
 void write_body(DocumentId id, const Row& row, ByteWriter& writer) {
@@ -348,6 +373,20 @@ void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
   in.require(list.ok());
 }
 
+void read_overtaken(std::string_view bytes, Row& row, ByteReader& in) {
+  ByteReader list(bytes);
+  TargetSet seen;
+  list.require(!bytes.empty());
+  while (!list.rest().empty()) {
+    const TargetSet targets(list.varint());
+    list.require(!targets.empty() && (targets & seen).empty());
+    seen |= targets;
+    const Order began = read_order(list);
+    row.overtaken.push_back({targets, began, list.time()});
+  }
+  in.require(list.ok());
+}
+
 // Those that this version knows are read, the others kept.
 void read_row_extensions(Row& row, ByteReader& in) {
   const std::string_view all = read_extensions(in);
@@ -359,6 +398,8 @@ void read_row_extensions(Row& row, ByteReader& in) {
       read_deletions(bytes, row, in);
     else if (tag == kMeanwhile)
       read_meanwhile(bytes, row, in);
+    else if (tag == kOvertaken)
+      read_overtaken(bytes, row, in);
     else
       row.extensions += from.substr(0, from.size() - list.rest().size());
   }

@@ -51,7 +51,7 @@ struct Settings {
   std::string dead_letter_headers = "reseq";
   std::string profile = "none";
 
-  std::int64_t starvation_after_ms = 0;
+  std::int64_t starvation_after_ms = 60'000;
   std::int64_t registration_timeout_ms = 3'600'000;
   std::int64_t watermark_retention_ms = std::int64_t{7} * 24 * 3600 * 1000;
   std::int64_t max_clock_drift_ms = 60'000;

@@ -47,8 +47,44 @@ void forget_meanwhile(Row& row, TargetSet targets) {
   row.meanwhile.erase_if([](const Meanwhile& one) { return one.targets.empty(); });
 }
 
+void forget_overtaken(Row& row, TargetSet targets) {
+  if (row.overtaken.empty()) return;
+  for (Overtaken& one : row.overtaken) one.targets = one.targets.without(targets);
+  row.overtaken.erase_if([](const Overtaken& one) { return one.targets.empty(); });
+}
+
+void note_overtaken(Row& row, const Order& began, TargetSet targets, UnixMs first_registered) {
+  for (Overtaken& one : row.overtaken) {
+    if (one.began != began || one.first_registered != first_registered) continue;
+    one.targets |= targets;
+    return;
+  }
+  row.overtaken.push_back({targets, began, first_registered});
+}
+
+// Targets that wait for an older order will wait for this one. An order of another epoch, or the same one again with a
+// new revision, begins the wait anew: nothing from before it is wanted any more.
+void overtake(Row& row, const Order& order, TargetSet targets) {
+  for (const Since& since : row.since) {
+    const TargetSet waiting = since.targets & targets;
+    if (waiting.empty()) continue;
+    for (const Group& group : row.groups) {
+      const TargetSet here = group.pending & waiting;
+      if (here.empty()) continue;
+      const bool anew = order.epoch != group.order.epoch || order.sequence == group.order.sequence;
+      TargetSet noted;
+      if (!anew)
+        for (const Overtaken& one : row.overtaken)
+          if (one.first_registered == since.first_registered) noted |= one.targets & here;
+      forget_overtaken(row, here.without(noted));
+      if (!anew && noted != here) note_overtaken(row, group.order, here.without(noted), since.first_registered);
+    }
+  }
+}
+
 void stop_waiting(Row& row, TargetSet targets) {
   forget_meanwhile(row, targets);
+  forget_overtaken(row, targets);
   for (Since& since : row.since) since.targets = since.targets.without(targets);
   const auto kept =
       std::remove_if(row.since.begin(), row.since.end(), [](const Since& s) { return s.targets.empty(); });
@@ -80,12 +116,13 @@ void go_on_waiting(Row& row, TargetSet target, UnixMs now) {
   row.meanwhile.push_back({target, now});
 }
 
-void move_to(Row& row, const Order& order, TargetSet targets, UnixMs now) {
+void move_to(Row& row, const Order& order, TargetSet targets, const Context& context) {
+  if (!row.since.empty() && context.starvation_after > Milliseconds()) overtake(row, order, targets);
   leave_older(row, order, targets);
   Group& group = group_at(row, order);
   group.pending |= targets;
   group.removed = group.removed.without(targets);  // released by hand after all
-  start_waiting(row, targets, now);
+  start_waiting(row, targets, context.now);
 }
 
 void remove_at(Row& row, const Order& order, TargetSet targets) {
@@ -144,7 +181,7 @@ void set_deadline(Row& row, bool completed, const Context& context) {
 void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row) {
   if (!row) row.emplace();
   if (edit.raises_barrier && context.guards.barrier) row->barrier = edit.order;
-  if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context.now);
+  if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context);
   if (edit.requested) note_request(*row, edit.order, *edit.requested);
   if (!edit.removed.empty()) edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
   if (edit.served) serve_at(*row, edit, *edit.served, context.now);

@@ -17,10 +17,12 @@
 namespace reseq::engine {
 namespace {
 
-bool is_starving(const Row& row, TargetNumber t, const Context& context) {
+// It has waited for too long, newer requests came meanwhile, and this order is not from before it began to wait.
+bool is_starving(const Row& row, TargetNumber t, const Order& order, const Context& context) {
   if (context.starvation_after <= Milliseconds{}) return false;
-  const std::optional<UnixMs> since = waiting_since(row, t);
-  return since && context.now.value() - since->value() >= context.starvation_after.value();
+  const Overtaken* wait = row.overtaken_of(t);
+  return wait != nullptr && order >= wait->began &&
+         context.now.value() - wait->first_registered.value() >= context.starvation_after.value();
 }
 
 // A result that is not the newest may still go out, when the target takes rising orders and waits for a newer one.
@@ -28,7 +30,7 @@ bool is_monotonic_release(const Row& row, TargetNumber t, const Order& order, co
   if (below_barrier(&row, order) || !row.pending().contains(t)) return false;
   const Order* last = last_release(row, t);
   if (last != nullptr && order <= *last) return false;
-  return context.monotonic.contains(t) || is_starving(row, t, context);
+  return context.monotonic.contains(t) || is_starving(row, t, order, context);
 }
 
 SequenceFacts facts_of(const SequenceResult& command, const Order& order, const Row* row, const Context& context) {

@@ -45,10 +45,4 @@ const Order* last_release(const Row& row, TargetNumber t) {
   return nullptr;
 }
 
-std::optional<UnixMs> waiting_since(const Row& row, TargetNumber t) {
-  for (const Since& since : row.since)
-    if (since.targets.contains(t)) return since.first_registered;
-  return std::nullopt;
-}
-
 }  // namespace reseq::engine

@@ -35,7 +35,4 @@ struct Standing {
 // Order of the last release of t, null if there was none. Points into `row`.
 [[nodiscard]] const Order* last_release(const Row& row, TargetNumber t);
 
-// Since when t waits for a release, none if it does not.
-[[nodiscard]] std::optional<UnixMs> waiting_since(const Row& row, TargetNumber t);
-
 }  // namespace reseq::engine

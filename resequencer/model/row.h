@@ -34,6 +34,17 @@ struct Since {
   friend bool operator==(const Since&, const Since&) = default;
 };
 
+// Waiting targets that got a newer request meanwhile, and the order with which their wait began, or began anew because
+// the epoch was raised or that order processed again. When they starve nothing older than that goes out: the row may
+// have forgotten what was released before. It counts for those that wait since that time: a version that does not know
+// of it leaves it behind when they end.
+struct Overtaken {
+  TargetSet targets;
+  Order began;
+  UnixMs first_registered;
+  friend bool operator==(const Overtaken&, const Overtaken&) = default;
+};
+
 // When something was released last for targets that went on waiting, because it was older than what they wait for. It
 // counts for those that have waited since before: a version that does not know of it leaves it behind when they end.
 struct Meanwhile {
@@ -71,6 +82,7 @@ struct Row {
   std::optional<Requested> requested;
   std::vector<Deletion> deletions;  // each target once, in the order of their releases
   RareList<Meanwhile> meanwhile;    // sets disjoint
+  RareList<Overtaken> overtaken;    // sets disjoint
   std::string extensions;           // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
@@ -92,6 +104,17 @@ struct Row {
   [[nodiscard]] bool still_holds(const Deletion& deletion) const {
     for (const Group& group : groups)
       if (group.order == deletion.order) return group.served.contains(deletion.target);
+    return false;
+  }
+  // Null: it waits for the order with which its wait began, or it does not wait.
+  [[nodiscard]] const Overtaken* overtaken_of(TargetNumber target) const {
+    for (const Overtaken& one : overtaken)
+      if (one.targets.contains(target) && waits_since(target, one.first_registered)) return &one;
+    return nullptr;
+  }
+  [[nodiscard]] bool waits_since(TargetNumber target, UnixMs time) const {
+    for (const Since& one : since)
+      if (one.targets.contains(target)) return one.first_registered == time;
     return false;
   }
   // Calls visit(targets, time) for all that wait: since when they do and got nothing.

@@ -148,8 +148,8 @@ class Adviser {
           "tap leaves the pipeline as it is, and there is little work to be saved by the other one", "intake", "tap");
     if (share >= kNeverAtRest)
       say("should", "starvation", seen,
-          "documents change faster than the pipeline works: by default only the newest result passes, and for some "
-          "documents none would for a while",
+          "documents change faster than the pipeline works: only the newest result passes, and for some documents none "
+          "would until they have waited for so long; then those that rise do",
           "starvation_after_ms", std::to_string(60'000));
   }
 

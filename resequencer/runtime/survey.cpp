@@ -5,20 +5,34 @@
 
 namespace reseq::runtime {
 
+namespace {
+
+// That wait and got nothing for at least so long.
+TargetSet without_release_for(const Row& row, UnixMs now, Milliseconds least) {
+  TargetSet found;
+  row.each_without_release([&](TargetSet targets, UnixMs since) {
+    if (now.value() - since.value() >= least.value()) found |= targets;
+  });
+  return found & row.pending();
+}
+
+}  // namespace
+
 TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after) {
   TargetSet starving;
-  if (starvation_after <= Milliseconds()) return starving;
-  row.each_without_release([&](TargetSet targets, UnixMs since) {
-    if (now.value() - since.value() >= starvation_after.value()) starving |= targets;
-  });
-  return starving & row.pending();
+  if (row.overtaken.empty() || starvation_after <= Milliseconds()) return starving;
+  TargetSet left = without_release_for(row, now, starvation_after);
+  for (; !left.empty(); left = left.without(TargetSet::of(left.first())))
+    if (row.overtaken_of(left.first()) != nullptr) starving |= TargetSet::of(left.first());
+  return starving;
 }
 
 TargetSet overdue_targets(const Row& row, UnixMs now) {
   const auto longest = row.without_release_since();
   if (!row.overdue || !longest) return {};
   // The time-out may have been another one when it was set.
-  return starving_targets(row, now, Milliseconds(std::max<std::int64_t>(row.deadline.value() - longest->value(), 1)));
+  return without_release_for(row, now,
+                             Milliseconds(std::max<std::int64_t>(row.deadline.value() - longest->value(), 1)));
 }
 
 void Survey::note_targets(const Row& row, UnixMs now) {

@@ -155,6 +155,16 @@ TEST(Golden, RowWithReleasesMeanwhile) {
   expect_row("row-meanwhile", "doc-1", row);
 }
 
+TEST(Golden, RowWithAWaitThatWasOvertaken) {
+  Row row = minimal();
+  row.groups[0].pending = TargetSet(7);
+  row.since.push_back({TargetSet(7), UnixMs(1'709'164'700'000)});
+  row.overtaken.push_back({TargetSet(3), {Epoch(), number("11"), Revision()}, UnixMs(1'709'164'700'000)});
+  row.overtaken.push_back({TargetSet(4), {Epoch(2), number("9"), Revision(1)}, UnixMs(1'709'164'700'000)});
+  row.extensions = std::string("\x02\x01?\x08\x01!", 6);
+  expect_row("row-overtaken", "doc-1", row);
+}
+
 TEST(Golden, Meta) {
   Meta meta;
   meta.state.clock = Version(std::uint64_t{1'709'164'800'000} << 16);

@@ -76,7 +76,7 @@ class Oracle {
   void judge_release(const Entry& entry, const SequenceResult& result, const Order& order);
   void judge_version_refusal(const Entry& entry, const SequenceResult& result);
   [[nodiscard]] bool may_release(const SequenceResult& result, const Order& order) const;
-  [[nodiscard]] bool monotonic(TargetNumber t) const;
+  [[nodiscard]] bool takes_rising(TargetNumber t, const Order& order) const;
   [[nodiscard]] std::uint64_t next_stamp(const SequenceResult& result) const;
   [[nodiscard]] bool observed_too_high(const SequenceResult& result) const;
   [[nodiscard]] std::uint64_t floor_of(TargetNumber t) const;

@@ -75,20 +75,21 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
   }
 }
 
-bool Oracle::monotonic(TargetNumber t) const {
+bool Oracle::takes_rising(TargetNumber t, const Order& order) const {
   if (model_.context.monotonic.contains(t)) return true;
   const std::int64_t limit = model_.context.starvation_after.value();
-  if (limit == 0 || past().standing(t) != Standing::kPending) return false;
+  if (limit == 0 || past().standing(t) != Standing::kPending || order < past().wait_began(t)) return false;
   return batch_->now.value() - past().waits_since(t).value() >= limit;
 }
 
-// The result is of the order that its target waits for, or of an older one that a monotonic target takes meanwhile.
+// The result is of the order that its target waits for, or of an older one that a monotonic or starving target takes
+// meanwhile.
 bool Oracle::may_release(const SequenceResult& result, const Order& order) const {
   const Past& before = past();
   const TargetNumber t = result.target;
   if (before.below_barrier(order) || !before.newest(t)) return false;
   if (*before.newest(t) == order) return before.standing(t) == Standing::kPending;
-  if (*before.newest(t) < order || !monotonic(t) || before.standing(t) != Standing::kPending) return false;
+  if (*before.newest(t) < order || !takes_rising(t, order) || before.standing(t) != Standing::kPending) return false;
   return !before.last_release(t) || *before.last_release(t) < order;
 }
 

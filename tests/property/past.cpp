@@ -10,7 +10,11 @@ void Past::claim(const Claim& claim, UnixMs now) {
   claims_.push_back(claim);
   each_target(claim.targets, [&](TargetNumber t) {
     Target& target = of(t);
-    if (target.standing != Standing::kPending) target.waits_since = target.gets_nothing_since = now;
+    const bool waits = target.standing == Standing::kPending;
+    if (!waits) target.waits_since = target.gets_nothing_since = now;
+    const bool anew =
+        waits && (claim.order.epoch != target.newest->epoch || claim.order.sequence == target.newest->sequence);
+    if (!waits || anew) target.wait_began = claim.order;
     target.standing = Standing::kPending;
     target.newest = claim.order;
   });

@@ -60,6 +60,9 @@ class Past {
   [[nodiscard]] const std::optional<UnixMs>& deleted_at(TargetNumber t) const { return of(t).deleted_at; }
   // Since when it waits without a break. REQUIRES: pending.
   [[nodiscard]] UnixMs waits_since(TargetNumber t) const { return of(t).waits_since; }
+  // What a starving target may get meanwhile is not older: the order with which its wait began, or with which it began
+  // anew, because the epoch was raised or the order processed again. REQUIRES: pending.
+  [[nodiscard]] const Order& wait_began(TargetNumber t) const { return of(t).wait_began; }
   // Since when the target waits and got nothing, not even what is older than what it waits for. REQUIRES: pending.
   [[nodiscard]] UnixMs gets_nothing_since(TargetNumber t) const { return of(t).gets_nothing_since; }
   // The same of the target for which it is longest. REQUIRES: live.
@@ -106,6 +109,7 @@ class Past {
     std::optional<Order> last_release;
     std::optional<UnixMs> deleted_at;
     UnixMs waits_since;
+    Order wait_began;
     UnixMs gets_nothing_since;
   };
   [[nodiscard]] const Target& of(TargetNumber t) const { return targets_[t.value()]; }

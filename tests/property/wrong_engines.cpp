@@ -292,6 +292,10 @@ void starve_everything(Row& row) {
   for (Since& since : row.since) since.first_registered = UnixMs(1);
 }
 
+void forget_where_waits_began(Row& row) {
+  for (Overtaken& one : row.overtaken) one.began = Order();
+}
+
 // As if the document had waited for nothing before.
 void start_clock_anew(Decided& decided, const Plan&, const Rows& rows) {
   const auto now = static_cast<std::int64_t>(decided.state.clock.value() >> 16);
@@ -363,6 +367,7 @@ std::vector<NamedWrongEngine> make_untruthful() {
       {"forgets what was given up", hidden_rows(forget_removed)},
       {"forgets what was deleted", {forget_deletes}},
       {"takes every target for starving", hidden_rows(starve_everything)},
+      {"forgets with which order a wait began", hidden_rows(forget_where_waits_began)},
       {"confuses payloads", hidden_rows(forget_payload)},
       {"forgets the requested order", hidden_rows(forget_payload_check)},
       {"reports overdue at once", hidden_rows([](Row& row) { row.deadline = UnixMs(1); })},

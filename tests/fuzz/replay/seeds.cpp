@@ -71,6 +71,7 @@ Row full_row() {
   row.requested = Requested{row.groups[1].order, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17)};
   row.deletions.push_back({TargetNumber(3), row.groups[1].order, UnixMs(1'709'164'700'000)});
   row.meanwhile.push_back({TargetSet(8), UnixMs(1'709'164'700'000)});
+  row.overtaken.push_back({TargetSet(8), row.groups[1].order, UnixMs(1'709'164'600'000)});
   row.extensions = std::string("\x02\x01?", 3);
   return row;
 }

@@ -188,10 +188,34 @@ TEST(DocumentRow, TellsNothingThatAnOlderVersionHasLeftBehindOfAnEarlierWait) {
                                                               {TargetSet(2), UnixMs(got.value() + 1)}}));
 }
 
+// The same of the order with which a wait began.
+TEST(DocumentRow, KnowsNoBeginOfAWaitThatAnOlderVersionHasEnded) {
+  const UnixMs began(1'709'164'800'000);
+  Row row = live_row();
+  row.since = {{TargetSet(3), began}};
+  const std::size_t content = encoded(row).size() - kChecksumBytes;
+  row.overtaken = {{TargetSet(2), Order{Epoch(), Sequence::of_number(3), Revision()}, began}};
+  const std::string value = encoded(row);
+  Row older = live_row();
+  older.since = row.since;
+  older.extensions = value.substr(content, value.size() - kChecksumBytes - content);
+  EXPECT_EQ(encoded(older), value);
+  EXPECT_EQ(row.overtaken_of(TargetNumber(0)), nullptr);
+  ASSERT_NE(row.overtaken_of(TargetNumber(1)), nullptr);
+
+  older.since = {{TargetSet(1), began}, {TargetSet(2), UnixMs(began.value() + 1)}};  // released, and requested again
+  const auto decoded = decode_row(document_key(kProductId), encoded(older));
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
+  const Row& read = std::get<DocumentRow>(decoded).row;
+  EXPECT_EQ(encoded(read), encoded(older));
+  EXPECT_EQ(read.overtaken_of(TargetNumber(1)), nullptr);
+}
+
 TEST(DocumentRow, KeepsExtensionsOfLaterVersionsBeforeAndBehindItsOwn) {
   Row row = live_row();
   row.meanwhile = {{TargetSet(1), UnixMs(1'709'164'800'500)}};
-  row.extensions = std::string("\x02\x01?\x06\x01!", 6);
+  row.overtaken = {{TargetSet(2), Order{Epoch(), Sequence::of_number(3), Revision()}, UnixMs(1'709'164'800'400)}};
+  row.extensions = std::string("\x02\x01?\x08\x01!", 6);
   const auto decoded = decode_row(document_key(kProductId), encoded(row));
   ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
   EXPECT_EQ(std::get<DocumentRow>(decoded).row, row);

@@ -96,7 +96,7 @@ inline std::string any_extensions(std::size_t least = 2) {
   std::string extensions;
   if (!one_in(4)) return extensions;
   for (std::size_t tag = least + 2 * below(9); tag < 100; tag += 2 + 2 * below(30)) {
-    if (tag == 4) continue;  // that of a row is known
+    if (tag == 4 || tag == 6) continue;  // those of a row are known
     const std::string bytes = any_bytes(0, 20);
     extensions.push_back(static_cast<char>(tag));
     extensions.push_back(static_cast<char>(bytes.size()));
@@ -146,6 +146,13 @@ inline Row any_row() {
     if (targets.empty()) continue;
     row.meanwhile.push_back({targets, UnixMs(any<std::int64_t>())});
     served |= targets;
+  }
+  TargetSet overtaken;
+  for (std::size_t count = one_in(3) ? below(4) : 0; count > 0; --count) {
+    const TargetSet targets = any_targets().without(overtaken);
+    if (targets.empty()) continue;
+    row.overtaken.push_back({targets, any_order(), UnixMs(any<std::int64_t>())});
+    overtaken |= targets;
   }
   row.extensions = any_extensions();
   return row;

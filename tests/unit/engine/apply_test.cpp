@@ -24,6 +24,12 @@ RowEdit serves(std::uint64_t number, TargetNumber t, std::uint64_t version) {
   return edit;
 }
 
+std::optional<UnixMs> waits_since(const Row& row, TargetNumber t) {
+  for (const Since& since : row.since)
+    if (since.targets.contains(t)) return since.first_registered;
+  return std::nullopt;
+}
+
 TEST(Apply, ATargetThatMovesOnLeavesOnlyItsLastReleaseBehind) {
   const Context context = two_targets();
   std::optional<Row> row;
@@ -47,10 +53,10 @@ TEST(Apply, WaitingTargetsKeepTheTimeOfTheirFirstRegistrationUntilTheirRelease) 
   apply(moves(2, targets({kSearch, kCatalogue})), context, row);
   context.now = UnixMs(3000);
   apply(moves(3, targets({kSearch, kCatalogue})), context, row);
-  EXPECT_EQ(waiting_since(*row, kSearch), UnixMs(1000));
-  EXPECT_EQ(waiting_since(*row, kCatalogue), UnixMs(2000));
+  EXPECT_EQ(waits_since(*row, kSearch), UnixMs(1000));
+  EXPECT_EQ(waits_since(*row, kCatalogue), UnixMs(2000));
   apply(serves(3, kSearch, 1), context, row);
-  EXPECT_EQ(waiting_since(*row, kSearch), std::nullopt);
+  EXPECT_EQ(waits_since(*row, kSearch), std::nullopt);
   EXPECT_EQ(row->since.size(), 1U);
   RowEdit removal;
   removal.order = order_of(3);
@@ -154,7 +160,7 @@ TEST(Apply, KnowsWhenATargetGotSomethingWhileItWentOnWaiting) {
   apply(serves(1, kSearch, 10), context, row);
   apply(serves(1, kCatalogue, 11), context, row);
   EXPECT_EQ(row->meanwhile, (RareList<Meanwhile>{{targets({kSearch, kCatalogue}), UnixMs(1200)}}));
-  EXPECT_EQ(waiting_since(*row, kSearch), UnixMs(1000)) << "it starves for as long as it has waited";
+  EXPECT_EQ(waits_since(*row, kSearch), UnixMs(1000)) << "it starves for as long as it has waited";
   context.now = UnixMs(1400);
   apply(serves(2, kSearch, 12), context, row);
   EXPECT_EQ(row->without_release_since(), UnixMs(1200));
@@ -171,6 +177,67 @@ TEST(Apply, WhatIsReleasedWithinTheMillisecondOfItsRegistrationNeedsNoNote) {
   apply(moves(2, targets({kSearch})), context, row);
   apply(serves(1, kSearch, 10), context, row);
   EXPECT_TRUE(row->meanwhile.empty());
+}
+
+TEST(Apply, NotesWithWhichOrderAWaitBeganWhenANewerOneOvertakesIt) {
+  Context context = two_targets();
+  context.starvation_after = Milliseconds(500);
+  std::optional<Row> row;
+  apply(moves(3, targets({kSearch})), context, row);
+  EXPECT_TRUE(row->overtaken.empty());
+  context.now = UnixMs(1100);
+  apply(moves(5, targets({kSearch, kCatalogue})), context, row);
+  const RareList<Overtaken> began{{targets({kSearch}), order_of(3), UnixMs(1000)}};
+  EXPECT_EQ(row->overtaken, began);
+  apply(serves(4, kSearch, 10), context, row);
+  EXPECT_EQ(row->overtaken, began) << "it goes on waiting";
+  context.now = UnixMs(1200);
+  apply(moves(7, targets({kSearch, kCatalogue})), context, row);
+  EXPECT_EQ(row->overtaken, (RareList<Overtaken>{{targets({kSearch}), order_of(3), UnixMs(1000)},
+                                                 {targets({kCatalogue}), order_of(5), UnixMs(1100)}}));
+  apply(serves(7, kSearch, 11), context, row);
+  EXPECT_EQ(row->overtaken_of(kSearch), nullptr);
+  ASSERT_NE(row->overtaken_of(kCatalogue), nullptr);
+  apply(serves(7, kCatalogue, 12), context, row);
+  EXPECT_TRUE(row->overtaken.empty());
+}
+
+TEST(Apply, BeginsAWaitAnewWithAnotherEpochAndWithAReprocess) {
+  Context context = two_targets();
+  context.starvation_after = Milliseconds(500);
+  std::optional<Row> row;
+  apply(moves(3, targets({kSearch})), context, row);
+  apply(moves(5, targets({kSearch})), context, row);
+  RowEdit again = moves(5, targets({kSearch}));
+  again.order.revision = Revision(1);
+  apply(again, context, row);
+  EXPECT_TRUE(row->overtaken.empty());
+  apply(moves(6, targets({kSearch})), context, row);
+  EXPECT_EQ(row->overtaken, (RareList<Overtaken>{{targets({kSearch}), again.order, UnixMs(1000)}}));
+  RowEdit other_epoch = moves(1, targets({kSearch}));
+  other_epoch.order.epoch = Epoch(1);
+  apply(other_epoch, context, row);
+  EXPECT_TRUE(row->overtaken.empty());
+}
+
+// What an older version has left behind of a wait that is over does not count for the next one.
+TEST(Apply, TakesNoBeginOfAnEarlierWaitForThatOfThisOne) {
+  Context context = two_targets();
+  context.starvation_after = Milliseconds(500);
+  std::optional<Row> row;
+  apply(moves(3, targets({kSearch})), context, row);
+  row->overtaken.push_back({targets({kSearch}), order_of(1), UnixMs(900)});
+  EXPECT_EQ(row->overtaken_of(kSearch), nullptr);
+  apply(moves(4, targets({kSearch})), context, row);
+  EXPECT_EQ(row->overtaken, (RareList<Overtaken>{{targets({kSearch}), order_of(3), UnixMs(1000)}}));
+}
+
+TEST(Apply, NotesNoBeginOfAWaitWhereNothingStarves) {
+  const Context context = two_targets();
+  std::optional<Row> row;
+  apply(moves(3, targets({kSearch})), context, row);
+  apply(moves(4, targets({kSearch})), context, row);
+  EXPECT_TRUE(row->overtaken.empty());
 }
 
 }  // namespace

@@ -9,9 +9,11 @@ namespace {
 
 constexpr Milliseconds kStarvation{1'000};
 
+// Newer requests have come since.
 Row waiting(std::int64_t since, bool overdue = false) {
-  Row row = store::live(1, since + 500, overdue);
+  Row row = store::live(2, since + 500, overdue);
   row.since.push_back({TargetSet(1), UnixMs(since)});
+  row.overtaken.push_back({TargetSet(1), Order{Epoch(), Sequence::of_number(1), Revision()}, UnixMs(since)});
   return row;
 }
 
@@ -68,6 +70,17 @@ TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
   EXPECT_FALSE(longest[2].starving);
   EXPECT_EQ(longest[3].id.substr(0, 7), "newest-");
   EXPECT_EQ(survey_.found()->oldest, UnixMs(500));
+}
+
+TEST_F(SurveyTest, TakesNothingForStarvingWhosePipelineOnlyTakesItsTime) {
+  Row slow = waiting(1'000);
+  slow.overtaken.clear();
+  put("slow", slow);
+  slow.overtaken.push_back({TargetSet(1), slow.groups[0].order, UnixMs(900)});  // of an earlier wait
+  put("slow again", slow);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->starving, 0U);
 }
 
 TEST_F(SurveyTest, TakesNothingForStarvingThatIsServedWhileItWaits) {
