@@ -147,9 +147,11 @@ std::string timeline_text(const std::vector<runtime::PastEvent>& events, View vi
       input = text_in(source, "topic") + " " + number_text(source, "partition") + "@" + number_text(source, "offset");
     if (event.count > 1) input += ", the first at " + admin::time_text(event.since);
     const std::string times = event.count > 1 ? ", " + std::to_string(event.count) + " times" : "";
+    const std::string targets =
+        json.contains("targets") ? admin::names_text(member(json, "targets")) : text_in(json, "target");
     std::vector<std::string> cells = {
         admin::time_text(event.at),        what_happened(json) + times,          text_in(json, "reason"),
-        order_text(member(json, "order")), order_text(member(json, "expected")), text_in(json, "target"),
+        order_text(member(json, "order")), order_text(member(json, "expected")), targets,
         text_in(json, "version"),          text_in(json, "table_row"),           input};
     if (view == View::kWide)
       cells.insert(cells.end(),

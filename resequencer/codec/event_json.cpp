@@ -47,6 +47,13 @@ void decision_members(const Decision& decision, JsonWriter& json) {
   if (decision.table_row != TableRow::kNone) json.text("table_row", name_of(decision.table_row));
 }
 
+void targets_member(TargetSet targets, const TargetTable& table, JsonWriter& json) {
+  json.begin_list("targets");
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first())))
+    json.element(table.name(targets.first()));
+  json.end_list();
+}
+
 // version-trace-parent-flags in hexadecimal digits, of a length that every version so far has.
 bool is_traceparent(std::string_view text) {
   constexpr std::size_t kBytesMax = 128;
@@ -95,6 +102,7 @@ std::string_view event_json(const Event& event, const InputRecord* input, const 
   if (event.order) order_member("order", *event.order, context, json);
   if (event.expected) order_member("expected", *event.expected, context, json);
   if (event.target) json.text("target", context.targets->name(*event.target));
+  if (!event.targets.empty()) targets_member(event.targets, *context.targets, json);
   if (event.version) json.number_as_text("version", event.version->value());
   if (input != nullptr) {
     trace_members(*input, json);

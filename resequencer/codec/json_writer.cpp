@@ -54,6 +54,10 @@ void JsonWriter::begin(std::string_view name) {
 
 void JsonWriter::text(std::string_view name, std::string_view value) {
   begin(name);
+  quoted(value);
+}
+
+void JsonWriter::quoted(std::string_view value) {
   out_.push_back('"');
   for (const char c : value) {
     if (!escapes(c)) {
@@ -80,6 +84,20 @@ void JsonWriter::base64(std::string_view name, std::string_view bytes) {
 void JsonWriter::json(std::string_view name, std::string_view value) {
   begin(name);
   append(value);
+}
+
+void JsonWriter::begin_list(std::string_view name) {
+  begin(name);
+  out_.push_back('[');
+}
+
+void JsonWriter::element(std::string_view value) {
+  if (out_.back() != '[') out_.push_back(',');
+  quoted(value);
+}
+
+void JsonWriter::end_list() {
+  out_.push_back(']');
 }
 
 void JsonWriter::begin_object(std::string_view name) {

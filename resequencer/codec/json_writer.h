@@ -35,6 +35,9 @@ class JsonWriter {
     out_.push_back('"');
   }
 
+  void begin_list(std::string_view name);
+  void element(std::string_view value);  // REQUIRES: is_utf8(value)
+  void end_list();
   void begin_object(std::string_view name);
   void end_object();
 
@@ -43,6 +46,7 @@ class JsonWriter {
 
  private:
   void begin(std::string_view name);
+  void quoted(std::string_view value);
   void append(std::string_view text) { out_.insert(out_.end(), text.begin(), text.end()); }
   template <typename Number>
   void digits(Number value) {

@@ -321,6 +321,7 @@ bool Batch::fire_overdue(DocumentId id) {
   Event& event = body_->tell(kNoInput, {Outcome::kApplied, Reason::kNone, TableRow::kNone}, document.id);
   event.kind = EventKind::kOverdue;
   event.order = newest_known(document);
+  event.targets = overdue_targets(*document.now.row, body_->context.now);
   return true;
 }
 

@@ -39,6 +39,23 @@ bool below_barrier(const Row* row, const Order& order) {
   return row != nullptr && row->barrier.has_value() && order < *row->barrier;
 }
 
+TargetSet without_release_for(const Row& row, UnixMs now, Milliseconds least) {
+  TargetSet found;
+  row.each_without_release([&](TargetSet targets, UnixMs since) {
+    if (now.value() - since.value() >= least.value()) found |= targets;
+  });
+  return found & row.pending();
+}
+
+TargetSet overdue_targets(const Row& row, UnixMs now) {
+  if (!row.overdue) return {};
+  const auto longest = row.without_release_since();
+  if (!longest) return {};
+  // The time-out may have been another one when it was set.
+  return without_release_for(row, now,
+                             Milliseconds(std::max<std::int64_t>(row.deadline.value() - longest->value(), 1)));
+}
+
 const Order* last_release(const Row& row, TargetNumber t) {
   for (const Group& group : row.groups)
     if (group.served.contains(t)) return &group.order;

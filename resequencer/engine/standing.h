@@ -32,6 +32,13 @@ struct Standing {
 // o < barrier: a delete meant for all targets stands above it.
 [[nodiscard]] bool below_barrier(const Row* row, const Order& order);
 
+// Targets that wait and got nothing for at least so long.
+[[nodiscard]] TargetSet without_release_for(const Row& row, UnixMs now, Milliseconds least);
+
+// Of an overdue document, the targets that have got nothing for as long as it takes; others of it may wait since a
+// moment ago.
+[[nodiscard]] TargetSet overdue_targets(const Row& row, UnixMs now);
+
 // Order of the last release of t, null if there was none. Points into `row`.
 [[nodiscard]] const Order* last_release(const Row& row, TargetNumber t);
 

@@ -119,6 +119,7 @@ struct Event {
   std::optional<Order> expected;
   std::optional<TargetNumber> target;
   std::optional<Version> version;
+  TargetSet targets;  // kOverdue: those that wait and get nothing
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

@@ -101,7 +101,7 @@ function eventRow({ time, event, count: times, since }, index) {
   const outcome = { outcome: event.outcome, operation }[event.kind] ?? event.kind;
   const cells = [time, words(outcome) + (run ? `, ${count(times)} times` : ""),
                  event.reason ? words(event.reason) : "–", order(event.order), order(event.expected),
-                 event.target ?? "–", event.version ?? "–", event.table_row ?? "–",
+                 event.target ?? (list(event.targets).join(", ") || "–"), event.version ?? "–", event.table_row ?? "–",
                  input + (run ? `, the first at ${since}` : "")];
   return { key: String(index), cells: cells.map((cell) => visible(String(cell))) };
 }

@@ -6,6 +6,7 @@
 
 #include "codec/base64.h"
 #include "config/print.h"
+#include "engine/standing.h"
 #include "runtime/survey.h"
 #include "runtime/target_report.h"
 
@@ -189,7 +190,8 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
   object["documents"] = Json::array();
   for (const FoundDocument& one : answer.documents)
     object["documents"].push_back(admin::document_json(
-        one.id, one.row, {overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)}, context));
+        one.id, one.row, {engine::overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)},
+        context));
   if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
   return object;
 }

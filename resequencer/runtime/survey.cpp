@@ -3,41 +3,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/standing.h"
+
 namespace reseq::runtime {
-
-namespace {
-
-// That wait and got nothing for at least so long.
-TargetSet without_release_for(const Row& row, UnixMs now, Milliseconds least) {
-  TargetSet found;
-  row.each_without_release([&](TargetSet targets, UnixMs since) {
-    if (now.value() - since.value() >= least.value()) found |= targets;
-  });
-  return found & row.pending();
-}
-
-}  // namespace
 
 TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after) {
   TargetSet starving;
   if (row.overtaken.empty() || starvation_after <= Milliseconds()) return starving;
-  TargetSet left = without_release_for(row, now, starvation_after);
+  TargetSet left = engine::without_release_for(row, now, starvation_after);
   for (; !left.empty(); left = left.without(TargetSet::of(left.first())))
     if (row.overtaken_of(left.first()) != nullptr) starving |= TargetSet::of(left.first());
   return starving;
 }
 
-TargetSet overdue_targets(const Row& row, UnixMs now) {
-  const auto longest = row.without_release_since();
-  if (!row.overdue || !longest) return {};
-  // The time-out may have been another one when it was set.
-  return without_release_for(row, now,
-                             Milliseconds(std::max<std::int64_t>(row.deadline.value() - longest->value(), 1)));
-}
-
 void Survey::note_targets(const Row& row, UnixMs now) {
   const TargetSet pending = row.pending();
-  const TargetSet overdue = overdue_targets(row, now);
+  const TargetSet overdue = engine::overdue_targets(row, now);
   const auto found_for = [this](TargetNumber target) -> ForTarget& {
     if (so_far_.targets.size() <= target.value()) so_far_.targets.resize(target.value() + std::size_t{1});
     return so_far_.targets[target.value()];

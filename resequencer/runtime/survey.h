@@ -60,9 +60,6 @@ class Survey {
   Milliseconds next_at_;
 };
 
-// Of an overdue document, the targets that have got nothing for as long as it takes; others of it may wait since a
-// moment ago.
-[[nodiscard]] TargetSet overdue_targets(const Row& row, UnixMs now);
 // Targets that wait and got nothing for at least `starvation_after`, which 0 makes none, while newer requests came. Not
 // those that it serves, nor those whose pipeline only takes its time.
 [[nodiscard]] TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after);

@@ -118,7 +118,7 @@ std::string describe(const BatchRecord& batch) {
   std::ostringstream out;
   out << "batch at " << batch.now.value() << "\n";
   for (const Entry& entry : batch.entries) out << "    " << describe(entry) << "\n";
-  for (const std::size_t document : batch.overdue) out << "    overdue " << kIds[document] << "\n";
+  for (const auto& [document, targets] : batch.overdue) out << "    overdue " << kIds[document] << "\n";
   return out.str();
 }
 

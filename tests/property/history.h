@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/batch.h"
@@ -54,8 +55,8 @@ struct BatchRecord {
   PartitionState before;
   PartitionState after;
   std::vector<Entry> entries;
-  std::vector<std::size_t> timers;   // documents whose timer fired, in that order
-  std::vector<std::size_t> overdue;  // documents reported overdue
+  std::vector<std::size_t> timers;                         // documents whose timer fired, in that order
+  std::vector<std::pair<std::size_t, TargetSet>> overdue;  // documents reported overdue, and of them what targets
 };
 
 // A piece of work whose result the pipeline will never send.

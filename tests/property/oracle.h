@@ -89,6 +89,7 @@ class Oracle {
   void judge_forced(const Entry& entry, const SequenceResult& result, const Order& order);
 
   [[nodiscard]] bool waits_too_long(const Past& past) const;
+  [[nodiscard]] TargetSet targets_that_wait_too_long(const Past& past) const;
   void judge_timers(const BatchRecord& batch);
   void judge_rows(const Rows& rows);
   void judge_end(std::size_t document, const std::vector<LostWork>& lost);

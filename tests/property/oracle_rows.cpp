@@ -115,6 +115,11 @@ bool Oracle::waits_too_long(const Past& past) const {
   return batch_->now.value() - past.gets_nothing_since().value() >= kTimeoutMs;
 }
 
+TargetSet Oracle::targets_that_wait_too_long(const Past& past) const {
+  return those(past.with(Standing::kPending),
+               [&](TargetNumber t) { return batch_->now.value() - past.gets_nothing_since(t).value() >= kTimeoutMs; });
+}
+
 // A live document is reported overdue once for each time that a target of it waits and gets nothing for the time-out,
 // however often it is requested meanwhile.
 void Oracle::judge_timers(const BatchRecord& batch) {
@@ -126,9 +131,16 @@ void Oracle::judge_timers(const BatchRecord& batch) {
   std::size_t reported = 0;
   for (const std::size_t document : batch.timers) {
     const bool due = waits_too_long(pasts_[document]) && !reported_overdue_[document];
-    const bool said = std::find(batch.overdue.begin(), batch.overdue.end(), document) != batch.overdue.end();
+    const auto report = std::find_if(batch.overdue.begin(), batch.overdue.end(),
+                                     [&](const auto& one) { return one.first == document; });
+    const bool said = report != batch.overdue.end();
     require(due == said, std::string(kIds[document]) + ": overdue exactly when the time-out of a live row has passed");
-    if (said) reported_overdue_[document] = true;
+    if (said) {
+      reported_overdue_[document] = true;
+      require(
+          report->second == targets_that_wait_too_long(pasts_[document]),
+          std::string(kIds[document]) + ": overdue of the targets that got nothing for the time-out, and of no others");
+    }
     if (said) ++reported;
   }
   require(reported == batch.overdue.size(), "an overdue event without a timer");

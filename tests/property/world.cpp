@@ -167,7 +167,7 @@ void World::record_emission(const Emission& emission, BatchRecord& batch) {
 void World::record_event(const Event& event, BatchRecord& batch) {
   if (event.input == kNoInput) {
     if (event.kind != EventKind::kOverdue) return wrong("an event without an input that is no timer's");
-    batch.overdue.push_back(document_of(event.id));
+    batch.overdue.emplace_back(document_of(event.id), event.targets);
     return;
   }
   if (event.input.value() >= batch.entries.size()) return wrong("an event of an input that was not decided");

@@ -181,11 +181,11 @@ TEST(Why, TellsWhatBecameOfEachInput) {
       "table_row":"S6","order":{"epoch":0,"seq":"5","revision":"0"},"expected":{"epoch":0,"seq":"7","revision":"0"},
       "target":"search","source":{"topic":"shop.commands","partition":1,"offset":9}})")};
   const PastEvent overdue{UnixMs(2'000), Json::parse(R"({"kind":"overdue","id":"a",
-      "order":{"epoch":0,"seq":"7","revision":"0"}})")};
+      "order":{"epoch":0,"seq":"7","revision":"0"},"targets":["search","lake"]})")};
   EXPECT_EQ(timeline_text({stale, overdue}, View::kTable),
-            "TIME                      OUTCOME  REASON  ORDER  NEWEST  TARGET  VERSION  ROW  INPUT\n"
-            "1970-01-01T00:00:01.000Z  dropped  stale   5      7       search  -        S6   shop.commands 1@9\n"
-            "1970-01-01T00:00:02.000Z  overdue  -       7      -       -       -        -    -\n");
+            "TIME                      OUTCOME  REASON  ORDER  NEWEST  TARGET       VERSION  ROW  INPUT\n"
+            "1970-01-01T00:00:01.000Z  dropped  stale   5      7       search       -        S6   shop.commands 1@9\n"
+            "1970-01-01T00:00:02.000Z  overdue  -       7      -       search,lake  -        -    -\n");
 }
 
 TEST(Why, TellsARunOfInputsInOneLine) {

@@ -79,6 +79,9 @@ TEST(EventJson, OfATimerNamesNoInputAndNoOutcome) {
   Arena arena;
   const OutputRecord record = encode(event, nullptr, encode_context(), arena);
   EXPECT_EQ(*record.payload, R"({"kind":"overdue","id":"doc-1"})");
+  event.targets = TargetSet(3);
+  EXPECT_EQ(*encode(event, nullptr, encode_context(), arena).payload,
+            R"({"kind":"overdue","id":"doc-1","targets":["search","catalogue"]})");
 }
 
 TEST(EventJson, OfAResetHasAnEpochAndNoKey) {

@@ -193,6 +193,7 @@ TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
   EXPECT_EQ(events[0].kind, EventKind::kOverdue);
   EXPECT_EQ(events[0].id, "a");
   EXPECT_EQ(events[0].order, order_of(5));
+  EXPECT_EQ(events[0].targets, targets({kSearch, kCatalogue}));
   ASSERT_EQ(batch.changes().size(), 1U);
   EXPECT_EQ(batch.changes()[0].id, "a");
 }

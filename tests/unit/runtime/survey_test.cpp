@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/standing.h"
 #include "tests/unit/store/rows.h"
 
 namespace reseq::runtime {
@@ -44,10 +45,10 @@ TEST(OverdueTargets, AreThoseThatGotNothingForAsLongAsItTakes) {
   Row row = waiting(1'000, true);  // for half a second
   row.since.push_back({TargetSet(2), UnixMs(4'900)});
   row.groups.front().pending |= TargetSet(2);
-  EXPECT_EQ(overdue_targets(row, UnixMs(5'000)), TargetSet(1));
-  EXPECT_EQ(overdue_targets(row, UnixMs(5'400)), TargetSet(1) | TargetSet(2));
+  EXPECT_EQ(engine::overdue_targets(row, UnixMs(5'000)), TargetSet(1));
+  EXPECT_EQ(engine::overdue_targets(row, UnixMs(5'400)), TargetSet(1) | TargetSet(2));
   row.overdue = false;
-  EXPECT_TRUE(overdue_targets(row, UnixMs(5'400)).empty()) << "nobody was told";
+  EXPECT_TRUE(engine::overdue_targets(row, UnixMs(5'400)).empty()) << "nobody was told";
 }
 
 TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
