@@ -12,6 +12,10 @@ namespace {
 // More than a cluster of Kafka can have: what replies say comes from outside.
 constexpr std::int64_t kPartitionsMax = 10'000;
 
+bool is_parked(const Json& part) {
+  return member(part, "parked").is_object();
+}
+
 // An answer that says something stands above a refusal; of two the later generation, then the later position.
 bool is_better(const Json& one, const Json& other) {
   const bool says = !one.contains("refused");
@@ -67,10 +71,39 @@ bool Answers::all_asked() const {
   return answered >= number_in(replies_.begin()->second, "partitions_asked", INT64_MAX);
 }
 
+bool Answers::rest_is_parked() const {
+  if (replies_.empty()) return false;
+  std::int64_t settled = 0;
+  for (const auto& [partition, part] : partitions_) settled += part.contains("refused") && !is_parked(part) ? 0 : 1;
+  return settled >= number_in(replies_.begin()->second, "partitions_asked", INT64_MAX);
+}
+
+std::string Answers::parked() const {
+  std::string text;
+  for (const auto& [partition, part] : partitions_)
+    if (part.contains("refused") && is_parked(part)) text += (text.empty() ? "" : ", ") + std::to_string(partition);
+  return text;
+}
+
+std::string Answers::parked_why() const {
+  for (const auto& [partition, part] : partitions_)
+    if (part.contains("refused") && is_parked(part)) {
+      const Json parked = member(part, "parked");
+      return text_in(parked, "reason") + ": " + text_in(parked, "detail") + ": " + text_in(parked, "first_step", "");
+    }
+  return {};
+}
+
 Json Answers::parts() const {
   Json parts = Json::array();
   for (const auto& [partition, part] : partitions_) parts.push_back(part);
   return parts;
+}
+
+std::int64_t surveyed(const Answers& answers) {
+  return std::count_if(answers.partitions().begin(), answers.partitions().end(), [](const auto& one) {
+    return one.second.value("state", "") == "running" && member(one.second, "documents").contains("surveyed");
+  });
 }
 
 Json targets_of(const Answers& answers) {

@@ -28,6 +28,11 @@ class Answers {
   [[nodiscard]] bool complete() const;
   // The same for a request about documents, which may be about one partition alone.
   [[nodiscard]] bool all_asked() const;
+  // Nobody else will answer: those of the partitions asked that have not answered are parked.
+  [[nodiscard]] bool rest_is_parked() const;
+  // Those that could not answer because they are parked, as "0, 3"; and of one of them, why and what to do first.
+  [[nodiscard]] std::string parked() const;
+  [[nodiscard]] std::string parked_why() const;
   // All of partitions(), as an array.
   [[nodiscard]] Json parts() const;
   // Partitions that nobody has answered for, or not as it should be (all of them, without `is_fit`), as "1, 3"; "all"
@@ -42,6 +47,9 @@ class Answers {
   std::int64_t total_ = 0;
   std::optional<std::string> refused_;
 };
+
+// Partitions whose documents are counted by target; the others are parked, or taken over.
+[[nodiscard]] std::int64_t surveyed(const Answers& answers);
 
 // What they tell of each target, of all instances: an array of {"target", "waiting", "overdue", "oldest_waits_since",
 // "released", "per_s", "quiet_ms"}; of those, what nobody tells is absent.

@@ -37,6 +37,9 @@ constexpr std::size_t kLettersShown = 3;  // of a document
 Error nobody(const Answers& answers) {
   if (answers.total() == 0)
     return {ErrorClass::kTimeout, 0, "no instance answers: is one running, and may it read the admin topic?"};
+  if (!answers.parked().empty())
+    return {ErrorClass::kTimeout, 0,
+            "not answered for partitions " + answers.lacking() + ", " + why_unanswered(answers)};
   return {ErrorClass::kTimeout, 0,
           "not answered for partitions " + answers.lacking() +
               ": they are being taken over, or no instance has them; ask again"};
@@ -63,9 +66,8 @@ Error unknown(const std::string& id, const Answers& answers) {
   return {ErrorClass::kInvalid, 0, "document " + log::outside(id) + " is not known: " + why_unknown(answers)};
 }
 
-Error unowned() {
-  return {ErrorClass::kTimeout, 0,
-          "nobody answers for the partition of this document: it is being taken over, or no instance runs"};
+Error unowned(const Answers& answers) {
+  return {ErrorClass::kTimeout, 0, "nobody answers for the partition of this document: " + why_unanswered(answers)};
 }
 
 // What was found so far, of all partitions.
@@ -177,7 +179,7 @@ Result<> describe(const config::Settings& settings, const std::string& id, const
     if (options.view != View::kJson) std::fputs(document_text(part, document).c_str(), stdout);
   });
   if (found) return Done{};
-  if (!all_asked(answers)) return unowned();
+  if (!all_asked(answers)) return unowned(answers);
   Error error = unknown(id, answers);
   error.message += "; or its requests are dead letters, which `why` names";
   return error;
@@ -196,7 +198,7 @@ Result<> why(const config::Settings& settings, const std::string& id, const WhyO
   found.events = std::move(events).value();
   look_at_letters(application, id, wanted, found);
   options.view == View::kJson ? print_found_json(found) : print_found(found, options.view, application.settings);
-  if (!all_asked(found.answers)) return unowned();
+  if (!all_asked(found.answers)) return unowned(found.answers);
   const bool known = for_each_document(found.answers, [](const Json&, const Json&) {});
   if (known || !found.events.events.empty() || !found.letters.empty()) return Done{};
   return unknown(id, found.answers);

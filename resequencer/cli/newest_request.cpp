@@ -87,7 +87,8 @@ Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind k
       return newest_in(partition, part, document, kind);
     }
   if (!all_asked(answers))
-    return Error{ErrorClass::kTimeout, 0, "nobody answers for the partition of " + log::one_line(id)};
+    return Error{ErrorClass::kTimeout, 0,
+                 "nobody answers for the partition of " + log::one_line(id) + ": " + why_unanswered(answers)};
   return invalid(log::one_line(id) + " is not known: " + why_unknown(answers));
 }
 

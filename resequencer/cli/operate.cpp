@@ -168,7 +168,8 @@ class Operation {
       return Error{
           ErrorClass::kTimeout, 0,
           name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
-              (options_.dry_run ? ": it changes nothing, whenever it is decided; is an instance running?"
+              (options_.dry_run ? ": it changes nothing, whenever it is decided; `resequencer stats` says whether an "
+                                  "instance runs and has them, and which are parked"
                                 : ": it happens when an instance has them; the events topic will tell. Doing it again "
                                   "is harmless")};
     std::string refused;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "kafka/error_questions.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
@@ -34,6 +35,12 @@ bool is_refused(const Json& part) {
   return part.contains("refused");
 }
 
+std::string why_unanswered(const Answers& answers) {
+  const std::string parked = answers.parked();
+  if (parked.empty()) return "being taken over, or no instance runs";
+  return "parked: " + parked + " (" + log::one_line(answers.parked_why()) + ")";
+}
+
 std::string why_unknown(const Answers& answers) {
   for (const auto& [partition, part] : answers.partitions())
     if (part.contains("paused"))
@@ -53,7 +60,8 @@ Result<std::unique_ptr<Session>> Session::open(const config::Settings& settings,
 }
 
 Result<> Session::collect(const admin::Query& query, Answers& answers, const HasAll& has_all) {
-  return asker_.collect(query, answers, options_.timeout, has_all);
+  return asker_.collect(query, answers, options_.timeout,
+                        [&](const Answers& so_far) { return has_all(so_far) || so_far.rest_is_parked(); });
 }
 
 Result<> Session::collect_instances(const admin::Query& query, Answers& answers) {

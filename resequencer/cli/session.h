@@ -22,6 +22,9 @@ using HasAll = admin::Asker::HasAll;
 // This partition could not answer.
 [[nodiscard]] bool is_refused(const admin::Json& part);
 
+// Why those that have not answered did not, for a person: parked, or nobody has them.
+[[nodiscard]] std::string why_unanswered(const Answers& answers);
+
 // Why a document may be unknown to all that have answered.
 [[nodiscard]] std::string why_unknown(const Answers& answers);
 

@@ -185,7 +185,10 @@ std::string target_stats_text(const admin::Answers& answers) {
                text_in(one, "oldest_waits_since"), rate_text(one, "per_s"),
                number_in(one, "released") == 0 ? "-" : std::to_string(quiet / 1000) + " s ago"});
   }
-  return table.text();
+  const std::int64_t counted = admin::surveyed(answers);
+  if (counted >= answers.total()) return table.text();
+  return table.text() + "What waits is counted in " + std::to_string(counted) + " of " +
+         std::to_string(answers.total()) + " partitions: the others do not run, or have not been looked through yet.\n";
 }
 
 std::string topology_text(const admin::Answers& answers, View view) {

@@ -21,14 +21,17 @@ function showChip(text, kind) {
   chip.className = `chip ${kind}`;
 }
 
-function showVerdict(lines) {
+// `counted`: what there is of dead letters is known; it takes a moment after the page was opened.
+function showVerdict(lines, counted) {
   const element = document.getElementById("verdict");
-  const key = JSON.stringify(lines);
+  const key = JSON.stringify([lines, counted]);
   if (element.dataset.shown === key) return;
   element.dataset.shown = key;
-  const worst = lines.some((line) => line.bad) ? "bad" : lines.length > 0 ? "busy" : "good";
+  const worst = lines.some((line) => line.bad) ? "bad" : lines.length > 0 || !counted ? "busy" : "good";
   element.className = `verdict ${worst}`;
-  const texts = lines.length > 0 ? lines : [{ text: "Nothing is wrong: all partitions run, no document is overdue." }];
+  const texts = lines.length > 0 ? lines : [{ text: counted
+    ? "Nothing is wrong: all partitions run, no document is overdue."
+    : "All partitions run, no document is overdue. Dead letters are being counted." }];
   element.replaceChildren(...texts.map(({ text }) => make("p", {}, text)));
 }
 
@@ -39,7 +42,7 @@ function showPicture(picture) {
   document.title = `${application} · resequencer`;
   write(document.getElementById("as-of"), `as of ${clock(timeOf(picture.time))} UTC, told by instance ` +
                                           visible(String(picture.instance)));
-  showVerdict(overview.show(picture));
+  showVerdict(overview.show(picture), picture.letters !== undefined);
   waiting.show(picture);
   showChip("live", "good");
   document.body.classList.remove("stale");
@@ -52,7 +55,7 @@ function showLost(why) {
   const since = stream.heardAt === null
     ? "Nothing was heard yet."
     : `What is shown is ${age(Math.floor((Date.now() - stream.heardAt) / 5000) * 5000)} old.`;
-  showVerdict([{ bad: true, text: `${why} ${since} Trying again.` }]);
+  showVerdict([{ bad: true, text: `${why} ${since} Trying again.` }], false);
 }
 
 function listen() {

@@ -29,7 +29,9 @@ Json partition_json(const PartitionReport& partition) {
   if (partition.position) object["changelog_position"] = partition.position->value();
   if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
   if (partition.state.paused) object["paused"] = true;
-  if (!partition.parked.empty()) object["parked"] = {{"reason", partition.parked}, {"detail", partition.detail}};
+  if (!partition.parked.empty())
+    object["parked"] = {
+        {"reason", partition.parked}, {"detail", partition.detail}, {"first_step", partition.first_step}};
   return object;
 }
 
@@ -155,6 +157,7 @@ Json stats_json(const PartitionReport& partition, const Application& application
                          {"position", partition.restore->position.value()},
                          {"target", partition.restore->target.value()}};
   object["rows_not_on_disk"] = partition.dirty_rows;
+  if (!partition.checkpoint_error.empty()) object["checkpoint_error"] = partition.checkpoint_error;
   if (partition.disk)
     object["disk"] = {{"file_bytes", partition.disk->file_bytes}, {"free_bytes", partition.disk->free_bytes}};
   object["last_version"] = std::to_string(partition.state.last.value());

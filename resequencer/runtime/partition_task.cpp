@@ -189,8 +189,10 @@ Result<std::size_t> PartitionTask::checkpoint() {
   const Milliseconds begin = clock_.steady();
   if (const auto written = store_->write_checkpoint(); !written) {
     checkpoint_retry_at_ = Milliseconds(clock_.steady().value() + kAfterFailedCheckpoint.value());
+    checkpoint_error_ = written.error().message;
     return written.error();
   }
+  checkpoint_error_.clear();
   checkpointed_at_ = clock_.steady();
   const store::Checkpoint checkpoint = *store_->checkpointed();
   const std::int64_t ms = checkpointed_at_.value() - begin.value();

@@ -127,6 +127,8 @@ class PartitionTask {
   [[nodiscard]] Partition partition() const { return partition_; }
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] const std::string& parked_reason() const { return parked_reason_; }
+  // Why the last checkpoint failed; empty: it did not.
+  [[nodiscard]] const std::string& checkpoint_error() const { return checkpoint_error_; }
   [[nodiscard]] Parked parked() const { return parked_; }  // REQUIRES: kParked
   [[nodiscard]] bool has_store() const { return store_ != nullptr; }
   // What became of its inputs since this worker has it.
@@ -239,6 +241,7 @@ class PartitionTask {
   Milliseconds started_at_;
   Milliseconds checkpointed_at_;
   Milliseconds checkpoint_retry_at_;  // not before: the last one failed
+  std::string checkpoint_error_;      // and why
   Milliseconds step_retry_at_;        // of a takeover, likewise
   unsigned unanswered_ = 0;           // in a row
 

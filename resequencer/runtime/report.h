@@ -62,6 +62,8 @@ struct PartitionReport {
   Phase phase = Phase::kOpen;
   std::string parked;  // the reason by name; empty = it is not
   std::string detail;  // of it
+  std::string first_step;
+  std::string checkpoint_error;  // of the last one, which failed; empty = it did not
   std::uint64_t live = 0;
   std::uint64_t watermarks = 0;
   std::uint64_t generation = 0;

@@ -28,7 +28,9 @@ constexpr std::array<ParkedWords, static_cast<std::size_t>(Parked::kCount)> kPar
      "find out who replaced the topic; stop all instances, then name that input to `resequencer seek`: begin reads all "
      "of it, standing goes on behind its old position"},
     {"topic_grew", "keys moved away from their rows: begin anew with the new number of partitions"},
-    {"keeps_aborting", "remove what the detail names, then restart this process"},
+    {"keeps_aborting",
+     "run `resequencer check`; remove what it or the detail names (a record too large, a topic that refuses), then "
+     "restart this process"},
     {"identity", "correct the configuration as the detail says"},
     {"target_missing", "add the target that the detail names"},
     {"too_many_targets", "remove targets that were never used, or begin anew"},

@@ -112,6 +112,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   if (task.phase() == Phase::kParked) {
     report.parked = name_of(task.parked());
     report.detail = task.parked_reason();
+    report.first_step = first_step(task.parked());
   }
   if (restorer_ && restorer_->restoring(task.partition())) report.restore = restorer_->progress(task.partition());
   if (task.phase() == Phase::kRunning)
@@ -127,6 +128,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
         input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
     }
   if (!task.has_store()) return report;
+  report.checkpoint_error = task.checkpoint_error();
   const store::PartitionStore& store = task.store();
   report.live = store.summary().live_rows;
   report.watermarks = store.summary().watermarks;

@@ -347,23 +347,28 @@ TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
         part(1, { inputs: { commands: { decided: 1, lag: 5, stalled_ms: 65000 } } }),
         part(2, { documents: { live: 3, completed: 0, overdue: 2, starving: 1, only_older_requests: 49 } }),
         part(5, { paused: true, documents: { live: 0, completed: 9, only_older_requests: 1 } }),
-        part(3, { state: 'parked', parked: { reason: 'keeps_aborting', detail: `a${String.fromCharCode(0x202e)}b` } })],
+        part(3, { state: 'parked', parked: { reason: 'keeps_aborting', detail: `a${String.fromCharCode(0x202e)}b`, first_step: 'do c' },
+                  checkpoint_error: 'no space' })],
     };
     const memory = new Memory();
     memory.take(picture, now);
     return troubles(picture, memory, now).map(({ bad, text }) => (bad ? 'bad ' : '') + text);
   })())js";
-  EXPECT_EQ(browser().evaluate(told),
-            json::array(
-                {"bad Partition 3 is parked: keeps aborting: a\\u202eb", "bad No instance answers for 1 partition: 4",
-                 "Partition 5 is paused by an operator and decides nothing: resequencer resume --partition 5",
-                 "Partition 0 is being taken over: restore: 25 %, 150 offsets left",
-                 "Reading commands of partition 1 stands still since 03:03:00: a transaction is open there",
-                 "2 documents overdue: resequencer list --state overdue names them",
-                 "1 document starving: resequencer list --state starving names them",
-                 "50 documents got only requests that are older than the newest one: if a producer's counter has "
-                 "started again, it has to raise reseq-epoch, or resequencer reset does",
-                 "search: no result for 1 min 10 s, and 3 documents wait, the first for 2 min: look at your workers"}));
+  EXPECT_EQ(
+      browser().evaluate(told),
+      json::array(
+          {"bad Partition 3 is parked: keeps aborting: a\\u202eb: do c",
+           "bad The copy of partition 3 cannot be written to disk: no space. Nothing is lost; a restart reads more "
+           "of the changelog",
+           "bad No instance answers for 1 partition: 4",
+           "Partition 5 is paused by an operator and decides nothing: resequencer resume --partition 5",
+           "Partition 0 is being taken over: restore: 25 %, 150 offsets left",
+           "Reading commands of partition 1 stands still since 03:03:00: a transaction is open there",
+           "2 documents overdue: resequencer list --state overdue names them",
+           "1 document starving: resequencer list --state starving names them",
+           "50 documents got only requests that are older than the newest one: if a producer's counter has "
+           "started again, it has to raise reseq-epoch, or resequencer reset does",
+           "search: no result for 1 min 10 s, and 3 documents wait, the first for 2 min: look at your workers"}));
 }
 
 TEST_F(Page, IsForThisHostAndForAFewAtATime) {

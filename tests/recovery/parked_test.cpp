@@ -204,6 +204,10 @@ TEST_F(ParkedTest, APartitionWhoseTransactionsAlwaysAbortIsFound) {
   shop.send("requests", id(0), {{"reseq-seq", "2"}}, "2");
   shop.send("commands", id(0), {{"reseq-command", "sequence"}, {"reseq-seq", "2"}}, large);
   expect_says(0, "parked reason=keeps_aborting");
+  const Ran asked = shop.run({"describe", id(0)});
+  EXPECT_EQ(asked.code, EX_UNAVAILABLE);
+  EXPECT_THAT(asked.last_line, testing::AllOf(testing::HasSubstr("parked: 0 (keeps_aborting: "),
+                                              testing::HasSubstr("resequencer check")));
   stop();
   tools.configure_topic(output, "max.message.bytes=1048588");
   start();

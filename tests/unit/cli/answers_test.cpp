@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/session.h"
 #include "cli/show.h"
 #include "cli/why.h"
 
@@ -41,6 +42,7 @@ TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
 TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
   const auto waiting = [](int partition, int generation, int count, const char* since) {
     Json one = part(partition, generation);
+    one["state"] = "running";
     one["documents"] = {
         {"surveyed", "2026-01-02T03:04:05Z"},
         {"by_target", {{"search", {{"waiting", count}, {"overdue", 1}, {"oldest_waits_since", since}}}}}};
@@ -72,6 +74,14 @@ TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
             "TARGET     WAITING  OVERDUE  OLDEST SINCE          RELEASED/S  LAST RELEASE\n"
             "search     9        2        2026-01-02T02:00:00Z  3.0         7 s ago\n"
             "catalogue  0        0        -                     3.0         -\n");
+
+  Json parked = waiting(1, 2, 5, "2026-01-02T02:00:00Z");
+  parked["state"] = "parked";
+  parked["documents"].erase("by_target");
+  answers.add(reply("1", Json::array({parked})));
+  EXPECT_THAT(target_stats_text(answers),
+              testing::EndsWith("\nWhat waits is counted in 1 of 2 partitions: the others do not run, or have not been "
+                                "looked through yet.\n"));
 }
 
 TEST(Answers, TakeTheLaterOwnerOfAPartitionWhicheverCameFirst) {
@@ -94,6 +104,24 @@ TEST(Answers, DoNotTakeARefusalForAnAnswer) {
   EXPECT_EQ(answers.lacking(), "0");
   answers.add(reply("2", Json::array({part(0, 2)})));
   EXPECT_TRUE(answers.complete());
+}
+
+TEST(Answers, AreWaitedForNoLongerWhenWhatIsLackingIsParked) {
+  Json refused = part(0, 3);
+  refused["refused"] = {{"reason", "not_ready"}, {"detail", ""}};
+  Json whole = reply("1", Json::array({refused, part(1, 1)}));
+  whole["partitions_asked"] = 2;
+  Answers answers;
+  answers.add(whole);
+  EXPECT_FALSE(answers.rest_is_parked()) << "it is being taken over";
+  EXPECT_EQ(why_unanswered(answers), "being taken over, or no instance runs");
+  whole["partitions"][0]["parked"] = {
+      {"reason", "input_replaced"}, {"detail", "offset 7 \x1B"}, {"first_step", "find out who did it"}};
+  whole["partitions"][0]["generation"] = 4;
+  answers.add(whole);
+  EXPECT_TRUE(answers.rest_is_parked());
+  EXPECT_FALSE(answers.all_asked());
+  EXPECT_EQ(why_unanswered(answers), "parked: 0 (input_replaced: offset 7 \\x1b: find out who did it)");
 }
 
 TEST(Answers, KeepWhyTheWholeRequestWasRefused) {
