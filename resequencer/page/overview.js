@@ -103,8 +103,8 @@ export function troubles(picture, memory, now) {
                                   (part.parked.first_step ? `: ${visible(String(part.parked.first_step))}` : "") });
   for (const part of parts.filter((one) => one.checkpoint_error))
     found.push({ bad: true, text: `The copy of partition ${part.partition} cannot be written to disk: ` +
-                                  `${visible(String(part.checkpoint_error))}. Nothing is lost; a restart reads more of ` +
-                                  "the changelog" });
+                                  `${visible(String(part.checkpoint_error))}. Nothing is lost; a restart reads more ` +
+                                  "of the changelog" });
   const away = picture.brokers_away;
   if (away)
     found.push({ bad: true, text: `Waits for brokers since ${clock(timeOf(away.since))}, nothing is decided until ` +

@@ -6,10 +6,10 @@
 //   consumers, otherwise     4                  4
 //
 // Two processes with one name fence each other in turns, every other second, and the one that came last goes on. A
-// newcomer is who came within kSettledAfter before the fight began; a fight goes on while less than kQuiet passes between
-// two times that this process is fenced, and what a newcomer has survived no longer counts in the next one. One time
-// proves nothing: a leftover of ourselves is fenced as well, and so is a member that has no rival when answers to its
-// joins are lost.
+// newcomer is who came within kSettledAfter before the fight began; a fight goes on while less than kQuiet passes
+// between two times that this process is fenced, and what a newcomer has survived no longer counts in the next one.
+// One time proves nothing: a leftover of ourselves is fenced as well, and so is a member that has no rival when answers
+// to its joins are lost.
 // Thread rule: one thread.
 #pragma once
 

@@ -45,8 +45,8 @@ TEST(Downtime, MakesOverdueOnlyWhatTheLogDoesNotAnswer) {
   EXPECT_THAT(shop.dead_letters(), IsEmpty());
 }
 
-// An hour without a result is told of. A document that changes faster than the pipeline works is served by then, and gets
-// nothing from before it began to wait; one whose pipeline only takes its time gets its newest result alone.
+// An hour without a result is told of. A document that changes faster than the pipeline works is served by then, and
+// gets nothing from before it began to wait; one whose pipeline only takes its time gets its newest result alone.
 TEST(Defaults, TellOfALostResultAndServeADocumentThatNeverRests) {
   Shop shop("[[target]]\nname = \"search\"\n");
   shop.start(1, two_hours_ago());

@@ -347,8 +347,8 @@ TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
         part(1, { inputs: { commands: { decided: 1, lag: 5, stalled_ms: 65000 } } }),
         part(2, { documents: { live: 3, completed: 0, overdue: 2, starving: 1, only_older_requests: 49 } }),
         part(5, { paused: true, documents: { live: 0, completed: 9, only_older_requests: 1 } }),
-        part(3, { state: 'parked', parked: { reason: 'keeps_aborting', detail: `a${String.fromCharCode(0x202e)}b`, first_step: 'do c' },
-                  checkpoint_error: 'no space' })],
+        part(3, { state: 'parked', checkpoint_error: 'no space', parked: { reason: 'keeps_aborting',
+                  detail: `a${String.fromCharCode(0x202e)}b`, first_step: 'do c' } })],
     };
     const memory = new Memory();
     memory.take(picture, now);
