@@ -31,7 +31,7 @@ struct ListOptions {
 // is printed all the same. kInvalid: the id is unknown (describe), or the request was refused.
 Result<> describe(const config::Settings& settings, const std::string& id, const AskOptions& options);
 struct WhyOptions {
-  std::int64_t last = 20;  // so many events, the newest; a run of inputs dropped for one reason counts once
+  std::int64_t last = 20;  // so many lines, the newest; a run of dropped inputs is one
   bool all = false;        // however many there are, and however long it takes
 };
 // Where the document stands, its dead letters, and what became of its inputs as far as the events topic tells.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "codec/hash.h"
-#include "runtime/event_history.h"
 #include "runtime/letters.h"
 
 namespace reseq::runtime {
@@ -32,25 +31,6 @@ TEST(NewestFirst, ReadsAsMuchAgainAsLongAsItFitsIntoHalfOfWhatIsLeft) {
 TEST(NewestFirst, ReadsAllWithoutALimitInPiecesThatEnd) {
   EXPECT_EQ(next_piece(10'000, milliseconds(60'000), Milliseconds(0)), 10'000);
   EXPECT_EQ(next_piece(50'000'000, milliseconds(60'000), Milliseconds(0)), 1'000'000);
-}
-
-TEST(EventHistory, MakesOneRunOfInputsDroppedOneAfterTheOtherForOneReason) {
-  const auto event = [](const char* outcome, const char* reason) {
-    return Json{{"kind", "outcome"}, {"outcome", outcome}, {"reason", reason}};
-  };
-  std::deque<PastEvent> newest_first;
-  put_in_front(newest_first, UnixMs(1), event("dropped", "superseded"));
-  put_in_front(newest_first, UnixMs(2), event("dropped", "superseded"));
-  put_in_front(newest_first, UnixMs(3), event("dropped", "superseded"));
-  put_in_front(newest_first, UnixMs(4), event("dropped", "stale"));
-  put_in_front(newest_first, UnixMs(5), event("dead_lettered", "misrouted"));
-  put_in_front(newest_first, UnixMs(6), event("dead_lettered", "misrouted"));
-  ASSERT_EQ(newest_first.size(), 4U);
-  EXPECT_EQ(newest_first[3].count, 3);
-  EXPECT_EQ(newest_first[3].at, UnixMs(3));
-  EXPECT_EQ(newest_first[3].since, UnixMs(1));
-  EXPECT_EQ(event_json(newest_first[3])["since"], "1970-01-01T00:00:00.001Z");
-  EXPECT_FALSE(event_json(newest_first[2]).contains("count"));
 }
 
 TEST(Letters, AreCountedByReasonTheMostFrequentFirst) {

@@ -1,0 +1,84 @@
+#include "runtime/event_lines.h"
+
+#include <utility>
+
+#include "admin/json_text.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+using admin::Json;
+using admin::text_in;
+
+std::string kind_of(const Json& event) {
+  if (text_in(event, "kind") != "outcome" || text_in(event, "outcome") != "dropped") return "";
+  std::string kind;
+  for (const char* name : {"reason", "table_row", "target"}) kind += text_in(event, name) + "\n";
+  return kind + text_in(admin::member(event, "source"), "topic");
+}
+
+// The run of that kind, from the end of the lines on where the next one is put; `end`: there is none.
+template <typename Iterator>
+Iterator run_of(const std::string& kind, Iterator begin, Iterator end) {
+  if (kind.empty()) return end;
+  Iterator line = begin;
+  for (std::size_t i = 0; i < kKindsMax && line != end && !line->kind.empty(); ++i, ++line)
+    if (line->kind == kind) return line;
+  return end;
+}
+
+// How many of the oldest lines older events may still belong to.
+std::size_t open_runs(const std::vector<PastEvent>& lines) {
+  std::size_t open = 0;
+  while (open < lines.size() && open < kKindsMax && !lines[lines.size() - 1 - open].kind.empty()) ++open;
+  return open;
+}
+
+}  // namespace
+
+Json event_json(const PastEvent& event) {
+  Json json = {{"time", admin::time_text(event.at)}, {"event", event.json}};
+  if (event.count > 1) {
+    json["count"] = event.count;
+    json["since"] = admin::time_text(event.since);
+  }
+  return json;
+}
+
+void EventLines::add(UnixMs at, Json event) {
+  PastEvent line{.at = at, .json = std::move(event)};
+  line.kind = kind_of(line.json);
+  if (const auto run = run_of(line.kind, piece_.begin(), piece_.end()); run != piece_.end()) {
+    line.count += run->count;
+    line.since = run->since;
+    piece_.erase(run);
+  }
+  piece_.push_front(std::move(line));
+  // The newest of a piece may belong to runs that there are already, so that many are held beyond what is wanted.
+  if (piece_.size() > lines_max_ + kKindsMax) piece_.pop_back(), more_ = true;
+}
+
+bool EventLines::end_piece() {
+  for (PastEvent& older : piece_) {
+    const auto run = run_of(older.kind, lines_.rbegin(), lines_.rend());
+    if (run == lines_.rend()) {
+      lines_.push_back(std::move(older));
+      continue;
+    }
+    run->count += older.count;
+    run->since = older.since;
+  }
+  piece_.clear();
+  return lines_.size() > lines_max_ && lines_.size() - open_runs(lines_) >= lines_max_;
+}
+
+std::vector<PastEvent> EventLines::take() {
+  if (lines_.size() > lines_max_) {
+    lines_.resize(lines_max_);
+    more_ = true;
+  }
+  return std::exchange(lines_, {});
+}
+
+}  // namespace reseq::runtime
