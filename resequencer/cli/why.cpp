@@ -59,6 +59,14 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
   return text + (last.empty() ? ", has got nothing yet" : ", has " + last);
 }
 
+// Something newer was known when it came. Not so in the other rows: what is superseded there was the newest, until a
+// newer one came in the same batch.
+bool was_older(const Json& event) {
+  const std::string reason = text_in(event, "reason");
+  const std::string row = text_in(event, "table_row");
+  return (reason == "superseded" || reason == "epoch_behind") && (row == "R0" || row == "R4");
+}
+
 // One word, with the operation if it was one.
 std::string what_happened(const Json& event) {
   std::string kind = text_in(event, "kind");
@@ -100,9 +108,8 @@ std::string older_text(const Json& part, const Json& document, const std::vector
   std::string last;
   for (const PastEvent& event : events) {
     const Json source = member(event.json, "source");
-    const std::string row = text_in(event.json, "table_row");
-    const bool is_older = text_in(event.json, "reason") == "superseded" && (row == "R0" || row == "R4");
-    if (!is_older || text_in(source, "topic") != requests || member(source, "partition") != member(part, "partition") ||
+    if (!was_older(event.json) || text_in(source, "topic") != requests ||
+        member(source, "partition") != member(part, "partition") ||
         (newest.is_object() && number_in(source, "offset") < number_in(newest, "offset")))
       continue;
     count += event.count;

@@ -15,7 +15,7 @@ namespace reseq::cli {
 // One line per target. `part`: of the partition that has the document.
 [[nodiscard]] std::string standing_text(const admin::Json& part, const admin::Json& document);
 // Whether requests came behind the newest one and were older than it, and what that may mean; empty: none did.
-// `events`: of the document.
+// `events`: of the document, no run of which is both from before its newest request and from behind it.
 [[nodiscard]] std::string older_text(const admin::Json& part, const admin::Json& document,
                                      const std::vector<runtime::PastEvent>& events, const std::string& requests);
 // One line per dead letter, as runtime::letter_json() gives them. `others`: older ones that are not among them.

@@ -6,16 +6,16 @@
 
 namespace reseq::runtime {
 
-Result<EventHistory> read_events_of(const Application& application, const std::string& id, const HistoryLimits& limits,
-                                    const GoOn& go_on) {
-  EventLines lines(limits.events_max);
+Result<EventHistory> read_events_of(const Application& application, const HistoryOf& document,
+                                    const HistoryLimits& limits, const GoOn& go_on) {
+  EventLines lines(limits.events_max, document.newest);
   const auto visit = [&](const kafka::Record& record) {
     admin::Json json = admin::parse_object(record.payload.value_or(""));
     if (!json.is_discarded()) lines.add(record.timestamp, std::move(json));
   };
   const auto enough = [&] { return lines.end_piece(); };
-  auto unread =
-      read_newest_first(application, application.settings.topic_events, id, {visit, enough, go_on}, limits.time_max);
+  auto unread = read_newest_first(application, application.settings.topic_events, document.id, {visit, enough, go_on},
+                                  limits.time_max);
   if (!unread) return unread.error();
   EventHistory found;
   found.unread = unread.value();

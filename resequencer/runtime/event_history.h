@@ -23,8 +23,13 @@ struct HistoryLimits {
   Milliseconds time_max{500};   // of reading; to connect comes on top
 };
 
+struct HistoryOf {
+  std::string id;
+  std::vector<RequestPlace> newest;  // requests; see EventLines
+};
+
 // Errors as of a log that is read: kInvalid: there is no such topic, or it may not be read.
-[[nodiscard]] Result<EventHistory> read_events_of(const Application& application, const std::string& id,
+[[nodiscard]] Result<EventHistory> read_events_of(const Application& application, const HistoryOf& document,
                                                   const HistoryLimits& limits, const GoOn& go_on);
 
 }  // namespace reseq::runtime

@@ -1,5 +1,6 @@
 #include "runtime/event_lines.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "admin/json_text.h"
@@ -9,13 +10,25 @@ namespace reseq::runtime {
 namespace {
 
 using admin::Json;
+using admin::member;
+using admin::number_in;
 using admin::text_in;
 
-std::string kind_of(const Json& event) {
+bool is_behind(const Json& source, const std::vector<RequestPlace>& newest) {
+  const std::string topic = text_in(source, "topic");
+  const Partition partition(static_cast<std::int32_t>(number_in(source, "partition", -1)));
+  const Offset offset(number_in(source, "offset", -1));
+  return std::any_of(newest.begin(), newest.end(), [&](const RequestPlace& place) {
+    return place.topic == topic && place.partition == partition && offset >= place.offset;
+  });
+}
+
+std::string kind_of(const Json& event, const std::vector<RequestPlace>& newest) {
   if (text_in(event, "kind") != "outcome" || text_in(event, "outcome") != "dropped") return "";
   std::string kind;
   for (const char* name : {"reason", "table_row", "target"}) kind += text_in(event, name) + "\n";
-  return kind + text_in(admin::member(event, "source"), "topic");
+  const Json source = member(event, "source");
+  return kind + text_in(source, "topic") + (is_behind(source, newest) ? "\nbehind" : "");
 }
 
 // The run of that kind, from the end of the lines on where the next one is put; `end`: there is none.
@@ -37,6 +50,18 @@ std::size_t open_runs(const std::vector<PastEvent>& lines) {
 
 }  // namespace
 
+std::vector<RequestPlace> newest_requests(const Json& parts, const std::string& topic) {
+  std::vector<RequestPlace> newest;
+  for (const Json& part : parts)
+    for (const Json& document : member(part, "documents")) {
+      const Json request = member(document, "request");
+      if (!request.is_object()) continue;
+      const Partition partition(static_cast<std::int32_t>(number_in(part, "partition")));
+      newest.push_back({topic, partition, Offset(number_in(request, "offset"))});
+    }
+  return newest;
+}
+
 Json event_json(const PastEvent& event) {
   Json json = {{"time", admin::time_text(event.at)}, {"event", event.json}};
   if (event.count > 1) {
@@ -48,7 +73,7 @@ Json event_json(const PastEvent& event) {
 
 void EventLines::add(UnixMs at, Json event) {
   PastEvent line{.at = at, .json = std::move(event)};
-  line.kind = kind_of(line.json);
+  line.kind = kind_of(line.json, newest_);
   if (const auto run = run_of(line.kind, piece_.begin(), piece_.end()); run != piece_.end()) {
     line.count += run->count;
     line.since = run->since;

@@ -3,12 +3,14 @@
 // Invariant: of a kind are only inputs that agree in reason, row of the decision tables, target and topic, so that
 // these columns are true of each input of a run. A run may have runs of other kinds between its first and its last
 // input, because requests and results of a document alternate; any other event of the document ends it.
+// Of requests a run is either from before the newest one or from behind it: only the latter came too late.
 // Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admin/document_json.h"
@@ -17,6 +19,16 @@ namespace reseq::runtime {
 
 // More kinds than 64 targets have. Of a topic in which somebody else writes there may be more: then some have two runs.
 inline constexpr std::size_t kKindsMax = 1'000;
+
+// Of the newest request of a document that was accepted.
+struct RequestPlace {
+  std::string topic;
+  Partition partition;
+  Offset offset;
+};
+
+// `parts`: what the instances answer of a document, one entry for each partition.
+[[nodiscard]] std::vector<RequestPlace> newest_requests(const admin::Json& parts, const std::string& topic);
 
 // An event, or a run of inputs that were dropped.
 struct PastEvent {
@@ -33,7 +45,8 @@ struct PastEvent {
 // Takes the events in pieces, the newest piece first, those of a piece oldest first.
 class EventLines {
  public:
-  explicit EventLines(std::size_t lines_max) : lines_max_(lines_max) {}
+  explicit EventLines(std::size_t lines_max, std::vector<RequestPlace> newest = {})
+      : lines_max_(lines_max), newest_(std::move(newest)) {}
 
   void add(UnixMs at, admin::Json event);
   // True: older pieces would change nothing of what is wanted.
@@ -45,6 +58,7 @@ class EventLines {
 
  private:
   std::size_t lines_max_;
+  std::vector<RequestPlace> newest_;
   std::deque<PastEvent> piece_;
   std::vector<PastEvent> lines_;
   bool more_ = false;

@@ -56,7 +56,8 @@ void read_events(const Application& application, const std::string& id, std::siz
                  Json& found) {
   found["events_kept"] = application.settings.events;
   found["events"] = Json::array();
-  const auto read = read_events_of(application, id, {events_max, kReadLimit}, go_on);
+  const HistoryOf document{id, newest_requests(found["partitions"], application.settings.topic_requests)};
+  const auto read = read_events_of(application, document, {events_max, kReadLimit}, go_on);
   if (!read) {
     found["events_trouble"] = text_of(read.error(), application);
     return;

@@ -183,6 +183,33 @@ TEST(Why, TellsOfOlderRequestsOnlyWhereTheyCameBehindTheNewest) {
               testing::StartsWith("behind its newest request came 3 older ones, the last of them 3: if "));
 }
 
+TEST(Why, CountsAsOlderOnlyRequestsThatCameBehindTheNewestHoweverManyWereDropped) {
+  const Json document = Json::parse(R"({"request":{"order":{"epoch":0,"seq":"7","revision":"0"},"offset":12}})");
+  Json parts = Json::array({part(2, 4)});
+  parts[0]["documents"] = Json::array({document});
+  const auto told = [&](const std::vector<PastEvent>& events) {
+    runtime::EventLines lines(20, runtime::newest_requests(parts, "requests"));
+    for (const PastEvent& event : events) lines.add(event.at, event.json);
+    EXPECT_FALSE(lines.end_piece());
+    return older_text(part(2, 4), document, lines.take(), "requests");
+  };
+  const PastEvent in_turn = superseded("R2", "requests", 10, 5);
+  EXPECT_EQ(told({in_turn, superseded("R2", "requests", 11, 6), superseded("R4", "requests", 8, 3)}), "");
+  EXPECT_THAT(told({in_turn, in_turn, superseded("R4", "requests", 13, 3)}),
+              HasSubstr("request came 1 older one, the last of them 3: "));
+  EXPECT_THAT(told({superseded("R4", "requests", 8, 1), superseded("R4", "requests", 9, 2),
+                    superseded("R4", "requests", 13, 3), superseded("R4", "requests", 14, 4)}),
+              HasSubstr("request came 2 older ones, the last of them 4: "));
+}
+
+TEST(Why, TellsOfOlderRequestsAlsoWhereOnlyTheirEpochIsOlder) {
+  const Json document = Json::parse(R"({"request":{"order":{"epoch":1,"seq":"7","revision":"0"},"offset":12}})");
+  PastEvent behind = superseded("R4", "requests", 13, 8);
+  behind.json["reason"] = "epoch_behind";
+  EXPECT_THAT(older_text(part(2, 4), document, {behind}, "requests"),
+              HasSubstr("request came 1 older one, the last of them 8: "));
+}
+
 TEST(Why, TellsWhereEachTargetStands) {
   const Json document = Json::parse(R"({"id":"a","state":"live","groups":[
       {"order":{"epoch":0,"seq":"7","revision":"0"},"requested":true,"pending":["search","new"],"served":[],
