@@ -89,7 +89,8 @@ std::string Answers::parked_why() const {
   for (const auto& [partition, part] : partitions_)
     if (part.contains("refused") && is_parked(part)) {
       const Json parked = member(part, "parked");
-      return text_in(parked, "reason") + ": " + text_in(parked, "detail") + ": " + text_in(parked, "first_step", "");
+      const std::string step = text_in(parked, "first_step", "");  // of an older version: none
+      return text_in(parked, "reason") + ": " + text_in(parked, "detail") + (step.empty() ? "" : ": " + step);
     }
   return {};
 }

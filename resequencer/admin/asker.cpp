@@ -73,6 +73,8 @@ Result<> Asker::collect(const Query& query, Answers& answers, Milliseconds timeo
     if (!asked) return asked;
     if (answers.refused() && answers.replies().empty())
       return Error{ErrorClass::kInvalid, 0, "refused: " + *answers.refused()};
+    // Not at once: who had a partition before may still call it parked, and its owner answers in the same round.
+    if (answers.rest_is_parked()) break;
   }
   return Done{};
 }

@@ -29,7 +29,8 @@ class Asker {
   Result<> ask(const Request& request, const std::function<bool(const Json& reply)>& take);
   // What has come by now of what instances answer to others. What is no JSON object is left out.
   Result<> hear(const std::function<void(const Json& reply)>& take);
-  // Asks round after round until `has_all`, or the time is over, which is no error. kInvalid: the request is refused.
+  // Asks round after round until `has_all`, what is lacking is parked, or the time is over, which is no error.
+  // kInvalid: the request is refused.
   Result<> collect(const Query& query, Answers& answers, Milliseconds timeout, const HasAll& has_all);
 
  private:

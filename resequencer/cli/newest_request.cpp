@@ -97,7 +97,10 @@ Result<Newest> wait_for_revision(Session& session, const std::string& id, const 
   const auto until = SteadyClock::now() + std::chrono::milliseconds(limit.value());
   while (SteadyClock::now() < until) {
     auto now = newest_of(session, id, kind);
-    if (!now && now.error().what_to_do == ErrorClass::kTimeout) continue;  // its partition moves
+    if (!now && now.error().what_to_do == ErrorClass::kTimeout) {  // its partition moves, or is parked
+      std::this_thread::sleep_for(kAskAgain);
+      continue;
+    }
     if (!now) {
       Error error = now.error();
       error.message = "the request is written again: " + error.message;

@@ -60,8 +60,7 @@ Result<std::unique_ptr<Session>> Session::open(const config::Settings& settings,
 }
 
 Result<> Session::collect(const admin::Query& query, Answers& answers, const HasAll& has_all) {
-  return asker_.collect(query, answers, options_.timeout,
-                        [&](const Answers& so_far) { return has_all(so_far) || so_far.rest_is_parked(); });
+  return asker_.collect(query, answers, options_.timeout, has_all);
 }
 
 Result<> Session::collect_instances(const admin::Query& query, Answers& answers) {

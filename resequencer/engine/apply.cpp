@@ -117,7 +117,10 @@ void go_on_waiting(Row& row, TargetSet target, UnixMs now) {
 }
 
 void move_to(Row& row, const Order& order, TargetSet targets, const Context& context) {
-  if (!row.since.empty() && context.starvation_after > Milliseconds()) overtake(row, order, targets);
+  if (context.starvation_after == Milliseconds())
+    forget_overtaken(row, targets);
+  else if (!row.since.empty())
+    overtake(row, order, targets);
   leave_older(row, order, targets);
   Group& group = group_at(row, order);
   group.pending |= targets;

@@ -17,11 +17,14 @@
 namespace reseq::engine {
 namespace {
 
-// It has waited for too long, newer requests came meanwhile, and this order is not from before it began to wait.
+// It has waited for too long, newer requests came meanwhile, and this order is not from before it began to wait. Nor
+// from before the epoch or the reprocess of what it waits for: a version that does not know with which orders waits
+// begin leaves them as they were.
 bool is_starving(const Row& row, TargetNumber t, const Order& order, const Context& context) {
   if (context.starvation_after <= Milliseconds{}) return false;
   const Overtaken* wait = row.overtaken_of(t);
-  return wait != nullptr && order >= wait->began &&
+  const Order& newest = newest_order_of(row, TargetSet::of(t));
+  return wait != nullptr && order >= wait->began && order.epoch == newest.epoch && order.sequence != newest.sequence &&
          context.now.value() - wait->first_registered.value() >= context.starvation_after.value();
 }
 

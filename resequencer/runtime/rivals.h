@@ -23,7 +23,7 @@ class Rivals {
  public:
   static constexpr Milliseconds kWithin{60'000};
   static constexpr Milliseconds kSettledAfter{10'000};
-  static constexpr Milliseconds kQuiet{10'000};
+  static constexpr Milliseconds kQuiet{20'000};
   static constexpr unsigned kProducers = 2;
   static constexpr unsigned kConsumers = 4;
   static constexpr unsigned kPatienceOfNewcomer = 2;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <queue>
 
 #include "base/assert.h"
 #include "codec/rows.h"
@@ -111,20 +112,25 @@ std::optional<UnixMs> MemoryTable::earliest_timer() const {
   return timers_.empty() ? std::nullopt : std::optional(timers_.front().deadline);
 }
 
-// In a heap nothing below a place is earlier than what stands there.
-std::vector<Timer> MemoryTable::timers_until(UnixMs now) const {
-  std::vector<Timer> due;
-  std::vector<std::size_t> places = {0};
-  while (!places.empty()) {
-    const std::size_t place = places.back();
-    places.pop_back();
-    if (place >= timers_.size() || timers_[place].deadline > now) continue;
-    if (holds(timers_[place])) due.push_back({timers_[place].deadline, entry(timers_[place].entry).key()});
-    places.push_back(2 * place + 1);
-    places.push_back(2 * place + 2);
+// In a heap nothing below a place is earlier than what stands there. So the earliest of the places below those that
+// were taken is next.
+std::set<Timer> MemoryTable::timers_until(UnixMs now, std::size_t least) const {
+  std::set<Timer> due;  // one that was set, removed and set again to the same time is in it once
+  const auto stands_later = [this](std::size_t a, std::size_t b) { return is_later(timers_[a], timers_[b]); };
+  std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(stands_later)> next(stands_later);
+  const auto look_at = [&](std::size_t place) {
+    if (place < timers_.size() && timers_[place].deadline <= now) next.push(place);
+  };
+  look_at(0);
+  while (!next.empty()) {
+    const std::size_t place = next.top();
+    next.pop();
+    const Waiting& one = timers_[place];
+    if (!due.empty() && due.size() >= least && one.deadline > due.rbegin()->deadline) break;
+    if (holds(one)) due.insert({one.deadline, entry(one.entry).key()});
+    look_at(2 * place + 1);
+    look_at(2 * place + 2);
   }
-  std::sort(due.begin(), due.end());
-  due.erase(std::unique(due.begin(), due.end()), due.end());  // set, removed and set again to the same time
   return due;
 }
 
@@ -150,7 +156,7 @@ std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
 }
 
 void MemoryTable::clear() {
-  timers_.clear();
+  timers_ = {};
   keys_.clear();
   index_.clear();
   blocks_.clear();

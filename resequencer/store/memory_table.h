@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -72,8 +73,9 @@ class MemoryTable {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
   [[nodiscard]] std::optional<UnixMs> earliest_timer() const;
-  // With a deadline at or before `now`, earliest first, ties by key.
-  [[nodiscard]] std::vector<Timer> timers_until(UnixMs now) const;
+  // With a deadline at or before `now`, earliest first, ties by key: the first `least` of them, or all; some more may
+  // come behind those.
+  [[nodiscard]] std::set<Timer> timers_until(UnixMs now, std::size_t least) const;
   // In the heap, void ones too: at most twice the entries and kVoidTimersMin.
   [[nodiscard]] std::size_t timers_held() const { return timers_.size(); }
   static constexpr std::size_t kVoidTimersMin = 1024;

@@ -1,6 +1,7 @@
 // The part of PartitionStore that reads many rows: what is due, the watermark sweep, the pending targets. Memory and
 // disk are merged; what memory has an entry for, disk does not know any more. Everything that is read from disk is
 // decoded, so that each pass is a scrub as well.
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -50,11 +51,14 @@ class DiskDocuments {
   std::optional<Environment::Scan> scan_;
 };
 
-// Timers of memory and disk in order, as far as they are due; of the disk some that are not may come behind them.
+// Timers of memory and disk in order, as far as they are due and the first `least`; some more may come behind.
 class TimersInOrder {
  public:
-  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory, UnixMs now)
-      : memory_(memory), due_(memory.timers_until(now)), in_memory_(due_.begin()), on_disk_(std::move(on_disk)) {}
+  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory, UnixMs now, std::size_t least)
+      : memory_(memory),
+        due_(memory.timers_until(now, least)),
+        in_memory_(due_.begin()),
+        on_disk_(std::move(on_disk)) {}
 
   [[nodiscard]] std::optional<Timer> first() { return choose(); }
   [[nodiscard]] std::optional<Timer> next() {
@@ -90,8 +94,8 @@ class TimersInOrder {
     return std::nullopt;
   }
   const MemoryTable& memory_;
-  std::vector<Timer> due_;  // of the memory
-  std::vector<Timer>::const_iterator in_memory_;
+  std::set<Timer> due_;  // of the memory
+  std::set<Timer>::const_iterator in_memory_;
   std::optional<Environment::Scan> on_disk_;
   bool from_disk_ = false;
   std::optional<Error> error_;
@@ -103,7 +107,7 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
   std::vector<std::string> ids;
   if (memory_ == nullptr) return ids;
   const CrashMark mark = this->mark();
-  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_, now);
+  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_, now, max);
   for (auto timer = timers.first(); timer && timer->deadline <= now && ids.size() < max; timer = timers.next()) {
     // The key of a timer has no checksum of its own: its row must say the same.
     const auto value = value_of(hash_->hashed(timer->key));

@@ -172,8 +172,7 @@ std::string text_of(const Row& row) {
   if (row.barrier) text += " | barrier " + text_of(*row.barrier);
   for (const Meanwhile& one : row.meanwhile)
     text += " | meanwhile " + std::to_string(one.released.value()) + ":" + text_of(one.targets);
-  for (const Overtaken& one : row.overtaken)
-    text += " | overtaken " + text_of(one.began) + ":" + text_of(one.targets);
+  for (const Overtaken& one : row.overtaken) text += " | overtaken " + text_of(one.began) + ":" + text_of(one.targets);
   if (row.overdue) text += " | overdue";
   if (row.deadline != UnixMs{}) text += " | until " + std::to_string(row.deadline.value());
   return text;

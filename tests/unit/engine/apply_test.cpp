@@ -232,11 +232,17 @@ TEST(Apply, TakesNoBeginOfAnEarlierWaitForThatOfThisOne) {
   EXPECT_EQ(row->overtaken, (RareList<Overtaken>{{targets({kSearch}), order_of(3), UnixMs(1000)}}));
 }
 
-TEST(Apply, NotesNoBeginOfAWaitWhereNothingStarves) {
-  const Context context = two_targets();
+TEST(Apply, NotesNoBeginOfAWaitWhereNothingStarvesAndDropsWhatWasNoted) {
+  Context context = two_targets();
   std::optional<Row> row;
   apply(moves(3, targets({kSearch})), context, row);
   apply(moves(4, targets({kSearch})), context, row);
+  EXPECT_TRUE(row->overtaken.empty());
+  context.starvation_after = Milliseconds(500);
+  apply(moves(5, targets({kSearch})), context, row);
+  EXPECT_FALSE(row->overtaken.empty());
+  context.starvation_after = Milliseconds(0);
+  apply(moves(6, targets({kSearch})), context, row);
   EXPECT_TRUE(row->overtaken.empty());
 }
 

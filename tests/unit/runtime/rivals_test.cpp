@@ -35,7 +35,7 @@ class Fights : public SimulatedApplication, public testing::WithParamInterface<s
 
   std::unique_ptr<Host> start() { return std::make_unique<Host>(broker, clients_, application, clock); }
   void settle(Host& host) {
-    for (int i = 0; i < 1'200; ++i) {
+    for (int i = 0; i < 2'500; ++i) {
       good(host.worker->step());
       ticks(1);
     }
@@ -110,8 +110,8 @@ TEST(Rivals, LeaveWhoLosesItsConsumersOtherwiseAfterFourAlsoANewcomer) {
 TEST(Rivals, MakeWhoHasSurvivedAFightSettledInTheNext) {
   Rivals rivals(Milliseconds(0));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(rivals.producer_fenced(Milliseconds(1'000 + i)));
-  EXPECT_FALSE(rivals.producer_fenced(Milliseconds(11'002))) << "what it has survived counts in the next fight";
-  EXPECT_TRUE(rivals.producer_fenced(Milliseconds(11'003))) << "it counts as a newcomer in the next fight";
+  EXPECT_FALSE(rivals.producer_fenced(Milliseconds(21'002))) << "what it has survived counts in the next fight";
+  EXPECT_TRUE(rivals.producer_fenced(Milliseconds(21'003))) << "it counts as a newcomer in the next fight";
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ class Timers : public testing::Test {
  protected:
   void put(const std::string& id, std::int64_t deadline) { put(document(id, live(1, deadline)).put()); }
   void put(const Change& change) { table_.put(hash_.hashed(change.key), change.value); }
-  std::vector<std::pair<std::int64_t, std::string>> until(std::int64_t now) const {
+  std::vector<std::pair<std::int64_t, std::string>> until(std::int64_t now, std::size_t least = 100) const {
     std::vector<std::pair<std::int64_t, std::string>> due;
-    for (const Timer& timer : table_.timers_until(UnixMs(now)))
+    for (const Timer& timer : table_.timers_until(UnixMs(now), least))
       due.emplace_back(timer.deadline.value(), codec::parse_key(timer.key)->name);
     return due;
   }
@@ -34,6 +34,15 @@ TEST_F(Timers, ComeByDeadlineAndThenByKey) {
   EXPECT_EQ(table_.earliest_timer(), UnixMs(10));
   EXPECT_THAT(until(9), IsEmpty());
   EXPECT_THAT(until(20), ElementsAre(std::pair(10, "d"), std::pair(20, "a"), std::pair(20, "b"), std::pair(20, "c")));
+}
+
+TEST_F(Timers, ComeAsManyAsAreAskedForAndThoseOfTheSameTime) {
+  for (std::int64_t i = 9; i > 0; --i) put("at " + std::to_string(i), i);
+  put("also at 2", 2);
+  put("at 1", 11);
+  put("at 1", 1);
+  EXPECT_THAT(until(100, 2), ElementsAre(std::pair(1, "at 1"), std::pair(2, "also at 2"), std::pair(2, "at 2")));
+  EXPECT_THAT(until(100, 1), ElementsAre(std::pair(1, "at 1")));
 }
 
 TEST_F(Timers, AreThoseThatTheRowsHaveNow) {
