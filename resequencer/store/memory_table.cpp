@@ -12,7 +12,7 @@ namespace reseq::store {
 namespace {
 
 // A heap has the largest on top.
-constexpr auto is_later = [](const auto& a, const auto& b) { return a.deadline > b.deadline; };
+constexpr auto kIsLater = [](const auto& a, const auto& b) { return a.deadline > b.deadline; };
 
 // Room for a value to grow into: rows grow by a few bytes when a target is served.
 std::size_t room_for(std::size_t size) {
@@ -93,7 +93,7 @@ void MemoryTable::set_timer(std::uint32_t number, std::optional<UnixMs> timer) {
   entry.timer_ = timer.value_or(UnixMs());
   if (!timer) return;
   timers_.push_back({*timer, number});
-  std::push_heap(timers_.begin(), timers_.end(), is_later);
+  std::push_heap(timers_.begin(), timers_.end(), kIsLater);
   if (timers_.size() > kVoidTimersMin + 2 * size_) drop_void_timers();
 }
 
@@ -101,12 +101,12 @@ void MemoryTable::drop_void_timers() {
   timers_.clear();
   for (std::uint32_t i = 0; i < size_; ++i)
     if (const auto timer = entry(i).timer()) timers_.push_back({*timer, i});
-  std::make_heap(timers_.begin(), timers_.end(), is_later);
+  std::make_heap(timers_.begin(), timers_.end(), kIsLater);
 }
 
 std::optional<UnixMs> MemoryTable::earliest_timer() const {
   while (!timers_.empty() && !holds(timers_.front())) {
-    std::pop_heap(timers_.begin(), timers_.end(), is_later);
+    std::pop_heap(timers_.begin(), timers_.end(), kIsLater);
     timers_.pop_back();
   }
   return timers_.empty() ? std::nullopt : std::optional(timers_.front().deadline);
@@ -116,7 +116,7 @@ std::optional<UnixMs> MemoryTable::earliest_timer() const {
 // were taken is next.
 std::set<Timer> MemoryTable::timers_until(UnixMs now, std::size_t least) const {
   std::set<Timer> due;  // one that was set, removed and set again to the same time is in it once
-  const auto stands_later = [this](std::size_t a, std::size_t b) { return is_later(timers_[a], timers_[b]); };
+  const auto stands_later = [this](std::size_t a, std::size_t b) { return kIsLater(timers_[a], timers_[b]); };
   std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(stands_later)> next(stands_later);
   const auto look_at = [&](std::size_t place) {
     if (place < timers_.size() && timers_[place].deadline <= now) next.push(place);
