@@ -75,6 +75,9 @@ nlohmann::json Office::run_json(std::vector<std::string> subcommand) {
 
 void Office::send(const std::string& role, const std::string& key, const std::vector<Header>& headers,
                   std::optional<UnixMs> written, std::optional<Partition> partition) {
+  // A result comes behind its request: a worker has read it. Two topics of one producer have no order.
+  if (role == "commands" && requested_) good(producer_->flush(kSendLimit));
+  requested_ = role == "requests" || (requested_ && role != "commands");
   good(producer_->send(application_.topic(role), key, "{}", headers, written, partition));
 }
 

@@ -71,6 +71,7 @@ class Office {
   ResequencerRun application_;
   std::unique_ptr<Fleet> fleet_;
   std::unique_ptr<kafka::PlainProducer> producer_;
+  bool requested_ = false;  // not acknowledged yet, perhaps
   int files_ = 0;
 };
 
