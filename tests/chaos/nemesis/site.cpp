@@ -1,5 +1,6 @@
 #include "tests/chaos/nemesis/site.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -13,7 +14,10 @@ Site::Site(SiteSettings settings) : settings_(std::move(settings)) {
 
 std::string Site::config_file(const std::string& instance, const std::string& state) const {
   const std::string path = settings_.folder + "/config/" + instance + "-" + state + ".toml";
-  std::ofstream file(path);
+  // Whole or not at all: the operator's thread writes it again while a process that starts reads it.
+  static std::atomic<unsigned> written{0};
+  const std::string fresh = path + ".new" + std::to_string(++written);
+  std::ofstream file(fresh);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   file << "application.id = \"" << settings_.application_id << "\"\ninstance.id = \"" << instance
        << "\"\nbootstrap.servers = \"" << settings_.bootstrap_servers << "\"\nstate.dir = \"" << settings_.folder << '/'
@@ -26,7 +30,8 @@ std::string Site::config_file(const std::string& instance, const std::string& st
        << "\nstarvation_after_ms = 0\nregistration_timeout_ms = " << ms(kRegistrationTimeout)
        << "\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n"
        << settings_.targets_toml;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+  if (!file.flush()) throw std::runtime_error("cannot write " + fresh);
+  std::filesystem::rename(fresh, path);
   return path;
 }
 
