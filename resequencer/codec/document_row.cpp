@@ -360,7 +360,9 @@ void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
   if (!list.ok()) in.fail(*list.error());
 }
 
-void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
+// A list whose entries begin with sets of targets that are disjoint. `read`: the rest of one, with its set.
+template <typename Read>
+void read_by_targets(std::string_view bytes, ByteReader& in, const Read& read) {
   ByteReader list(bytes);
   TargetSet seen;
   list.require(!bytes.empty());
@@ -368,23 +370,22 @@ void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
     const TargetSet targets(list.varint());
     list.require(!targets.empty() && (targets & seen).empty());
     seen |= targets;
-    row.meanwhile.push_back({targets, list.time()});
+    read(targets, list);
   }
   in.require(list.ok());
 }
 
+void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
+  read_by_targets(bytes, in, [&](TargetSet targets, ByteReader& list) {
+    row.meanwhile.push_back({targets, list.time()});
+  });
+}
+
 void read_overtaken(std::string_view bytes, Row& row, ByteReader& in) {
-  ByteReader list(bytes);
-  TargetSet seen;
-  list.require(!bytes.empty());
-  while (!list.rest().empty()) {
-    const TargetSet targets(list.varint());
-    list.require(!targets.empty() && (targets & seen).empty());
-    seen |= targets;
+  read_by_targets(bytes, in, [&](TargetSet targets, ByteReader& list) {
     const Order began = read_order(list);
     row.overtaken.push_back({targets, began, list.time()});
-  }
-  in.require(list.ok());
+  });
 }
 
 // Those that this version knows are read, the others kept.
