@@ -9,8 +9,9 @@ namespace reseq::admin {
 
 namespace {
 
-// More than a cluster of Kafka can have: what replies say comes from outside.
+// More than there can be: what replies say comes from outside.
 constexpr std::int64_t kPartitionsMax = 10'000;
+constexpr std::size_t kInstancesMax = 1'000;
 
 bool is_parked(const Json& part) {
   return member(part, "parked").is_object();
@@ -34,14 +35,16 @@ void Answers::add(const Json& reply) {
     refused_ = text_in(*refused, "reason") + ": " + text_in(*refused, "detail");
     return;
   }
-  replies_[text_in(reply, "instance")] = reply;
+  const std::string instance = text_in(reply, "instance");
+  if (replies_.size() >= kInstancesMax && !replies_.contains(instance)) return;
+  replies_[instance] = reply;
   const auto parts = reply.find("partitions");
   if (parts == reply.end() || !parts->is_array()) return;
   for (const Json& part : *parts) {
     const std::int64_t partition = number_in(part, "partition", -1);
-    if (!part.is_object() || partition < 0) continue;
+    if (!part.is_object() || partition < 0 || partition >= kPartitionsMax) continue;
     Json own = part;
-    own["instance"] = text_in(reply, "instance");
+    own["instance"] = instance;
     if (reply.contains("host")) own["host"] = text_in(reply, "host");
     const auto [known, is_new] = partitions_.try_emplace(partition, own);
     if (!is_new && is_better(own, known->second)) known->second = own;
@@ -103,7 +106,7 @@ Json Answers::parts() const {
 
 std::int64_t surveyed(const Answers& answers) {
   return std::count_if(answers.partitions().begin(), answers.partitions().end(), [](const auto& one) {
-    return one.second.value("state", "") == "running" && member(one.second, "documents").contains("surveyed");
+    return text_in(one.second, "state", "") == "running" && member(one.second, "documents").contains("surveyed");
   });
 }
 

@@ -123,7 +123,7 @@ runtime::HistoryLimits limits_of(const WhyOptions& wanted) {
 void look_at_letters(const runtime::Application& application, const std::string& id, const WhyOptions& wanted,
                      Found& found) {
   const std::string& topic = application.settings.topic_dead_letter;
-  const Milliseconds time_max = limits_of(wanted).time_max;
+  const Milliseconds time_max = wanted.all ? Milliseconds(0) : runtime::kLettersTime;
   auto read = runtime::read_letters_of(application, id, kLettersShown, time_max, progress_of(topic));
   if (!read) {
     std::fprintf(stderr, "resequencer: dead letters cannot be read: %s\n", read.error().message.c_str());

@@ -100,8 +100,10 @@ struct Placing {
   std::int32_t partitions = 0;
 };
 
+// Operations name their partition, whatever the key.
 bool is_misrouted(const DeadLetter& letter) {
-  return letter.text(codec::header::kReason) == name_of(Reason::kMisrouted) && letter.key && letter.source_partition();
+  return letter.text(codec::header::kReason) == name_of(Reason::kMisrouted) && letter.key &&
+         letter.source_partition() && letter.text(codec::header::kControl).empty();
 }
 
 // Asked only if a letter needs it; brokers that do not tell leave the letters without it.

@@ -151,7 +151,7 @@ class Expiry : public Mender {
     return selection_.target ? std::vector{*selection_.target} : neglected_targets(document, selection_.state);
   }
 
-  // It does nothing to a document that has a newer order by then.
+  // It does nothing to a document that has a newer sequence or epoch by then.
   [[nodiscard]] std::vector<OwnedHeader> headers_for(Partition where, const Json& document,
                                                      const std::string& target) const {
     std::vector<OwnedHeader> headers = {{std::string(header::kControl), "expire"},

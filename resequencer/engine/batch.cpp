@@ -95,7 +95,8 @@ Verdict Batch::Body::decide(const Request& request, Offset position, bool) {
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   const Ruling ruling = decide_request(request, position, document.known(), state, context);
   narrow_forwards(document, ruling);
-  if (ruling.decision.reason == Reason::kSuperseded) note_older(document, position);
+  const Reason reason = ruling.decision.reason;
+  if (reason == Reason::kSuperseded || reason == Reason::kEpochBehind) note_older(document, position);
   return settle(document, ruling, true);
 }
 

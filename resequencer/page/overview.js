@@ -10,8 +10,9 @@ const kInputs = ["requests", "control", "commands"];
 const kOutcomes = ["forwarded", "released", "dropped", "dead_lettered", "registered", "removed", "applied",
                    "redirected", "stopped"];
 const kUsual = 4;  // of them: those that are shown without having occurred
-// What is wrong is told line by line up to here.
-const kTroublesMax = 6;
+// What is wrong is told line by line: so many of one kind, so that none hides another, and so many in all.
+const kOfOneKind = 2;
+const kTroublesMax = 12;
 // Below that a transaction that is open is an ordinary one.
 const kStalledMs = 10_000;
 const kManyOlder = 50; // documents; fewer are late, as the alert has it
@@ -97,14 +98,18 @@ export function troubles(picture, memory, now) {
   const parts = list(picture.partitions);
   const missing = unanswered(picture);
   const silent = memory.silent(now);
-  for (const part of parts.filter((one) => one.parked))
-    found.push({ bad: true, text: `Partition ${part.partition} is parked: ${words(part.parked.reason)}: ` +
-                                  visible(String(part.parked.detail)) +
-                                  (part.parked.first_step ? `: ${visible(String(part.parked.first_step))}` : "") });
-  for (const part of parts.filter((one) => one.checkpoint_error))
-    found.push({ bad: true, text: `The copy of partition ${part.partition} cannot be written to disk: ` +
-                                  `${visible(String(part.checkpoint_error))}. Nothing is lost; a restart reads more ` +
-                                  "of the changelog" });
+  const each = (bad, which, text, rest) => {
+    for (const part of which.slice(0, kOfOneKind)) found.push({ bad, text: text(part) });
+    const more = which.slice(kOfOneKind).map((one) => one.partition);
+    if (more.length === 0) return;
+    found.push({ bad, text: `And ${plural(more.length, "partition")} more ${rest}: ${someOf(more)}` });
+  };
+  each(true, parts.filter((one) => one.parked), (part) =>
+    `Partition ${part.partition} is parked: ${words(part.parked.reason)}: ${visible(String(part.parked.detail))}` +
+    (part.parked.first_step ? `: ${visible(String(part.parked.first_step))}` : ""), "parked");
+  each(true, parts.filter((one) => one.checkpoint_error), (part) =>
+    `The copy of partition ${part.partition} cannot be written to disk: ${visible(String(part.checkpoint_error))}. ` +
+    "Nothing is lost; a restart reads more of the changelog", "whose copies cannot be written");
   const away = picture.brokers_away;
   if (away)
     found.push({ bad: true, text: `Waits for brokers since ${clock(timeOf(away.since))}, nothing is decided until ` +
@@ -126,13 +131,12 @@ export function troubles(picture, memory, now) {
   else if (paused.length > 1)
     found.push({ bad: false, text: `${plural(paused.length, "partition")} are paused by an operator and decide ` +
                                    `nothing: resequencer resume --partition P, or --all: ${someOf(paused)}` });
-  for (const part of parts.filter((one) => !away && !runs(one) && !one.parked && !one.paused))
-    found.push({ bad: false, text: `Partition ${part.partition} is being taken over: ${restoreText(part)}` });
-  for (const part of parts)
-    for (const input of kInputs)
-      if ((part.inputs?.[input]?.stalled_ms ?? 0) >= kStalledMs)
-        found.push({ bad: false, text: `Reading ${input} of partition ${part.partition} stands still since ` +
-                                       `${clock(now - part.inputs[input].stalled_ms)}: a transaction is open there` });
+  each(false, parts.filter((one) => !away && !runs(one) && !one.parked && !one.paused), (part) =>
+    `Partition ${part.partition} is being taken over: ${restoreText(part)}`, "being taken over");
+  for (const input of kInputs)
+    each(false, parts.filter((part) => (part.inputs?.[input]?.stalled_ms ?? 0) >= kStalledMs), (part) =>
+      `Reading ${input} of partition ${part.partition} stands still since ` +
+      `${clock(now - part.inputs[input].stalled_ms)}: a transaction is open there`, `whose ${input} stand still`);
   const overdue = total(parts, (part) => surveyed(part, "overdue"));
   const starving = total(parts, (part) => surveyed(part, "starving"));
   if (overdue > 0) found.push({ bad: false, text: named(overdue, "overdue") });
@@ -234,7 +238,10 @@ export class Overview {
     this.showOutcomes(list(picture.partitions));
     this.showLetters(picture.letters, now);
     this.redraw(now);
-    return troubles(picture, this.memory, now).slice(0, kTroublesMax);
+    const found = troubles(picture, this.memory, now);
+    if (found.length <= kTroublesMax) return found;
+    const rest = found.length - (kTroublesMax - 1);
+    return [...found.slice(0, kTroublesMax - 1), { bad: false, text: `And ${rest} more: resequencer stats tells all` }];
   }
 
   redraw(now) {

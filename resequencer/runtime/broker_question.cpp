@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kafka/admin.h"
+#include "kafka/error_questions.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/clients.h"
 
@@ -19,6 +20,8 @@ Result<> BrokerQuestion::ask(Milliseconds limit) {
   auto cluster = kafka::open_cluster(std::move(settings));
   if (!cluster) return cluster.error();
   const auto id = cluster.value()->cluster_id(limit);
+  // Brokers that refuse a new client answer, and may go on with those that are connected.
+  if (!id && kafka::is_refused_login(id.error())) return Done{};
   if (!id) return with_fix(id.error(), application_.settings);
   const auto admin = kafka::Admin::open(connection);
   if (!admin) return Done{};

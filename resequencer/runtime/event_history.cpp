@@ -14,8 +14,8 @@ Result<EventHistory> read_events_of(const Application& application, const Histor
     if (!json.is_discarded()) lines.add(record.timestamp, std::move(json));
   };
   const auto enough = [&] { return lines.end_piece(); };
-  auto unread = read_newest_first(application, application.settings.topic_events, document.id, {visit, enough, go_on},
-                                  limits.time_max);
+  auto unread = read_newest_first(application, application.settings.topic_events, document.id,
+                                  {kEventsAnyway, visit, enough, go_on}, limits.time_max);
   if (!unread) return unread.error();
   EventHistory found;
   found.unread = unread.value();

@@ -20,7 +20,7 @@ struct EventHistory {
 
 struct HistoryLimits {
   std::size_t events_max = 20;  // a run counts once
-  Milliseconds time_max{500};   // of reading; to connect comes on top
+  Milliseconds time_max = kEventsTime;
 };
 
 struct HistoryOf {

@@ -16,6 +16,7 @@ namespace {
 
 using SurveyClock = std::chrono::steady_clock;
 
+constexpr std::int64_t kFirstPiece = 1'000;
 constexpr std::int64_t kSurveyedMax = 20'000;
 
 std::string header_text(const kafka::Record& record, std::string_view name) {
@@ -50,20 +51,33 @@ Result<LetterSurvey> survey_letters(const Application& application, Milliseconds
   auto log = LogReading::open(application, application.settings.topic_dead_letter);
   if (!log) return log.error();
   LetterSurvey survey;
+  const std::int32_t partitions = log.value().partitions();
   const auto until = SurveyClock::now() + std::chrono::milliseconds(time_max.value());
   const auto go_on = [&](Partition, Offset, Offset) { return !stop && SurveyClock::now() < until; };
   const auto visit = [&](const kafka::Record& record) {
     survey.counts.add(header_text(record, codec::header::kReason), record.timestamp);
   };
-  for (std::int32_t p = 0; p < log.value().partitions(); ++p) {
-    if (stop || SurveyClock::now() >= until) {
-      survey.whole = false;
-      break;
-    }
-    const auto read = log.value().read(Partition(p), visit, go_on, kSurveyedMax);
-    if (!read) return read.error();
-    survey.whole = survey.whole && read.value();
+  std::vector<LogReading::Bounds> left;
+  for (std::int32_t p = 0; p < partitions && go_on(Partition(p), {}, {}); ++p) {
+    const auto bounds = log.value().bounds(Partition(p));
+    if (!bounds) return bounds.error();
+    left.push_back(bounds.value());
   }
+  survey.whole = left.size() == static_cast<std::size_t>(partitions);
+  // The newest of every partition come before older ones of any.
+  for (std::int64_t offsets = kFirstPiece, read = 0; read < kSurveyedMax;
+       read += offsets, offsets = kSurveyedMax - read) {
+    for (std::size_t p = 0; p < left.size() && go_on({}, {}, {}); ++p) {
+      const Offset from(std::max(left[p].begin.value(), left[p].end.value() - offsets));
+      const Partition partition(static_cast<std::int32_t>(p));
+      const auto piece = log.value().read_range(partition, {from, left[p].end}, visit, go_on);
+      if (!piece) return piece.error();
+      survey.whole = survey.whole && piece.value();
+      left[p].end = from;
+    }
+  }
+  survey.whole =
+      survey.whole && std::all_of(left.begin(), left.end(), [](const auto& one) { return one.begin == one.end; });
   return survey;
 }
 
@@ -96,7 +110,10 @@ PastLetter letter_of(const kafka::Record& record) {
   letter.source = header_text(record, codec::header::kSourceTopic) + "[" + partition + "]@" +
                   header_text(record, codec::header::kSourceOffset);
   const auto number = codec::parse_decimal<std::uint32_t>(partition);
-  if (number && *number <= INT32_MAX) letter.source_partition = Partition(static_cast<std::int32_t>(*number));
+  // Operations name their partition, whatever the key.
+  const bool by_key =
+      codec::find_header({record.headers.data(), record.headers.size()}, codec::header::kControl) == nullptr;
+  if (by_key && number && *number <= INT32_MAX) letter.source_partition = Partition(static_cast<std::int32_t>(*number));
   return letter;
 }
 
@@ -120,8 +137,8 @@ Result<LetterHistory> read_letters_of(const Application& application, const std:
     found.others += std::exchange(others_of_piece, std::int64_t{0});
     return found.others > 0;
   };
-  auto unread =
-      read_newest_first(application, application.settings.topic_dead_letter, id, {visit, enough, go_on}, time_max);
+  auto unread = read_newest_first(application, application.settings.topic_dead_letter, id,
+                                  {kLettersAnyway, visit, enough, go_on}, time_max);
   if (!unread) return unread.error();
   found.unread = unread.value();
   return found;

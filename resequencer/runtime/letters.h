@@ -41,7 +41,7 @@ struct LetterSurvey {
   LetterCounts counts;
   bool whole = true;  // false: there was no time for all partitions, or for the newest of one
 };
-// Of all partitions. Begins none when `time_max` is over; of each the newest 20,000 offsets.
+// Of each partition the newest 20,000 offsets, the newest thousand of all first, as far as `time_max` suffices.
 [[nodiscard]] Result<LetterSurvey> survey_letters(const Application& application, Milliseconds time_max,
                                                   const std::atomic<bool>& stop);
 
@@ -60,8 +60,8 @@ struct PastLetter {
   std::string place;  // PARTITION:OFFSET, as `dead-letter show` takes it
   UnixMs at;
   std::string reason;
-  std::string source;  // of the input, as topic[partition]@offset
-  std::optional<Partition> source_partition;
+  std::string source;                         // of the input, as topic[partition]@offset
+  std::optional<Partition> source_partition;  // of a record that is placed by its key
 };
 [[nodiscard]] PastLetter letter_of(const kafka::Record& record);
 

@@ -31,7 +31,8 @@ Error silent(const std::string& topic) {
 
 }  // namespace
 
-Result<LogReading> LogReading::open(const Application& application, const std::string& topic) {
+Result<LogReading> LogReading::open(const Application& application, const std::string& topic,
+                                    std::chrono::milliseconds stable_patience) {
   kafka::ClusterSettings clients = cluster_settings_of(application, std::nullopt);
   clients.topics = {topic};
   auto admin = kafka::Admin::open(clients.connection);
@@ -42,7 +43,7 @@ Result<LogReading> LogReading::open(const Application& application, const std::s
   if (!cluster) return cluster.error();
   auto reader = cluster.value()->log_reader();
   if (!reader) return reader.error();
-  return LogReading(topic, std::move(cluster).value(), std::move(reader).value(), partitions.value());
+  return LogReading(topic, std::move(cluster).value(), std::move(reader).value(), partitions.value(), stable_patience);
 }
 
 Result<LogReading::Bounds> LogReading::bounds(Partition partition) {
@@ -64,14 +65,10 @@ Result<LogReading::Bounds> LogReading::bounds(Partition partition) {
   }
 }
 
-Result<bool> LogReading::read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max) {
+Result<bool> LogReading::read(Partition partition, const Visit& visit, const GoOn& go_on) {
   const auto log = bounds(partition);
   if (!log) return log.error();
-  const auto [begin, end] = log.value();
-  const Offset from = end.value() - begin.value() > offsets_max ? Offset(end.value() - offsets_max) : begin;
-  const auto read = read_range(partition, {from, end}, visit, go_on);
-  if (!read) return read.error();
-  return read.value() && from == begin;
+  return read_range(partition, log.value(), visit, go_on);
 }
 
 Result<bool> LogReading::read_range(Partition partition, const Bounds& range, const Visit& visit, const GoOn& go_on) {
@@ -131,13 +128,12 @@ Result<> LogReading::read_each(Partition partition, std::span<const Offset> offs
     const Bounds range{std::max(offsets[first], log.value().begin),
                        std::min(Offset(offsets[last].value() + 1), log.value().end)};
     const auto wanted = offsets.subspan(first, last + 1 - first);
-    Offset at = range.begin;
+    bool has_read_last = false;
     const auto choose = [&](const kafka::Record& record) {
-      at = record.offset;
-      if (std::binary_search(wanted.begin(), wanted.end(), at)) visit(record);
+      has_read_last = record.offset >= wanted.back();
+      if (std::binary_search(wanted.begin(), wanted.end(), record.offset)) visit(record);
     };
-    const auto read =
-        read_range(partition, range, choose, [&](Partition, Offset, Offset) { return at < wanted.back(); });
+    const auto read = read_range(partition, range, choose, [&](Partition, Offset, Offset) { return !has_read_last; });
     if (!read) return read.error();
     first = last + 1;
   }

@@ -23,7 +23,8 @@ using GoOn = std::function<bool(Partition, Offset at, Offset end)>;
 class LogReading {
  public:
   // kInvalid: there is no such topic, or it may not be read.
-  static Result<LogReading> open(const Application& application, const std::string& topic);
+  static Result<LogReading> open(const Application& application, const std::string& topic,
+                                 std::chrono::milliseconds stable_patience = std::chrono::seconds(2));
 
   [[nodiscard]] std::int32_t partitions() const { return partitions_; }
 
@@ -31,14 +32,14 @@ class LogReading {
   struct Bounds {
     Offset begin, end;
   };
-  // From the oldest record that is kept to the last stable offset. Transactions that are open get two seconds to end,
-  // once for all partitions.
+  // From the oldest record that is kept to the last stable offset. Transactions that are open get `stable_patience` to
+  // end, once for all partitions.
   Result<Bounds> bounds(Partition partition);
   // Every record that is committed from `begin` on and before `end`, oldest first. False: `go_on` ended it.
   Result<bool> read_range(Partition partition, const Bounds& range, const Visit& visit, const GoOn& go_on);
-  // Every record that is committed, oldest first; of more than `offsets_max` the newest. Whether it was all of them.
+  // Every record that is committed, oldest first. False: `go_on` ended it.
   // kTimeout: no broker answers.
-  Result<bool> read(Partition partition, const Visit& visit, const GoOn& go_on, std::int64_t offsets_max = INT64_MAX);
+  Result<bool> read(Partition partition, const Visit& visit, const GoOn& go_on);
   // One record. kInvalid: there is none at this offset any more, or not yet, or it was never committed.
   Result<> read_one(Partition partition, Offset offset, const Visit& visit);
 
@@ -53,14 +54,18 @@ class LogReading {
 
  private:
   LogReading(std::string topic, std::unique_ptr<kafka::Cluster> cluster, std::unique_ptr<kafka::LogReader> reader,
-             std::int32_t partitions)
-      : topic_(std::move(topic)), cluster_(std::move(cluster)), reader_(std::move(reader)), partitions_(partitions) {}
+             std::int32_t partitions, std::chrono::milliseconds stable_patience)
+      : topic_(std::move(topic)),
+        cluster_(std::move(cluster)),
+        reader_(std::move(reader)),
+        partitions_(partitions),
+        stable_patience_(stable_patience) {}
 
   std::string topic_;
   std::unique_ptr<kafka::Cluster> cluster_;
   std::unique_ptr<kafka::LogReader> reader_;
   std::int32_t partitions_;
-  std::chrono::steady_clock::duration stable_patience_ = std::chrono::seconds(2);
+  std::chrono::steady_clock::duration stable_patience_;
 };
 
 }  // namespace reseq::runtime

@@ -22,8 +22,6 @@ using admin::Json;
 
 constexpr Milliseconds kChannelOpenLimit{5'000};
 constexpr Milliseconds kAnswerLimit{5'000};
-// For the topic of events, and as long for the dead letters. `why --all` reads on.
-constexpr Milliseconds kReadLimit{500};
 constexpr std::uint32_t kEventsDefault = 20;
 constexpr std::uint32_t kEventsMax = 1'000;
 constexpr std::size_t kLettersShown = 3;
@@ -57,7 +55,7 @@ void read_events(const Application& application, const std::string& id, std::siz
   found["events_kept"] = application.settings.events;
   found["events"] = Json::array();
   const HistoryOf document{id, newest_requests(found["partitions"], application.settings.topic_requests)};
-  const auto read = read_events_of(application, document, {events_max, kReadLimit}, go_on);
+  const auto read = read_events_of(application, document, {events_max, kEventsTime}, go_on);
   if (!read) {
     found["events_trouble"] = text_of(read.error(), application);
     return;
@@ -69,7 +67,7 @@ void read_events(const Application& application, const std::string& id, std::siz
 
 void read_letters(const Application& application, const std::string& id, const GoOn& go_on, Json& found) {
   found["letters"] = Json::array();
-  const auto read = read_letters_of(application, id, kLettersShown, kReadLimit, go_on);
+  const auto read = read_letters_of(application, id, kLettersShown, kLettersTime, go_on);
   if (!read) {
     found["letters_trouble"] = text_of(read.error(), application);
     return;

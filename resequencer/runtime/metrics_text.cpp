@@ -185,8 +185,9 @@ void add_documents(Exposition& out, const Partitions& all) {
   add_partitions(out, "reseq_documents_overdue",
                  "Live documents that wait and got nothing for registration_timeout_ms.", all,
                  surveyed(&Survey::Found::overdue));
-  add_partitions(out, "reseq_documents_starving", "Live documents that wait and got nothing for starvation_after_ms.",
-                 all, surveyed(&Survey::Found::starving));
+  add_partitions(out, "reseq_documents_starving",
+                 "Live documents that got nothing for starvation_after_ms while newer requests came.", all,
+                 surveyed(&Survey::Found::starving));
   add_partitions(out, "reseq_documents_only_older_requests",
                  "Documents with requests in the last ten minutes, all of them older than what is known; at most 1000.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return number(p.only_older); });

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "codec/hash.h"
+#include "runtime/clock.h"
 
 namespace reseq::runtime {
 
@@ -11,7 +12,8 @@ namespace {
 
 using PieceClock = std::chrono::steady_clock;
 
-constexpr std::int64_t kFirstPiece = 10'000;
+// An open transaction holds the end back, and somebody waits.
+constexpr std::chrono::milliseconds kStablePatience{100};
 // Without a limit of time: what a piece brings is held until it ends.
 constexpr std::int64_t kPieceMax = 1'000'000;
 
@@ -23,14 +25,14 @@ Partition partition_of(const std::string& key, Partitioner inputs, std::int32_t 
 
 }  // namespace
 
-std::int64_t next_piece(std::int64_t read, std::chrono::nanoseconds took, Milliseconds time_max) {
-  if (read == 0) return kFirstPiece;
-  const std::int64_t wanted = std::min(std::max(read, kFirstPiece), kPieceMax);
+std::int64_t next_piece(std::int64_t first, std::int64_t read, std::chrono::nanoseconds took, Milliseconds time_max) {
+  if (read == 0) return first;
+  const std::int64_t wanted = std::min(std::max(read, first), kPieceMax);
   if (time_max == Milliseconds(0)) return wanted;
   const std::chrono::nanoseconds left = std::chrono::milliseconds(time_max.value()) - took;
   const double per_ns = static_cast<double>(read) / static_cast<double>(std::max<std::int64_t>(took.count(), 1));
   const double affordable = per_ns * static_cast<double>(left.count()) / 2;
-  return affordable < kFirstPiece ? 0 : std::min(wanted, static_cast<std::int64_t>(affordable));
+  return affordable < static_cast<double>(first) ? 0 : std::min(wanted, static_cast<std::int64_t>(affordable));
 }
 
 admin::Json unread_json(const Unread& unread) {
@@ -43,10 +45,11 @@ admin::Json unread_json(const Unread& unread) {
 
 Result<Unread> read_newest_first(const Application& application, const std::string& topic, const std::string& key,
                                  const InPieces& what, Milliseconds time_max) {
-  auto opened = LogReading::open(application, topic);
+  auto opened = LogReading::open(application, topic, kStablePatience);
   if (!opened) return opened.error();
   LogReading& log = opened.value();
   Unread unread;
+  unread.before = SystemClock().now();  // until a record was read
   unread.partition = partition_of(key, application.partitioner, log.partitions());
   const auto bounds = log.bounds(unread.partition);
   if (!bounds) return bounds.error();
@@ -55,7 +58,8 @@ Result<Unread> read_newest_first(const Application& application, const std::stri
   unread.of = end.value() - begin.value();
   const auto began = PieceClock::now();
   for (Offset until = end; until > begin;) {
-    const std::int64_t offsets = next_piece(end.value() - until.value(), PieceClock::now() - began, time_max);
+    const std::int64_t offsets =
+        next_piece(what.first, end.value() - until.value(), PieceClock::now() - began, time_max);
     const Offset from(std::max(until.value() - offsets, begin.value()));
     if (from == until) {
       unread.offsets = until.value() - begin.value();
@@ -75,7 +79,13 @@ Result<Unread> read_newest_first(const Application& application, const std::stri
       if (record.key == key) what.visit(record);
     };
     const auto read = log.read_range(unread.partition, {from, until}, visit, go_on);
-    if (!read) return read.error();
+    if (!read) {
+      // Retention does not wait for who reads.
+      const auto kept = log.bounds(unread.partition);
+      if (!kept || kept.value().begin <= from) return read.error();
+      unread.offsets = std::max<std::int64_t>(0, until.value() - kept.value().begin.value());
+      return unread;
+    }
     if (!read.value()) {
       unread.offsets = until.value() - begin.value();
       return unread;

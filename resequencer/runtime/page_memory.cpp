@@ -52,7 +52,9 @@ Json chart_point(const admin::Answers& answers, UnixMs now) {
   for (const auto name : kOutcomeNames)
     point["outcomes"][std::string(name)] = sum_of<double>(parts, [&](const Json& part) {
       const Json rates = member(part, "per_s");
-      return rates.is_object() ? Json(rates.value(std::string(name), 0.0)) : Json();
+      if (!rates.is_object()) return Json();
+      const auto rate = rates.find(name);
+      return rate == rates.end() ? Json(0.0) : *rate;
     });
   for (const char* input : kInputNames)
     point["lag"][input] = sum_of<std::int64_t>(
@@ -68,8 +70,10 @@ void PageMemory::take(const admin::Answers& answers, UnixMs now) {
   for (const auto& [instance, reply] : answers.replies()) {
     if (instance.size() > kNameBytesMax) continue;
     Json who = Json::object();
-    for (const char* name : {"instance", "host", "version", "workers"})
-      if (reply.contains(name)) who[name] = reply[name];
+    for (const char* name : {"instance", "host", "version"})
+      if (const std::string text = admin::text_in(reply, name, ""); !text.empty() && text.size() <= kNameBytesMax)
+        who[name] = text;
+    if (const Json workers = member(reply, "workers"); workers.is_number()) who["workers"] = workers;
     instances_[instance] = {std::move(who), now};
   }
   const UnixMs begin(now.value() - kSpan.value());

@@ -88,7 +88,7 @@ bool PartitionTask::has_read(Role role) {
   if (refusals_.empty() || std::erase_if(refusals_, [&](const Refusal& r) { return r.role == role; }) == 0)
     return false;
   if (refusals_.empty()) spdlog::info("partition={} reading=resumed", partition_.value());
-  return refusals_.empty();
+  return true;
 }
 
 bool PartitionTask::try_to_read() {
@@ -143,14 +143,14 @@ bool PartitionTask::fits(const InputPin& pin, PinnedInputs::Judgement found) {
   }
   park(Parked::kInputReplaced, where +
                                    " was decided last and has no record now: the topic was deleted and made anew, "
-                                   "or another log was put in its place");
+                                   "another log was put in its place, or it was compacted since this process started");
   return false;
 }
 
 bool PartitionTask::gives_up_pin(Role role, const std::string& detail) {
   if (pins_.pin(role) == nullptr) return false;
   spdlog::warn(
-      "partition={} input=unchecked the record that was decided last, at offset {}, is not in the log any more: "
+      "partition={} input=unchecked the record that was decided last, at offset {}, cannot be read any more: "
       "whether this is the same log is not known detail={}",
       partition_.value(), pins_.pin(role)->offset.value(), log::outside(detail));
   pins_.give_up(role);

@@ -89,7 +89,8 @@ class PartitionTask {
   // again nothing else of the partition is read and nothing is decided, because the transaction would be refused as
   // well; it says so now and then. True: that is new.
   [[nodiscard]] bool cannot_read(Role role, const std::string& detail);
-  // True: that was the last one, and all inputs are to be read again.
+  // True: it could not be read before. It is left alone again until the others can be read, too, or all inputs are read
+  // again: what is read meanwhile cannot be decided, and fills the room of other partitions.
   [[nodiscard]] bool has_read(Role role);
   [[nodiscard]] bool reading_refused() const { return !refusals_.empty(); }
   [[nodiscard]] bool reading_refused(Role role) const;

@@ -6,14 +6,13 @@
 //   consumers, otherwise     4                  4
 //
 // Two processes with one name fence each other in turns, every other second, and the one that came last goes on. A
-// newcomer is who came within kSettledAfter before the fight began; a fight goes on while less than kQuiet passes
-// between two times that this process is fenced, and what a newcomer has survived no longer counts in the next one.
+// newcomer is who came within kSettledAfter before the fight began, for the first minute of it; a fight goes on while
+// less than kQuiet passes between two times that this process is fenced, and what a newcomer has survived no longer
+// counts in the next one.
 // One time proves nothing: a leftover of ourselves is fenced as well, and so is a member that has no rival when answers
 // to its joins are lost.
 // Thread rule: one thread.
 #pragma once
-
-#include <optional>
 
 #include "model/ids.h"
 
@@ -55,16 +54,22 @@ class Rivals {
   };
 
   void fenced(Milliseconds now) {
-    if (!last_ || now.value() - last_->value() >= kQuiet.value()) {
+    if (!fenced_before_ || now.value() - last_.value() >= kQuiet.value()) {
       if (newcomer_) producers_ = consumers_ = {};
       newcomer_ = now.value() - began_at_.value() < kSettledAfter.value();
+      fight_began_ = now;
     }
+    // Two newcomers that fence each other slowly would go on for ever.
+    if (now.value() - fight_began_.value() >= kWithin.value()) newcomer_ = false;
+    fenced_before_ = true;
     last_ = now;
   }
   [[nodiscard]] unsigned patience() const { return newcomer_ ? kPatienceOfNewcomer : 1; }
 
   Milliseconds began_at_;
-  std::optional<Milliseconds> last_;
+  Milliseconds fight_began_;
+  Milliseconds last_;  // time of being fenced
+  bool fenced_before_ = false;
   bool newcomer_ = false;  // in this fight
   Count producers_;
   Count consumers_;

@@ -14,7 +14,7 @@ constexpr std::int64_t kDeleteRetentionLeast = std::int64_t{24} * 3'600'000;
 // An outage may last a weekend; with less than a day there is hardly time to notice it.
 constexpr std::int64_t kInputRetentionLeast = std::int64_t{24} * 3'600'000;
 // What cannot be left out of a record has a bound: an event tells the id twice, once with up to six bytes for each of
-// its 4096; a row holds the id and two orders for each of 64 targets. Both are below 32 KiB.
+// its 4096, and all 64 targets; a row holds the id and two orders for each of 64 targets. Both are below 48 KiB.
 constexpr std::uint64_t kEventBytesLeast = 64 * 1024;
 constexpr std::uint64_t kRowBytesLeast = 64 * 1024;
 // A dead letter without key, payload and headers says below 2 KiB of itself.

@@ -65,6 +65,7 @@ class Worker {
   void reached(const kafka::EndOfLog& end);
   void cannot_read(const kafka::PartitionFailure& failure);
   [[nodiscard]] bool is_beyond_log(PartitionTask& owner, Role role, const std::string& detail);
+  [[nodiscard]] bool is_cut_off(PartitionTask& owner, Role role);
   void drop_pins_behind_begins();
   void assigned(kafka::Assigned assignment);
   void revoked(const kafka::Revoked& revocation);

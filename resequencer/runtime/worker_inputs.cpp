@@ -109,6 +109,7 @@ void Worker::reached(const kafka::EndOfLog& end) {
   if (owner == nullptr || owner->phase() != Phase::kRunning) return;
   const Role role = application_.topics.role_of_input(end.where.topic);
   const bool known = owner->is_known_log(role, end);
+  if (known && end.offset < owner->read_from(role) && is_cut_off(*owner, role)) return;
   if (known) owner->queue().reached(role, end.offset);
   if (!known || owner->has_read(role)) read_from_positions();
 }
@@ -132,6 +133,19 @@ void Worker::cannot_read(const kafka::PartitionFailure& failure) {
   spdlog::warn("partition={} reading=again error={}", owner->partition().value(), log::outside(failure.error.message));
   owner->rewind();
   read_from_positions();
+}
+
+// What is read from a pin on may end in front of the position: then the log has lost what was decided there, and what
+// is written next would be taken for it. A leader that does not know its end yet is no proof.
+bool Worker::is_cut_off(PartitionTask& owner, Role role) {
+  const std::array<kafka::TopicPartition, 1> here = {{{application_.topics.of(role), owner.partition()}}};
+  const auto end = consumer_->stable_ends(here, kAskEndsLimit);
+  const Offset next = owner.read_from(role);
+  if (!end || end.value().front().offset >= next) return false;
+  owner.park(Parked::kInputUnreadable,
+             application_.topics.name(here.front().topic) + ": offset out of range: the log ends at " +
+                 std::to_string(end.value().front().offset.value()) + ", in front of " + std::to_string(next.value()));
+  return true;
 }
 
 // Whether the log has not what is to be read from this input. An error says less: it may be about an offset from which

@@ -91,13 +91,27 @@ TEST_F(MendedTogether, RequestsEachDocumentOfTheSelectionOnceMoreAndNoOther) {
   EXPECT_EQ(overdue("again-"), 0U);
 }
 
+TEST_F(MendedTogether, RequestsADocumentOnceMoreThatHasNoNeighbours) {
+  office().request("alone", 7);
+  office().settle();
+  ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue("alone") == 1; }));
+  const json told = office().run_json({"reprocess", "--state", "overdue", "--prefix", "alone"});
+  EXPECT_EQ(told["documents"], 1);
+  EXPECT_TRUE(told.value("left_out", json::object()).empty()) << told;
+  EXPECT_EQ(work()["alone"], 2);
+}
+
 TEST_F(MendedTogether, GoesOnFromWhereItEnded) {
   lose("gone");
   std::string from = "0:";
   std::int64_t expired = 0;
   for (int runs = 0; !from.empty() && runs < 10; ++runs) {
+    const auto began = std::chrono::steady_clock::now();
     const json told = office().run_json({"expire", "--state", "overdue", "--target", "search", "--prefix", "gone",
                                          "--max", "70", "--rate", "50", "--from", from, "--control-id", "ticket 9"});
+    if (told["documents"] == 70) {
+      EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::seconds(1)) << "faster than --rate";
+    }
     expired += told["documents"].get<std::int64_t>();
     EXPECT_LE(told["documents"], 70);
     from = told.value("from", "");

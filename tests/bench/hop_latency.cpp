@@ -208,8 +208,8 @@ void measure_hop(const Site& site, const Sizes& sizes, Report& report) {
     }
     hop.finish();
   }
-  add_metric(report, "hop_p50_to_bare_transaction", "ms p50", 2.5);
-  add_metric(report, "hop_p99_to_bare_transaction", "ms p99", 4);
+  add_metric(report, "hop_p50_to_bare_transaction", "ms p50", 1.7);
+  add_metric(report, "hop_p99_to_bare_transaction", "ms p99", 3);
 }
 
 void measure_hop_over(int partitions, const Site& site, const Sizes& sizes, Report& report) {

@@ -18,19 +18,21 @@ void fuzz_state_note(std::string_view input);  // checkpoint record; clean mark,
 void fuzz_config(std::string_view input);      // configuration file
 void fuzz_log(std::string_view input);         // outside text on its way into a log line
 void fuzz_line(std::string_view input);        // lines of JSON of producers, stages and sinks
+void fuzz_query(std::string_view input);       // queries of the admin topic
 
 struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
 };
-inline constexpr std::array<Target, 9> kTargets = {{{"command", fuzz_command},
-                                                    {"output", fuzz_output},
-                                                    {"row", fuzz_row},
-                                                    {"key", fuzz_key},
-                                                    {"sequence", fuzz_sequence},
-                                                    {"state_note", fuzz_state_note},
-                                                    {"config", fuzz_config},
-                                                    {"log", fuzz_log},
-                                                    {"line", fuzz_line}}};
+inline constexpr std::array<Target, 10> kTargets = {{{"command", fuzz_command},
+                                                     {"output", fuzz_output},
+                                                     {"row", fuzz_row},
+                                                     {"key", fuzz_key},
+                                                     {"sequence", fuzz_sequence},
+                                                     {"state_note", fuzz_state_note},
+                                                     {"config", fuzz_config},
+                                                     {"log", fuzz_log},
+                                                     {"line", fuzz_line},
+                                                     {"query", fuzz_query}}};
 
 }  // namespace reseq::fuzz

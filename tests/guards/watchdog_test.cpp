@@ -28,7 +28,7 @@ TEST(Watchdog, EndsAProcessWhoseWorkerIsStuckInATransaction) {
   EXPECT_EQ(shop.stop(1), EX_OK);
 }
 
-// Some twenty writes a second: each checkpoint takes several times as long as a step may.
+// Some ten writes a second: each checkpoint takes longer than a step may.
 TEST(Watchdog, WaitsForADiskThatIsSlowAndThePartitionCatchesUp) {
   constexpr int kDocuments = 4'000;
   Shop shop("checkpoint_rows_max = 2000\n[[target]]\nname = \"search\"\n");
@@ -36,9 +36,9 @@ TEST(Watchdog, WaitsForADiskThatIsSlowAndThePartitionCatchesUp) {
   const ResequencerRun& application = shop.application();
   chaos::Host host(application.log_file(1) + ".host", application.state_folder(1));
   std::vector<std::string> environment = host.environment();
-  environment.emplace_back("RESEQ_STUCK_AFTER_MS=2000");
+  environment.emplace_back("RESEQ_STUCK_AFTER_MS=5000");
   for (int i = 0; i < kDocuments; ++i) shop.request("document-" + std::to_string(i), "1");
-  host.slow_disk(std::chrono::milliseconds(50));
+  host.slow_disk(std::chrono::milliseconds(100));
   shop.start(1, environment);
   shop.settle();
   EXPECT_THAT(shop.work(), testing::SizeIs(kDocuments));

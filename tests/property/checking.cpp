@@ -17,7 +17,7 @@ namespace reseq::property {
 namespace {
 
 #ifdef RESEQ_SANITIZED
-constexpr int kCases = 10'000;
+constexpr int kCases = 5'000;
 #else
 constexpr int kCases = 50'000;
 #endif

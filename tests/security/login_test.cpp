@@ -2,6 +2,9 @@
 #include <fstream>
 #include <sysexits.h>
 
+#include "config/settings.h"
+#include "runtime/application.h"
+#include "runtime/broker_question.h"
 #include "tests/security/guarded_application.h"
 
 namespace reseq::test {
@@ -10,6 +13,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
+
+constexpr Milliseconds kQuestionLimit{10'000};
 
 class Login : public GuardedApplication {
  protected:
@@ -57,6 +62,24 @@ TEST_F(Login, ExplainsThatThisLibrdkafkaCannotDoScram) {
   log_in_with("SCRAM-SHA-256", "battery-staple");
   shop.environment = {std::string("LD_PRELOAD=") + NEWER_LIBRDKAFKA};
   expect_refused("correct security.protocol, sasl.* and ssl.* in [kafka], or RESEQ_KAFKA_SASL_PASSWORD");
+}
+
+// Brokers that refuse a new client are there: those that are connected may go on.
+TEST_F(Login, ThatIsRefusedIsAnAnswerToWhetherTheBrokersAreThere) {
+  config::Settings settings;
+  settings.application_id = "question";
+  settings.targets = {{"search", "", false, false}};
+  settings.bootstrap_servers = broker.address("login");
+  settings.kafka = {{"security.protocol", "sasl_ssl"},
+                    {"ssl.ca.location", broker.certificates().authority()},
+                    {"sasl.mechanism", "PLAIN"},
+                    {"sasl.username", "reseq"},
+                    {"sasl.password", "battery-staple"}};
+  const runtime::Application refused(settings);
+  EXPECT_TRUE(runtime::BrokerQuestion(refused).ask(kQuestionLimit));
+  settings.bootstrap_servers = "127.0.0.1:1";
+  const runtime::Application alone(settings);
+  EXPECT_FALSE(runtime::BrokerQuestion(alone).ask(kQuestionLimit));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace reseq::simulation {
 namespace {
 
 #ifdef RESEQ_SANITIZED
-constexpr std::uint64_t kSeeds = 500;
+constexpr std::uint64_t kSeeds = 250;
 #else
 constexpr std::uint64_t kSeeds = 2'000;
 #endif

@@ -87,12 +87,13 @@ class Worker:
         own = dict(one.split("=", 1) for one in settings)
         self.producer = Producer({"bootstrap.servers": brokers, "enable.idempotence": True,
                                   "partitioner": "murmur2_random", "message.timeout.ms": 0,  # as long as it takes
-                                  "message.max.bytes": 17825792, "queue.buffering.max.kbytes": 2147483647, **own})
+                                  "message.max.bytes": 17825792, "queue.buffering.max.kbytes": 2147483647,
+                                  "socket.nagle.disable": True, **own})
         if self.producer.list_topics(letters, 30).topics[letters].error:
             sys.exit(f"the topic {letters} is not there")
         self.consumer = Consumer({"bootstrap.servers": brokers, "group.id": f"{application}.workers",
                                   "isolation.level": "read_committed", "auto.offset.reset": "earliest",
-                                  "enable.auto.commit": False, **own})
+                                  "enable.auto.commit": False, "socket.nagle.disable": True, **own})
         self.consumer.subscribe([f"{application}.work"], on_assign=self.on_assign, on_revoke=self.on_revoke,
                                 on_lost=self.on_lost)
         self.shares = {}

@@ -185,6 +185,15 @@ Seeds lines() {
   return out;
 }
 
+Seeds queries() {
+  return {{"document", R"({"protocol":1,"query":"document","id":"book","timeout_ms":500})"},
+          {"list", R"({"protocol":1,"query":"list","partition":3,"state":"overdue","id_prefix_base64":"YQ==",)"
+                   R"("older_than_ms":1000,"documents_max":50,"cursor":"YQ=="})"},
+          {"stats", R"({"protocol":1,"query":"stats"})"},
+          {"two_ids", R"({"protocol":1,"query":"document","id":"book","id_base64":"YQ=="})"},
+          {"newer", R"({"protocol":99,"query":"tree"})"}};
+}
+
 }  // namespace
 
 std::vector<Seed> seeds_of(std::string_view target) {
@@ -193,7 +202,7 @@ std::vector<Seed> seeds_of(std::string_view target) {
       {"row", rows()},           {"key", keys()},
       {"sequence", sequences()}, {"state_note", state_notes()},
       {"config", configs()},     {"log", logs()},
-      {"line", lines()},
+      {"line", lines()},         {"query", queries()},
   };
   const auto found = kSeeds.find(target);
   return found == kSeeds.end() ? Seeds() : found->second;

@@ -106,6 +106,24 @@ TEST(Batch, TellsWhichRequestsAreOlderThanWhatIsKnownAndNotReadAgain) {
   EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(2), InputIndex(4)));
 }
 
+TEST(Batch, TellsThatARequestIsOlderAlsoIfOnlyItsEpochIs) {
+  MapState state;
+  const Context context = two_targets();
+  {
+    Batch batch(state, state.partition, context);
+    Request newest = request("a", 5);
+    newest.what.epoch = Epoch(1);
+    EXPECT_EQ(batch.decide(newest, Offset(1), true), Verdict::kDecided);
+    batch.close();
+    state.commit(batch);
+  }
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(batch.decide(request("a", 6), Offset(2), true), Verdict::kDecided);
+  batch.close();
+  EXPECT_EQ(batch.decisions().front().reason, Reason::kEpochBehind);
+  EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(0)));
+}
+
 TEST(Batch, EmissionsAndEventsComeInInputOrder) {
   MapState state;
   const Context context = with_events(EventPolicy::kAll);

@@ -33,6 +33,11 @@ TEST_F(Reader, ChecksEveryBatchAndCommitsNothingByItself) {
   EXPECT_EQ(value_of(conf_, "enable.auto.offset.store"), "false");
 }
 
+// With it small requests wait for the acknowledgement of those before them.
+TEST_F(Reader, SendsSmallRequestsAtOnce) {
+  EXPECT_EQ(value_of(conf_, "socket.nagle.disable"), "true");
+}
+
 TEST_F(Reader, HasABoundForEverythingThatABrokerCanSend) {
   conf_.set_reader(Isolation::kReadCommitted, kMessageBytes, kQueueBytes);
   EXPECT_EQ(value_of(conf_, "message.max.bytes"), std::to_string(kMessageBytes));

@@ -67,6 +67,35 @@ TEST(PageMemory, ForgetsNamesThatAreTooMany) {
   for (const Json& one : silent) EXPECT_NE(one["instance"], "0") << "the oldest goes first";
 }
 
+// Whoever may write to the topic of replies can write anything.
+TEST(PageMemory, HoldsNothingOfAReplyButShortNamesAndNumbers) {
+  PageMemory memory;
+  admin::Answers answers;
+  answers.add({{"instance", "7"},
+               {"host", std::string(1'000'000, 'x')},
+               {"version", {{"deep", Json::array({1, 2, 3})}}},
+               {"workers", "many"}});
+  memory.take(answers, UnixMs(1'000'000));
+  EXPECT_EQ(memory.silent(admin::Answers(), UnixMs(1'000'001)),
+            Json::array({{{"instance", "7"}, {"heard", "1970-01-01T00:16:40.000Z"}}}));
+}
+
+TEST(ChartPoint, IsAGapWhereAReplyIsNotAsItShouldBe) {
+  admin::Answers answers;
+  const Json strange = {{"partition", 0},
+                        {"state", 7},
+                        {"per_s", {{"released", nullptr}, {"dropped", "many"}, {"forwarded", 2.5}}},
+                        {"inputs", 3},
+                        {"documents", Json::array()}};
+  answers.add(stats_of("1", Json::array({strange, {{"partition", 1'000'000}}, "nothing"})));
+  const Json point = chart_point(answers, UnixMs(1'005'000));
+  EXPECT_EQ(point["outcomes"]["released"], Json());
+  EXPECT_EQ(point["outcomes"]["dropped"], Json());
+  EXPECT_EQ(point["outcomes"]["forwarded"], 2.5);
+  EXPECT_EQ(answers.partitions().size(), 1U);
+  EXPECT_EQ(admin::surveyed(answers), 0);
+}
+
 TEST(ChartPoint, IsTheSumOfAllPartitions) {
   const Json point = chart_point(both(), UnixMs(1'005'000));
   EXPECT_EQ(point["t"], 1'005'000);

@@ -176,6 +176,26 @@ TEST_F(PinnedLog, ThatIsShorterThanThePositionIsOutOfReachAsBefore) {
   EXPECT_EQ(why(), Parked::kInputUnreadable);
 }
 
+// Aborted transactions lie between the record that was decided last and the position.
+TEST_F(PinnedLog, ThatEndsBetweenTheRecordAndThePositionSkipsNothingInSilence) {
+  start();
+  for (const char* id : {"a", "b", "c"}) request(id);
+  decide(3);
+  simulation::Log& log = broker.log(place("requests"));
+  for (int i = 0; i < 40; ++i) {
+    (void)log.append(simulation::ProducerId(7), {"gone", "{}", {{"reseq-seq", "1"}}, broker.now()});
+    (void)log.end_transaction(simulation::ProducerId(7), simulation::Fate::kAborted);
+  }
+  steps(20);
+  broker.append(place("commands"), {"nonsense", "nonsense", {}, broker.now()});
+  decide(4);
+  worker.reset();
+  (void)broker.truncate(place("requests"), Offset(3));
+  for (const char* id : {"n1", "n2"}) request(id);
+  start();
+  ASSERT_TRUE(parked()) << "two requests are skipped";
+}
+
 TEST_F(PinnedLog, OfRequestsWhoseRecordWasCompactedIsReadOnWithAWarning) {
   application.requests_compacted = true;
   live();

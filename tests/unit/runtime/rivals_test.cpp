@@ -101,6 +101,15 @@ TEST(Rivals, LeaveANewcomerAfterTwiceAsMany) {
   EXPECT_TRUE(consumers.consumer_fenced(Milliseconds(16'000), Rivals::kWithin));
 }
 
+// Each of them is fenced only every other turn.
+TEST(Rivals, LeaveOneOfTwoNewcomersThatFenceEachOtherSlowly) {
+  Rivals rivals(Milliseconds(0));
+  int times = 0;
+  for (bool ends = false; !ends && times < 20; ++times)
+    ends = rivals.consumer_fenced(Milliseconds(1'000 + times * 19'000), Rivals::kWithin);
+  EXPECT_LE(times, 8) << "it goes on for ever";
+}
+
 TEST(Rivals, LeaveWhoLosesItsConsumersOtherwiseAfterFourAlsoANewcomer) {
   Rivals rivals(Milliseconds(0));
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(rivals.consumer_lost(Milliseconds(i), Rivals::kWithin));
