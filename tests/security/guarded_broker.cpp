@@ -96,7 +96,7 @@ void GuardedBroker::write_properties() {
       << "ssl.keystore.type=PEM\nssl.keystore.location=" << certificates_.issue("broker", "IP:127.0.0.1").both << "\n"
       << "listener.name.mtls.ssl.client.auth=required\n"
       << "listener.name.expired.ssl.keystore.type=PEM\nlistener.name.expired.ssl.keystore.location="
-      << certificates_.issue("expired", "IP:127.0.0.1", -1).both << "\n"
+      << certificates_.issue("expired", "IP:127.0.0.1", Certificates::Validity::kExpired).both << "\n"
       << "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n"
       << "listener.name.login.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
          "user_reseq=\"correct-horse\";\n"
