@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kThreads = 4;
 constexpr int kForbidden = 403;
 constexpr int kNotAllowed = 405;
+constexpr int kBodyNotRead = 413;
 constexpr int kBusy = 503;
 // A stream looks so often whether the server stops.
 constexpr std::chrono::milliseconds kStreamLook{250};
@@ -128,6 +129,12 @@ void serve(httplib::Server& server, const Stream& stream, const std::string& gat
   });
 }
 
+// httplib 0.18 reads it also where a method has none.
+bool has_body(const httplib::Request& request) {
+  const std::string length = request.get_header_value("Content-Length");
+  return request.has_header("Transfer-Encoding") || (!length.empty() && length != "0");
+}
+
 std::size_t threads_for(const std::vector<Path>& paths, const std::vector<Stream>& streams) {
   std::size_t threads = kThreads;
   for (const Path& path : paths) threads += path.at_once_max;
@@ -154,8 +161,9 @@ Server::Server(const std::vector<Path>& paths, const std::vector<Stream>& stream
   server.set_socket_options(reuse_address);
   // Before a body is read; ranges of an answer nobody needs.
   server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-    if (request.method == "GET" && !request.has_header("Range")) return httplib::Server::HandlerResponse::Unhandled;
-    response.status = kNotAllowed;
+    const bool allowed = request.method == "GET" && !request.has_header("Range");
+    if (allowed && !has_body(request)) return httplib::Server::HandlerResponse::Unhandled;
+    response.status = allowed ? kBodyNotRead : kNotAllowed;
     return httplib::Server::HandlerResponse::Handled;
   });
   for (const Path& path : paths) serve(server, path, gateway);

@@ -19,13 +19,14 @@ class Certificates {
     std::string key;          // PEM
     std::string both;         // one file, as Kafka's keystores want it
   };
-  // `names`: of its subjectAltName, for instance IP:127.0.0.1. `days`: how long it is valid from now on; -1 = it has
-  // expired.
-  Identity issue(const std::string& common_name, const std::string& names, int days = 2,
+  enum class Validity { kNow, kExpired };
+  // `names`: of its subjectAltName, for instance IP:127.0.0.1.
+  Identity issue(const std::string& common_name, const std::string& names, Validity validity = Validity::kNow,
                  const std::string& authority_name = "authority");
 
  private:
   void openssl(const std::string& arguments) const;
+  [[nodiscard]] std::string settings_of_ca(const std::string& authority_name) const;
   [[nodiscard]] std::string path(const std::string& file) const { return folder_ + "/" + file; }
 
   std::string folder_;

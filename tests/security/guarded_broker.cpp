@@ -91,16 +91,16 @@ GuardedBroker::~GuardedBroker() {
 void GuardedBroker::write_properties() {
   std::ofstream out(path("properties"));
   out << "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer\n"
-      << "super.users=User:ANONYMOUS;User:CN=client\n"
+      << "super.users=User:ANONYMOUS;User:CN=client;User:scram\n"
       << "ssl.truststore.type=PEM\nssl.truststore.location=" << certificates_.authority() << "\n"
       << "ssl.keystore.type=PEM\nssl.keystore.location=" << certificates_.issue("broker", "IP:127.0.0.1").both << "\n"
       << "listener.name.mtls.ssl.client.auth=required\n"
       << "listener.name.expired.ssl.keystore.type=PEM\nlistener.name.expired.ssl.keystore.location="
-      << certificates_.issue("expired", "IP:127.0.0.1", -1).both << "\n"
-      << "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256\n"
+      << certificates_.issue("expired", "IP:127.0.0.1", Certificates::Validity::kExpired).both << "\n"
+      << "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512\n"
       << "listener.name.login.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
          "user_reseq=\"correct-horse\";\n"
-      << "listener.name.login.scram-sha-256.sasl.jaas.config="
+      << "listener.name.login.scram-sha-512.sasl.jaas.config="
          "org.apache.kafka.common.security.scram.ScramLoginModule required;\n";
 }
 

@@ -5,7 +5,7 @@
 //   tls       the broker's certificate is for 127.0.0.1, not for localhost
 //   mtls      the same, and the client has to have a certificate of the same authority
 //   expired   the broker's certificate has expired
-//   login     TLS and a password: PLAIN and SCRAM-SHA-256, user `reseq`, password `correct-horse`
+//   login     TLS and a password: user `reseq` by PLAIN, `scram`, who may do all, by SCRAM-SHA-512 (made by its test)
 //
 // Thread rule: one thread.
 #pragma once

@@ -66,7 +66,8 @@ TEST_F(Transport, NamesTheClientCertificateThatIsMissing) {
 }
 
 TEST_F(Transport, NamesTheClientCertificateOfAnotherAuthority) {
-  const auto stranger = broker.certificates().issue("somebody", "DNS:somebody", 2, "stranger");
+  const auto stranger =
+      broker.certificates().issue("somebody", "DNS:somebody", Certificates::Validity::kNow, "stranger");
   come_in_by("mtls", "\"ssl.certificate.location\" = \"" + stranger.certificate + "\"\n\"ssl.key.location\" = \"" +
                          stranger.key + "\"\n");
   expect_refused("the broker wants a client certificate that it trusts");

@@ -19,6 +19,7 @@
 namespace reseq::http {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 using namespace std::chrono_literals;
@@ -124,10 +125,16 @@ TEST_F(Bounds, TakeNoHeadersWithoutEnd) {
   for (int i = 0; i < 1'000'000; ++i) request += "X" + std::to_string(i) + ": a\r\n";
   Raw raw(port_);
   EXPECT_LT(raw.send(request), request.size());
-  EXPECT_THAT(answer_to(request.substr(0, 20'000)), StartsWith("HTTP/1.1 431 "));
+  // httplib 0.18 itself takes no more than a hundred, and calls that bad.
+  EXPECT_THAT(answer_to(request.substr(0, 20'000)), AnyOf(StartsWith("HTTP/1.1 431 "), StartsWith("HTTP/1.1 400 ")));
 }
 
 TEST_F(PatientBounds, ReadNoBody) {
+  for (const char* body : {"Content-Length: 5\r\n\r\nabcde", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"})
+    EXPECT_THAT(answer_to(std::string("GET /open HTTP/1.1\r\nHost: localhost\r\n") + body),
+                StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(answer_to("GET /open HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 "));
   for (const char* method : {"POST", "PUT", "PATCH", "PRI", "DELETE", "GET"}) {
     for (const char* length : {"Content-Length: 1000000000", "Transfer-Encoding: chunked\r\nExpect: 100-continue"}) {
       Raw raw(port_);
