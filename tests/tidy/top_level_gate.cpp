@@ -7,7 +7,7 @@
 namespace reseq::tidy {
 namespace {
 
-constexpr std::array<std::string_view, 24> kTopLevel = {".ci",
+constexpr std::array<std::string_view, 25> kTopLevel = {".ci",
                                                         ".clang-format",
                                                         ".clang-tidy",
                                                         ".dockerignore",
@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 24> kTopLevel = {".ci",
                                                         "LICENSE",
                                                         "README.md",
                                                         "SECURITY.md",
+                                                        "clients",
                                                         "cmake",
                                                         "consumers",
                                                         "demo",

@@ -1,0 +1,54 @@
+"""Workers as processes: killed in the middle of a rebalance, and stopped."""
+import json
+import random
+import signal
+
+from application import SESSION, wait_until
+from resequencer import Producer
+
+
+def changes(shop, count, versions, takes_s, first=1):
+    """So many changes of each document; the newest sequence of each."""
+    draw = random.Random(count)
+    with Producer(shop.brokers, shop.name) as producer:
+        for version in range(first, first + versions):
+            for number in range(count):
+                producer.send(f"it-{number}", version, json.dumps({"v": version, "takes_s": draw.uniform(0, takes_s)}))
+    return {f"it-{number}": first + versions - 1 for number in range(count)}
+
+
+def test_nothing_is_lost_by_a_rebalance_and_a_kill(application, process):
+    shop = application(work_partitions=6)
+    first = process(shop, parallel=8, consumer_settings=SESSION)
+    first.wait_for("assigned: 6 partitions")
+    changes(shop, 300, 2, 0.2)
+    wait_until(first.begun, "some work")
+    second = process(shop, parallel=8, consumer_settings=SESSION)
+    wait_until(second.begun, "some work")
+    first.wait_for("revoked: 6 partitions")
+    newest = changes(shop, 300, 2, 0.2, first=3)
+    first.signal(signal.SIGKILL)
+    found = shop.wait_for(newest)
+    assert all(json.loads(record.payload)["enriched"]["v"] == 4 for record in found.values())
+    assert shop.read("dead-letter") == []
+    assert first.ended() == -signal.SIGKILL
+    second.signal(signal.SIGTERM)
+    assert second.ended() == 0
+
+
+def test_at_sigterm_what_has_begun_is_finished_and_committed(application, process):
+    shop = application()
+    with Producer(shop.brokers, shop.name) as producer:
+        for number in range(40):
+            producer.send(f"it-{number}", 1, json.dumps({"takes_s": 0.5}))
+    wait_until(lambda: len(shop.read("work")) == 40, "the work")
+    worker = process(shop, parallel=4, commit_every_s=60)
+    wait_until(lambda: len(worker.begun()) > 8, "some work")
+    worker.signal(signal.SIGTERM)
+    assert worker.ended() == 0
+    begun = worker.begun()
+    assert 8 < len(begun) < 40
+    assert sorted(record.id for record in shop.read("commands")) == sorted(2 * begun)  # for two targets, once each
+    done = {record.id for record in shop.read("work") if record.offset < shop.committed()[0]}
+    # Two threads may begin in another order than that of the offsets: what is behind a gap comes again.
+    assert done <= set(begun) and len(done) > len(begun) - 4
