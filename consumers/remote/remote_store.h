@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@
 
 #include "base/result.h"
 #include "consumers/sink/change.h"
+#include "kafka/plain_record.h"
 #include "model/header.h"
 #include "model/ids.h"
 
@@ -34,8 +36,9 @@ namespace reseq::remote {
 struct Write {
   sink::Change change;
   std::span<const Header> headers;
-  Offset offset;     // of its record
-  UnixMs timestamp;  // of its record, 0 = none
+  Offset offset;                               // of its record
+  UnixMs timestamp;                            // of its record, 0 = none
+  const kafka::PlainRecord* record = nullptr;  // of the frame, for a dead letter
 };
 
 // Some writes of one partition, no two of the same document. Their order does not matter.
@@ -101,10 +104,12 @@ class RemoteStore {
     (void)partitions;
     return std::map<Partition, Offset>();
   }
-  // REQUIRES: keeps_positions(). Makes what is absent, at the offset given, and leaves alone what is there.
-  virtual Result<> begin_at(Partition partition, Offset first) {
+  // REQUIRES: keeps_positions(). The partition is read from `from` on: `known` is what positions() told of it. It is set
+  // only if it still is that (absent = absent). kRetriable: it is not, ask again.
+  virtual Result<> begin_at(Partition partition, std::optional<Offset> known, Offset from) {
     (void)partition;
-    (void)first;
+    (void)known;
+    (void)from;
     return Done{};
   }
 
