@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "kafka/error_questions.h"
+#include "consumers/stage/work_reader.h"
 
 namespace reseq::remote {
 namespace {

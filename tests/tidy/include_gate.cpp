@@ -40,6 +40,9 @@ const std::map<std::string_view, Words>& rule() {
       {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
       {"consumers",
        {"producers/ndjson", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+      {"consumers/remote",
+       {"consumers", "resequencer/http", "resequencer/metrics", "resequencer/model", "resequencer/codec",
+        "resequencer/kafka", "resequencer/base"}},
       {"demo",
        {"producers", "consumers", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
   };
@@ -68,7 +71,8 @@ struct Owned {
   std::string_view header;
   std::string_view owner;
 };
-constexpr std::array<Owned, 2> kOwned = {
+constexpr std::array<Owned, 3> kOwned = {
+    Owned{.header = "libpq-fe.h", .owner = "consumers/postgres"},
     Owned{.header = "lmdb.h", .owner = "resequencer/store"},
     Owned{.header = "rdkafka", .owner = "resequencer/kafka"},
 };
