@@ -1,7 +1,9 @@
 #include "tests/postgres/server.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <pwd.h>
 #include <stdexcept>
@@ -14,7 +16,16 @@
 namespace reseq::test {
 namespace {
 
-const std::string kPrograms = "/usr/lib/postgresql/15/bin/";
+// Debian keeps each version apart; the newest one.
+const std::string& programs() {
+  static const std::string folder = [] {
+    int newest = 0;
+    for (const auto& version : std::filesystem::directory_iterator("/usr/lib/postgresql"))
+      newest = std::max(newest, std::atoi(version.path().filename().c_str()));
+    return "/usr/lib/postgresql/" + std::to_string(newest) + "/bin/";
+  }();
+  return folder;
+}
 constexpr int kInitLimitMs = 120'000;
 constexpr int kStopLimitMs = 30'000;
 
@@ -53,7 +64,7 @@ PostgresServer::PostgresServer() : data_(folder_.path() + "/server"), port_(free
     std::filesystem::permissions(folder_.path(), std::filesystem::perms(0711));
     if (::chown(data_.c_str(), user.pw_uid, user.pw_gid) != 0) throw std::runtime_error("chown " + data_);
   }
-  Process init(unprivileged({kPrograms + "initdb", "-D", data_ + "/data", "-U", "owner", "-A", "trust", "-E", "UTF8",
+  Process init(unprivileged({programs() + "initdb", "-D", data_ + "/data", "-U", "owner", "-A", "trust", "-E", "UTF8",
                              "--locale=C.UTF-8", "--no-sync", "--no-instructions"}),
                folder_.path() + "/initdb.log");
   if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("initdb: " + init.tail());
@@ -79,7 +90,7 @@ void PostgresServer::start() {
   // Synchronous commits survive a kill of the process without fsync, which is for the machine.
   const auto begin = [this] {
     process_ = std::make_unique<Process>(
-        unprivileged({kPrograms + "postgres", "-D", data_ + "/data", "-h", "127.0.0.1", "-p", std::to_string(port_),
+        unprivileged({programs() + "postgres", "-D", data_ + "/data", "-h", "127.0.0.1", "-p", std::to_string(port_),
                       "-k", data_, "-c", "fsync=off", "-c", "max_connections=60"}),
         folder_.path() + "/server.log");
   };
