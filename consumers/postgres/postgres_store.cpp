@@ -14,7 +14,7 @@ using remote::Batch;
 using remote::Write;
 
 Parameter text(std::string value) {
-  return {kText, std::move(value)};
+  return {kTextType, std::move(value)};
 }
 
 Error with(Error error, const std::string& what) {
@@ -22,7 +22,7 @@ Error with(Error error, const std::string& what) {
   return error;
 }
 
-bool is_about_data(const Error& error) {
+bool concerns_a_row(const Error& error) {
   return is_about_data(state_of(error.code));
 }
 
@@ -53,7 +53,7 @@ Result<> PostgresStore::connect() {
 Result<Rows> PostgresStore::run(const std::string& statement, std::span<const Parameter> parameters) {
   if (Result<> connected = connect(); !connected) return connected.error();
   auto rows = connection_->run(statement, parameters);
-  if (!rows && !is_about_data(rows.error())) connection_.reset();
+  if (!rows && !concerns_a_row(rows.error())) connection_.reset();
   return rows;
 }
 
@@ -135,9 +135,9 @@ Result<> PostgresStore::learn_statements() {
   std::vector<Parameter> parameters = parameters_of({});
   if (settings_.layout.positions) {
     parameters.push_back(text(settings_.topic));
-    parameters.push_back({kInt4, int4_bytes(-1)});
-    parameters.push_back({kInt8, int8_bytes(-1)});
-    parameters.push_back({kInt8, int8_bytes(-1)});
+    parameters.push_back({kInt4Type, int4_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
   }
   auto tried = run(settings_.layout.positions ? write_and_move_ : write_, parameters);
   if (tried) return Done{};
@@ -148,9 +148,9 @@ Result<> PostgresStore::learn_statements() {
 std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> writes) const {
   const bool text_ids = settings_.layout.id == IdAs::kText;
   const bool bytes = settings_.layout.payload == PayloadAs::kBytea;
-  ArrayWriter ids(text_ids ? kText : kBytea, writes.size());
-  ArrayWriter versions(kInt8, writes.size());
-  ArrayWriter payloads(bytes ? kBytea : kText, writes.size());
+  ArrayWriter ids(text_ids ? kTextType : kByteaType, writes.size());
+  ArrayWriter versions(kInt8Type, writes.size());
+  ArrayWriter payloads(bytes ? kByteaType : kTextType, writes.size());
   for (const std::size_t place : by_id(writes)) {
     const sink::Change& change = writes[place].change;
     ids.add(change.id);
@@ -160,9 +160,9 @@ std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> write
     else
       payloads.add_null();
   }
-  return {{text_ids ? kTextArray : kByteaArray, ids.take()},
-          {kInt8Array, versions.take()},
-          {bytes ? kByteaArray : kTextArray, payloads.take()}};
+  return {{text_ids ? kTextArrayType : kByteaArrayType, ids.take()},
+          {kInt8ArrayType, versions.take()},
+          {bytes ? kByteaArrayType : kTextArrayType, payloads.take()}};
 }
 
 Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
@@ -170,7 +170,7 @@ Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
   if (write_.empty())
     if (Result<> learned = learn_table(); !learned) return learned;
   Result<> written = settings_.layout.positions ? write_and_move(batch, answers) : write_alone(batch, answers);
-  if (written || !is_about_data(written.error())) return written;
+  if (written || !concerns_a_row(written.error())) return written;
   return find_refused(batch, answers, written.error());
 }
 
@@ -184,9 +184,9 @@ Result<> PostgresStore::write_alone(const Batch& batch, std::span<Answer> answer
 Result<> PostgresStore::write_and_move(const Batch& batch, std::span<Answer> answers) {
   std::vector<Parameter> parameters = parameters_of(batch.writes);
   parameters.push_back(text(settings_.topic));
-  parameters.push_back({kInt4, int4_bytes(batch.partition.value())});
-  parameters.push_back({kInt8, int8_bytes(batch.first.value())});
-  parameters.push_back({kInt8, int8_bytes(batch.next.value())});
+  parameters.push_back({kInt4Type, int4_bytes(batch.partition.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.first.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.next.value())});
   auto rows = run(write_and_move_, parameters);
   if (!rows) return rows.error();
   if (read_int8(rows.value().at(0, 0).value_or("")) != 1) return judge_position(batch, answers);
@@ -244,7 +244,7 @@ Result<> PostgresStore::try_range(std::span<const Write> writes, std::span<Answe
   if (auto saved = run("SAVEPOINT range"); !saved) return saved.error();
   auto rows = run(write_, parameters_of(writes));
   if (rows) return Done{};
-  if (!is_about_data(rows.error())) return rows.error();
+  if (!concerns_a_row(rows.error())) return rows.error();
   if (auto undone = run("ROLLBACK TO SAVEPOINT range"); !undone) return undone.error();
   if (writes.size() == 1) {
     answers[0] = {Answer::Kind::kRefused, rows.error().message};

@@ -126,7 +126,7 @@ Result<> move(const kafka::Connection& connection, const Arguments& arguments, c
   auto one = open();
   if (!one) return one.error();
   const bool keeps_positions = one.value()->keeps_positions();
-  spdlog::info("server=\"{}\" topic={} group={} delivery={}", log::outside(one.value()->place()), arguments.topic,
+  spdlog::info("server={} topic={} group={} delivery={}", log::outside(one.value()->place()), arguments.topic,
                arguments.group, keeps_positions ? "exactly_once" : "at_least_once");
   one.value().reset();
   Tally tally;
