@@ -67,6 +67,9 @@ Result<bool> PostgresStore::exists(const std::string& table) {
 Result<> PostgresStore::prepare() {
   auto there = exists(settings_.layout.table);
   if (!there) return there.error();
+  // A table of somebody else is looked at before anything is made beside it.
+  if (there.value())
+    if (Result<> learned = learn_columns(); !learned) return learned;
   bool complete = there.value();
   if (complete && settings_.layout.positions) {
     auto positions = exists(positions_table(settings_.layout));
@@ -95,6 +98,11 @@ Result<> PostgresStore::make() {
 }
 
 Result<> PostgresStore::learn_table() {
+  if (Result<> learned = learn_columns(); !learned) return learned;
+  return learn_statements();
+}
+
+Result<> PostgresStore::learn_columns() {
   const std::vector<Parameter> name = {text(quoted_name(settings_.layout.table))};
   auto rows =
       run("SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute a "
@@ -125,13 +133,13 @@ Result<> PostgresStore::learn_table() {
                      quoted_name(column.name) + " text, or another type");
     column.type = found->second;
   }
-  write_ = write_statement(layout);
-  write_and_move_ = write_and_move_statement(layout);
-  return learn_statements();
+  return Done{};
 }
 
 // A dry run of what is written later, with nothing in it: the server reads it, plans it and looks at the rights.
 Result<> PostgresStore::learn_statements() {
+  write_ = write_statement(settings_.layout);
+  write_and_move_ = write_and_move_statement(settings_.layout);
   std::vector<Parameter> parameters = parameters_of({});
   if (settings_.layout.positions) {
     parameters.push_back(text(settings_.topic));

@@ -55,6 +55,7 @@ Result<> RemoteSink::start(const std::function<bool()>& stop) {
   admin_ = std::move(admin).value();
   kafka::GroupConsumerSettings group;
   group.group_id = options_.group;
+  group.group_instance_id = options_.instance_id;
   group.topics = {options_.topic};
   group.session_timeout = Milliseconds(options_.session_timeout.count());
   group.starts_by_hand = true;
