@@ -32,7 +32,8 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
     conf.set("session.timeout.ms", settings.session_timeout);
     conf.set("heartbeat.interval.ms", Milliseconds(settings.session_timeout.value() / 10));
     conf.set("max.poll.interval.ms", settings.max_poll_interval);
-    conf.set("auto.offset.reset", "earliest");
+    by_hand_ = settings.starts_by_hand;
+    conf.set("auto.offset.reset", by_hand_ ? "error" : "earliest");
     rd_kafka_conf_set_rebalance_cb(conf.get(), rebalanced);
     if (auto opened = open_client(conf); !opened) return opened;
     const PartitionList topics(rd_kafka_topic_partition_list_new(static_cast<int>(settings.topics.size())));
@@ -75,6 +76,18 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
     return Done{};
   }
 
+  Result<> read_from(std::span<const PlainOffset> next) override {
+    RESEQ_ASSERT(by_hand_, "the offsets of the group say where it is read");
+    for (const PlainOffset& one : next) RESEQ_ASSERT(one.offset.value() >= 0, "reading from an invalid offset");
+    const PartitionList list = list_of(next);
+    if (auto assigned = assign_list(*handle_, *list); !assigned) return assigned;
+    for (PlainOffset& one : positions_) one.offset = kNoOffset;
+    for (const PlainOffset& one : next)
+      for (PlainOffset& position : positions_)
+        if (position.partition == one.partition && position.topic == one.topic) position.offset = one.offset;
+    return Done{};
+  }
+
   Result<std::optional<PlainRecord>> poll(Milliseconds limit) override {
     MessageHandle message(rd_kafka_consumer_poll(handle_.get(), timeout_ms(limit)));
     const auto kind = kind_of(*handle_, message.get(), context_.log);
@@ -92,6 +105,15 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
   }
 
   [[nodiscard]] std::vector<PlainOffset> positions() const override { return positions_; }
+
+  [[nodiscard]] std::optional<Offset> known_end(std::string_view topic, Partition partition) const override {
+    std::int64_t low = 0;
+    std::int64_t high = 0;
+    const auto code = rd_kafka_get_watermark_offsets(handle_.get(), std::string(topic).c_str(), partition.value(),
+                                                     &low, &high);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR || high < 0) return std::nullopt;
+    return Offset(high);
+  }
 
   Result<> commit(std::span<const PlainOffset> next) override {
     RESEQ_ASSERT(member_, "only a member of a group commits");
@@ -157,7 +179,8 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
     auto& self = self_of(opaque);
     if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
       self.positions_ = offsets_of(*list);
-      rd_kafka_assign(client, list);
+      const PartitionList none(rd_kafka_topic_partition_list_new(0));
+      rd_kafka_assign(client, self.by_hand_ ? none.get() : list);
       if (self.on_rebalance_) self.on_rebalance_({Rebalance::Kind::kAssigned, self.positions_});
       return;
     }
@@ -170,6 +193,7 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
   std::vector<PlainOffset> positions_;
   std::size_t last_reached_ = 0;  // place in positions_
   bool member_ = false;
+  bool by_hand_ = false;
   bool closed_ = false;
   ConsumerHandle handle_;
   Prefetch prefetch_;

@@ -28,12 +28,15 @@ struct GroupConsumerSettings {
   Milliseconds max_poll_interval{300'000};
   std::uint64_t message_bytes_max = 20 * 1024 * 1024;
   std::uint64_t fetch_queue_bytes_max = 32 * 1024 * 1024;
+  // The member says itself where it reads (read_from), because it knows better than the group's offsets, or to rest for
+  // a while. Nothing is read of an assignment before; an offset that is not in the log is an error of poll().
+  bool starts_by_hand = false;
 };
 
 // What the group gave to this member or takes back. `next` holds the partitions; offsets are kNoOffset.
 struct Rebalance {
   enum class Kind : unsigned char {
-    kAssigned,  // they are read from the committed offsets from now on, or from the beginning
+    kAssigned,  // they are read from the committed offsets from now on, or from the beginning, or by read_from()
     kRevoked,   // last chance to commit what is done; what is still in flight must be dropped
     kLost,      // as revoked, but others may own them already: do not commit
   };
@@ -56,6 +59,10 @@ class GroupConsumer {
   // Without a group: reads all partitions of the topic, each from the offset given, or from its beginning.
   virtual Result<> assign_all(std::string_view topic, std::span<const PlainOffset> next, Milliseconds limit) = 0;
 
+  // REQUIRES: starts_by_hand. Replaces what is read: these partitions of the assignment from these offsets, the others
+  // not at all. Records already fetched are not delivered twice. Polling goes on, also when nothing is read.
+  virtual Result<> read_from(std::span<const PlainOffset> next) = 0;
+
   // The next record; nothing when none came within the limit. kInvalid: an offset is not in the log any more, or no
   // permission. kFatal, kFenced: the consumer is unusable.
   virtual Result<std::optional<PlainRecord>> poll(Milliseconds limit) = 0;
@@ -63,6 +70,9 @@ class GroupConsumer {
   // Where each assigned partition is read next, as far as known. At the end of a log control records are counted, so
   // that a position reaches the stable end.
   [[nodiscard]] virtual std::vector<PlainOffset> positions() const = 0;
+
+  // High watermark of a partition as it came with what was fetched last; asks nobody. Nothing: none came.
+  [[nodiscard]] virtual std::optional<Offset> known_end(std::string_view topic, Partition partition) const = 0;
 
   // Commits next offsets (last done + 1) for the group, waits for the answer. kAbort: the partitions belong to somebody
   // else meanwhile, drop the work. kRetriable: try again.

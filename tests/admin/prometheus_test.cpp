@@ -86,8 +86,11 @@ int run(const std::vector<std::string>& argv, const std::string& output) {
 
 TEST(Alerts, FireWhenSomethingIsWrongAndOnlyThen) {
   const TempDir folder;
-  EXPECT_EQ(run({"promtool", "check", "rules", kDeploy + "prometheus/alerts.yml"}, folder.path() + "/check"), 0);
-  EXPECT_EQ(run({"promtool", "test", "rules", kDeploy + "prometheus/alerts_test.yml"}, folder.path() + "/test"), 0);
+  for (const std::string rules : {"alerts", "sink_alerts"}) {
+    const std::string file = kDeploy + "prometheus/" + rules;
+    EXPECT_EQ(run({"promtool", "check", "rules", file + ".yml"}, folder.path() + "/check"), 0);
+    EXPECT_EQ(run({"promtool", "test", "rules", file + "_test.yml"}, folder.path() + "/test"), 0);
+  }
   EXPECT_EQ(run({"promtool", "check", "config", kDeploy + "prometheus/prometheus.yml"}, folder.path() + "/config"), 0);
 }
 

@@ -39,7 +39,11 @@ const std::map<std::string_view, Words>& rule() {
       {"resequencer", {"resequencer/cli"}},  // main.cpp
       {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
       {"consumers",
-       {"producers/ndjson", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
+       {"consumers/remote", "producers/ndjson", "resequencer/model", "resequencer/codec", "resequencer/kafka",
+        "resequencer/base"}},
+      {"consumers/remote",
+       {"consumers", "resequencer/http", "resequencer/metrics", "resequencer/model", "resequencer/codec",
+        "resequencer/kafka", "resequencer/base"}},
       {"demo",
        {"producers", "consumers", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
   };
@@ -50,13 +54,16 @@ bool is_below(std::string_view path, std::string_view folder) {
   return path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
 }
 
-// The row of the rule that a file belongs to: "resequencer" for main.cpp only; empty for a folder without a row.
+// The row of the rule that a file belongs to, the longest: "resequencer" for main.cpp only; empty for a folder without
+// a row.
 std::string_view row_of(std::string_view path) {
   const std::string_view folder = folder_of(path);
+  std::string_view longest;
   for (const auto& [row, allowed] : rule()) {
-    if (row == folder || (row != "resequencer" && is_below(path, row))) return row;
+    const bool is_it = row == folder || (row != "resequencer" && is_below(path, row));
+    if (is_it && row.size() > longest.size()) longest = row;
   }
-  return {};
+  return longest;
 }
 
 bool allows(const Words& allowed, std::string_view target) {
@@ -68,7 +75,8 @@ struct Owned {
   std::string_view header;
   std::string_view owner;
 };
-constexpr std::array<Owned, 2> kOwned = {
+constexpr std::array<Owned, 3> kOwned = {
+    Owned{.header = "libpq-fe.h", .owner = "consumers/postgres"},
     Owned{.header = "lmdb.h", .owner = "resequencer/store"},
     Owned{.header = "rdkafka", .owner = "resequencer/kafka"},
 };

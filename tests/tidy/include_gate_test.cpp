@@ -16,6 +16,7 @@ Violations including(const std::string& path, const std::string& header) {
                                     {"resequencer/engine/state_view.h", ""},
                                     {"resequencer/codec/wire.h", ""},
                                     {"resequencer/kafka/cluster.h", ""},
+                                    {"resequencer/http/server.h", ""},
                                     {"resequencer/runtime/worker.h", ""},
                                     {"resequencer/cli/command_line.h", ""},
                                     {"producers/git/walk.h", ""},
@@ -35,6 +36,7 @@ TEST(IncludeRule, AllowsTheFoldersOfTheTable) {
   EXPECT_EQ(to_text(including("resequencer/main.cpp", "cli/command_line.h")), "");
   EXPECT_EQ(to_text(including("demo/a.cpp", "producers/git/walk.h")), "");
   EXPECT_EQ(to_text(including("consumers/lines/a.cpp", "producers/ndjson/line_members.h")), "");
+  EXPECT_EQ(to_text(including("consumers/remote/a.cpp", "http/server.h")), "");
   EXPECT_EQ(to_text(including("tests/unit/engine/a.cpp", "kafka/cluster.h")), "");
 }
 
@@ -52,6 +54,8 @@ TEST(IncludeRule, ReportsEveryDirectionThatIsNotInTheTable) {
   EXPECT_EQ(including("producers/git/a.cpp", "runtime/worker.h").size(), 1U);
   EXPECT_EQ(including("producers/git/a.cpp", "demo/show.h").size(), 1U);
   EXPECT_EQ(including("consumers/stage/a.cpp", "producers/git/walk.h").size(), 1U);
+  EXPECT_EQ(including("consumers/sink/a.cpp", "http/server.h").size(), 1U);
+  EXPECT_EQ(including("consumers/remote/a.cpp", "runtime/worker.h").size(), 1U);
   EXPECT_EQ(including("demo/a.cpp", "runtime/worker.h").size(), 1U);
   EXPECT_EQ(including("demo/a.cpp", "tests/support/broker.h").size(), 1U);
 }
@@ -71,7 +75,7 @@ TEST(IncludeRule, ReportsAFileThatIsNotThere) {
   EXPECT_EQ(including("resequencer/engine/a.cpp", "model/gone.h").size(), 1U);
 }
 
-TEST(IncludeRule, KeepsLmdbAndLibrdkafkaInTheirFolders) {
+TEST(IncludeRule, KeepsLibrariesInTheirFolders) {
   const auto with = [](const std::string& path, const std::string& header) {
     return check_includes(SourceTree({{path, "#  include <" + header + ">\n"}})).size();
   };
@@ -80,6 +84,8 @@ TEST(IncludeRule, KeepsLmdbAndLibrdkafkaInTheirFolders) {
   EXPECT_EQ(with("resequencer/changelog/a.cpp", "lmdb.h"), 1U);
   EXPECT_EQ(with("resequencer/runtime/a.cpp", "librdkafka/rdkafka.h"), 1U);
   EXPECT_EQ(with("consumers/stage/a.cpp", "librdkafka/rdkafka.h"), 1U);
+  EXPECT_EQ(with("consumers/postgres/a.cpp", "libpq-fe.h"), 0U);
+  EXPECT_EQ(with("consumers/remote/a.cpp", "libpq-fe.h"), 1U);
 }
 
 }  // namespace

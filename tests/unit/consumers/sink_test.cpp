@@ -34,6 +34,8 @@ class LogInMemory : public kafka::GroupConsumer {
     next_ = next[0].offset.value();
     return Done{};
   }
+  Result<> read_from(std::span<const PlainOffset>) override { return Error{.message = "there is no group"}; }
+  [[nodiscard]] std::optional<Offset> known_end(std::string_view, Partition) const override { return std::nullopt; }
   Result<std::optional<PlainRecord>> poll(Milliseconds) override {
     for (; next_ < static_cast<std::int64_t>(log.size()); ++next_) {
       const LogEntry& entry = log[static_cast<std::size_t>(next_)];

@@ -1,0 +1,50 @@
+// What a PostgresStore looks at for --check: the server, the tables, the columns and the rights. Nothing is changed.
+#include "consumers/postgres/postgres_store.h"
+
+namespace reseq::postgres {
+namespace {
+
+using remote::Finding;
+
+constexpr std::string_view kTrue("\1", 1);
+
+}  // namespace
+
+std::vector<Finding> PostgresStore::check() {
+  std::vector<Finding> findings;
+  if (Result<> connected = connect(); !connected) {
+    findings.push_back({false, "the server answers (" + place() + ")", connected.error().message});
+    return findings;
+  }
+  findings.push_back({true, "the server answers (" + place() + ")", {}});
+  std::vector<std::string> tables = {settings_.layout.table};
+  if (settings_.layout.positions) tables.push_back(positions_table(settings_.layout));
+  bool complete = true;
+  for (const std::string& table : tables) {
+    auto there = exists(table);
+    if (!there) {
+      findings.push_back({false, "table " + table, there.error().message});
+      return findings;
+    }
+    complete = complete && there.value();
+    findings.push_back(check_table(table, there.value()));
+  }
+  if (!complete) return findings;
+  // Reads the columns, and tries a statement that writes nothing.
+  Result<> learned = learn_table();
+  findings.push_back({learned.ok(), "the table " + settings_.layout.table + " has the columns, and may be written",
+                      learned ? "" : learned.error().message});
+  return findings;
+}
+
+Finding PostgresStore::check_table(const std::string& table, bool is_there) {
+  if (is_there) return {true, "table " + table + " exists", {}};
+  const std::string make = "run: " + make_statements(settings_.layout);
+  if (!settings_.makes_tables) return {false, "table " + table + " exists", make};
+  auto may = run("SELECT has_schema_privilege(current_schema(), 'CREATE')");
+  if (may && may.value().at(0, 0) == kTrue)
+    return {true, "table " + table + " does not exist yet, and is made at the start", {}};
+  return {false, "table " + table + " exists, or may be made", make};
+}
+
+}  // namespace reseq::postgres

@@ -1,0 +1,56 @@
+// Layout: how documents lie in a table, and the statements that follow from it.
+//   <table>            a row per document: id, version, deleted, payload, and the columns of the mapping. A delete is a
+//                      row, too: deleted, with its version, everything else null
+//   <table>_live       a view of it without deletes and without `deleted`
+//   <table>_positions  topic, partition, next: the next offset of each partition
+// Invariant: every name in a statement is quoted, every value is a parameter or a quoted literal.
+// Thread rule: pure functions, plain values.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace reseq::postgres {
+
+enum class PayloadAs : unsigned char { kJsonb, kText, kBytea, kNone };  // kNone: only the columns of the mapping
+enum class IdAs : unsigned char { kText, kBytea };
+
+// A column that is taken out of a JSON payload.
+struct Column {
+  std::string name;
+  std::vector<std::string> path;  // of keys and indexes; empty: the whole payload
+  std::string type = "text";      // as the server calls it, without a length
+};
+
+// `--column title=/title`: a name, and a JSON pointer (RFC 6901). kInvalid says what is wrong.
+[[nodiscard]] Result<Column> parse_column(std::string_view text);
+
+struct Layout {
+  std::string table = "documents";  // perhaps schema.table
+  PayloadAs payload = PayloadAs::kJsonb;
+  IdAs id = IdAs::kText;
+  std::vector<Column> columns;
+  bool positions = true;
+  bool versions = true;  // off: the last write wins
+};
+
+[[nodiscard]] std::string_view name_of(PayloadAs payload);
+[[nodiscard]] std::string_view name_of(IdAs id);
+
+// "shop.documents" -> "shop"."documents"
+[[nodiscard]] std::string quoted_name(std::string_view name);
+[[nodiscard]] std::string positions_table(const Layout& layout);  // not quoted
+
+// What has to be there, made where it is missing.
+[[nodiscard]] std::string make_statements(const Layout& layout);
+
+// $1 ids, $2 versions, $3 payloads (null = deleted), as arrays. Answers an array of the versions that were written.
+[[nodiscard]] std::string write_statement(const Layout& layout);
+// The same, only if the position is moved: $4 topic, $5 partition, $6 from, $7 to. Answers whether it was (0 or 1), and
+// the array.
+[[nodiscard]] std::string write_and_move_statement(const Layout& layout);
+
+}  // namespace reseq::postgres

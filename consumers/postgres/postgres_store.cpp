@@ -1,0 +1,266 @@
+#include "consumers/postgres/postgres_store.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "consumers/postgres/sql_state.h"
+
+namespace reseq::postgres {
+namespace {
+
+using remote::Answer;
+using remote::Batch;
+using remote::Write;
+
+Parameter text(std::string value) {
+  return {kTextType, std::move(value)};
+}
+
+Error with(Error error, const std::string& what) {
+  error.message = what + ": " + error.message;
+  return error;
+}
+
+bool concerns_a_row(const Error& error) {
+  return is_about_data(state_of(error.code));
+}
+
+// An order that all who write keep to, so that two of them cannot wait for each other.
+std::vector<std::size_t> by_id(std::span<const Write> writes) {
+  std::vector<std::size_t> order(writes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return writes[a].change.id < writes[b].change.id; });
+  return order;
+}
+
+}  // namespace
+
+std::string PostgresStore::place() const {
+  return place_of(settings_.server.server) + ", table " + settings_.layout.table;
+}
+
+Result<> PostgresStore::connect() {
+  if (connection_ != nullptr) return Done{};
+  auto opened = Connection::open(settings_.server);
+  if (!opened) return opened.error();
+  connection_ = std::move(opened).value();
+  write_.clear();
+  return Done{};
+}
+
+Result<Rows> PostgresStore::run(const std::string& statement, std::span<const Parameter> parameters) {
+  if (Result<> connected = connect(); !connected) return connected.error();
+  auto rows = connection_->run(statement, parameters);
+  if (!rows && !concerns_a_row(rows.error())) connection_.reset();
+  return rows;
+}
+
+Result<bool> PostgresStore::exists(const std::string& table) {
+  const std::vector<Parameter> name = {text(quoted_name(table))};
+  auto rows = run("SELECT to_regclass($1) IS NOT NULL", name);
+  if (!rows) return rows.error();
+  return rows.value().at(0, 0).value_or("") == std::string_view("\1", 1);
+}
+
+Result<> PostgresStore::prepare() {
+  auto there = exists(settings_.layout.table);
+  if (!there) return there.error();
+  // A table of somebody else is looked at before anything is made beside it.
+  if (there.value())
+    if (Result<> learned = learn_columns(); !learned) return learned;
+  bool complete = there.value();
+  if (complete && settings_.layout.positions) {
+    auto positions = exists(positions_table(settings_.layout));
+    if (!positions) return positions.error();
+    complete = positions.value();
+  }
+  if (!complete)
+    if (Result<> made = make(); !made) return made;
+  return learn_table();
+}
+
+Result<> PostgresStore::make() {
+  const std::string statements = make_statements(settings_.layout);
+  if (!settings_.makes_tables)
+    return Error{ErrorClass::kInvalid, 0,
+                 "tables are missing, and --create off says that they are not made. Run: " + statements};
+  if (Result<> connected = connect(); !connected) return connected;
+  // Instances that start together would be in each other's way.
+  Result<> made = connection_->script("BEGIN; SELECT pg_advisory_xact_lock(hashtext('reseq-sink-postgres')); " +
+                                      statements + "COMMIT");
+  if (made) return made;
+  connection_.reset();
+  Error error = with(made.error(), "cannot make the tables");
+  if (error.what_to_do == ErrorClass::kInvalid) error.message += ". Somebody who may has to run: " + statements;
+  return error;
+}
+
+Result<> PostgresStore::learn_table() {
+  if (Result<> learned = learn_columns(); !learned) return learned;
+  return learn_statements();
+}
+
+Result<> PostgresStore::learn_columns() {
+  const std::vector<Parameter> name = {text(quoted_name(settings_.layout.table))};
+  auto rows =
+      run("SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute a "
+          "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped",
+          name);
+  if (!rows) return rows.error();
+  std::map<std::string, std::string, std::less<>> types;
+  for (std::size_t i = 0; i < rows.value().count(); ++i)
+    types.emplace(rows.value().at(i, 0).value_or(""), rows.value().at(i, 1).value_or(""));
+  const auto invalid = [&](const std::string& what) {
+    return Error{ErrorClass::kInvalid, 0, "table " + settings_.layout.table + " " + what};
+  };
+  if (types.empty()) return invalid("does not exist");
+  Layout& layout = settings_.layout;
+  std::vector<std::pair<std::string, std::string>> needed = {
+      {"id", std::string(name_of(layout.id))}, {"version", "bigint"}, {"deleted", "boolean"}};
+  if (layout.payload != PayloadAs::kNone) needed.emplace_back("payload", name_of(layout.payload));
+  for (const auto& [column, type] : needed) {
+    const auto found = types.find(column);
+    if (found == types.end())
+      return invalid("has no column " + column + ": ALTER TABLE ... ADD COLUMN " + column + " " + type);
+    if (found->second != type) return invalid("has a column " + column + " of type " + found->second + ", not " + type);
+  }
+  for (Column& column : layout.columns) {
+    const auto found = types.find(column.name);
+    if (found == types.end())
+      return invalid("has no column " + column.name + " of --column: ALTER TABLE ... ADD COLUMN " +
+                     quoted_name(column.name) + " text, or another type");
+    column.type = found->second;
+  }
+  return Done{};
+}
+
+// A dry run of what is written later, with nothing in it: the server reads it, plans it and looks at the rights.
+Result<> PostgresStore::learn_statements() {
+  write_ = write_statement(settings_.layout);
+  write_and_move_ = write_and_move_statement(settings_.layout);
+  std::vector<Parameter> parameters = parameters_of({});
+  if (settings_.layout.positions) {
+    parameters.push_back(text(settings_.topic));
+    parameters.push_back({kInt4Type, int4_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
+  }
+  auto tried = run(settings_.layout.positions ? write_and_move_ : write_, parameters);
+  if (tried) return Done{};
+  write_.clear();
+  return with(tried.error(), "the table cannot be written");
+}
+
+std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> writes) const {
+  const bool text_ids = settings_.layout.id == IdAs::kText;
+  const bool bytes = settings_.layout.payload == PayloadAs::kBytea;
+  ArrayWriter ids(text_ids ? kTextType : kByteaType, writes.size());
+  ArrayWriter versions(kInt8Type, writes.size());
+  ArrayWriter payloads(bytes ? kByteaType : kTextType, writes.size());
+  for (const std::size_t place : by_id(writes)) {
+    const sink::Change& change = writes[place].change;
+    ids.add(change.id);
+    versions.add_int8(static_cast<std::int64_t>(change.version.value()));
+    if (change.payload)
+      payloads.add(*change.payload);
+    else
+      payloads.add_null();
+  }
+  return {{text_ids ? kTextArrayType : kByteaArrayType, ids.take()},
+          {kInt8ArrayType, versions.take()},
+          {bytes ? kByteaArrayType : kTextArrayType, payloads.take()}};
+}
+
+Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
+  if (Result<> connected = connect(); !connected) return connected;
+  if (write_.empty())
+    if (Result<> learned = learn_table(); !learned) return learned;
+  Result<> written = settings_.layout.positions ? write_and_move(batch, answers) : write_alone(batch, answers);
+  if (written || !concerns_a_row(written.error())) return written;
+  return find_refused(batch, answers, written.error());
+}
+
+Result<> PostgresStore::write_alone(const Batch& batch, std::span<Answer> answers) {
+  auto rows = run(write_, parameters_of(batch.writes));
+  if (!rows) return rows.error();
+  set_answers(batch, rows.value().at(0, 0), answers);
+  return Done{};
+}
+
+Result<> PostgresStore::write_and_move(const Batch& batch, std::span<Answer> answers) {
+  std::vector<Parameter> parameters = parameters_of(batch.writes);
+  parameters.push_back(text(settings_.topic));
+  parameters.push_back({kInt4Type, int4_bytes(batch.partition.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.first.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.next.value())});
+  auto rows = run(write_and_move_, parameters);
+  if (!rows) return rows.error();
+  if (read_int8(rows.value().at(0, 0).value_or("")) != 1) return judge_position(batch, answers);
+  set_answers(batch, rows.value().at(0, 1), answers);
+  return Done{};
+}
+
+// When the position is behind the batch it was written before: its answer was lost with a connection.
+Result<> PostgresStore::judge_position(const Batch& batch, std::span<Answer> answers) {
+  auto known = positions(std::span(&batch.partition, 1));
+  if (!known) return known.error();
+  const auto position = known.value().find(batch.partition);
+  if (position != known.value().end() && position->second == batch.next) {
+    for (Answer& answer : answers) answer.kind = Answer::Kind::kStored;
+    return Done{};
+  }
+  const std::string stands = position == known.value().end() ? "none" : std::to_string(position->second.value());
+  return Error{ErrorClass::kFenced, 0,
+               "the position of partition " + std::to_string(batch.partition.value()) + " is " + stands + ", not " +
+                   std::to_string(batch.first.value())};
+}
+
+void PostgresStore::set_answers(const Batch& batch, std::optional<std::string_view> versions,
+                                std::span<Answer> answers) const {
+  std::vector<std::int64_t> written;
+  if (versions) written = read_int8_array(*versions).value_or(std::vector<std::int64_t>());
+  std::sort(written.begin(), written.end());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto version = static_cast<std::int64_t>(batch.writes[i].change.version.value());
+    const bool is_stored = !settings_.layout.versions || std::binary_search(written.begin(), written.end(), version);
+    answers[i].kind = is_stored ? Answer::Kind::kStored : Answer::Kind::kNotNewer;
+  }
+}
+
+Result<> PostgresStore::find_refused(const Batch& batch, std::span<Answer> answers, const Error& why) {
+  // Constraints that are looked at when a transaction ends are looked at at once.
+  if (auto begun = run("BEGIN"); !begun) return begun.error();
+  if (auto at_once = run("SET CONSTRAINTS ALL IMMEDIATE"); !at_once) return at_once.error();
+  Result<> tried = try_range(batch.writes, answers);
+  if (!tried) {
+    connection_.reset();
+    return tried;
+  }
+  if (auto undone = run("ROLLBACK"); !undone) return undone.error();
+  bool is_found = false;
+  for (const Answer& answer : answers) is_found = is_found || answer.kind == Answer::Kind::kRefused;
+  // It is none of them alone: told, and tried again after a pause.
+  if (!is_found) return Error{ErrorClass::kRetriable, why.code, why.message};
+  for (Answer& answer : answers)
+    if (answer.kind != Answer::Kind::kRefused) answer.kind = Answer::Kind::kHeldBack;
+  return Done{};
+}
+
+Result<> PostgresStore::try_range(std::span<const Write> writes, std::span<Answer> answers) {
+  if (auto saved = run("SAVEPOINT range"); !saved) return saved.error();
+  auto rows = run(write_, parameters_of(writes));
+  if (rows) return Done{};
+  if (!concerns_a_row(rows.error())) return rows.error();
+  if (auto undone = run("ROLLBACK TO SAVEPOINT range"); !undone) return undone.error();
+  if (writes.size() == 1) {
+    answers[0] = {Answer::Kind::kRefused, rows.error().message};
+    return Done{};
+  }
+  const std::size_t half = writes.size() / 2;
+  if (Result<> first = try_range(writes.first(half), answers.first(half)); !first) return first;
+  return try_range(writes.subspan(half), answers.subspan(half));
+}
+
+}  // namespace reseq::postgres

@@ -1,0 +1,72 @@
+// PostgresStore: a RemoteStore in a table of PostgreSQL. A batch is one statement, with its documents as arrays, which
+// also moves the position of the partition, so it is there whole or not at all.
+// Invariants: after any error that is not about data the session is closed and the next call opens a new one; what a
+// batch is refused for is looked for in a transaction that is rolled back.
+// Thread rule: one thread at a time per object.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "consumers/postgres/connection.h"
+#include "consumers/postgres/layout.h"
+#include "consumers/remote/remote_store.h"
+
+namespace reseq::postgres {
+
+struct StoreSettings {
+  ServerSettings server;
+  Layout layout;
+  std::string topic;
+  bool makes_tables = true;
+  int forget_deletes_days = 0;  // 0 = never
+};
+
+class PostgresStore : public remote::RemoteStore {
+ public:
+  explicit PostgresStore(StoreSettings settings) : settings_(std::move(settings)) {}
+
+  [[nodiscard]] std::string place() const override;
+  Result<> prepare() override;
+  std::vector<remote::Finding> check() override;
+  Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override;
+  [[nodiscard]] bool keeps_positions() const override { return settings_.layout.positions; }
+  Result<std::map<Partition, Offset>> positions(std::span<const Partition> partitions) override;
+  Result<> begin_at(Partition partition, std::optional<Offset> known, Offset from) override;
+  Result<> tend() override;
+
+ private:
+  // Opens a session when there is none.
+  Result<> connect();
+  Result<Rows> run(const std::string& statement, std::span<const Parameter> parameters = {});
+  Result<bool> exists(const std::string& table);
+  Result<> make();
+  // Reads the types of the columns and makes the statements. kInvalid names what is missing in the table.
+  Result<> learn_table();
+  Result<> learn_columns();
+  Result<> learn_statements();
+
+  [[nodiscard]] std::vector<Parameter> parameters_of(std::span<const remote::Write> writes) const;
+  Result<> write_alone(const remote::Batch& batch, std::span<remote::Answer> answers);
+  Result<> write_and_move(const remote::Batch& batch, std::span<remote::Answer> answers);
+  // The position was not where the batch begins.
+  Result<> judge_position(const remote::Batch& batch, std::span<remote::Answer> answers);
+  void set_answers(const remote::Batch& batch, std::optional<std::string_view> versions,
+                   std::span<remote::Answer> answers) const;
+
+  // Some writes of the batch are refused, others not: finds out which.
+  Result<> find_refused(const remote::Batch& batch, std::span<remote::Answer> answers, const Error& why);
+  Result<> try_range(std::span<const remote::Write> writes, std::span<remote::Answer> answers);
+
+  remote::Finding check_table(const std::string& table, bool is_there);
+
+  StoreSettings settings_;
+  std::unique_ptr<Connection> connection_;
+  std::string write_;  // empty: the table was not looked at in this session
+  std::string write_and_move_;
+  std::chrono::steady_clock::time_point tended_;
+};
+
+}  // namespace reseq::postgres

@@ -1,0 +1,378 @@
+#include "consumers/remote/remote_sink.h"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "base/log.h"
+#include "consumers/stage/work_reader.h"
+
+namespace reseq::remote {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Milliseconds kPoll{20};
+constexpr Milliseconds kPollWhileResting{20};
+constexpr milliseconds kWaitForRoom{20};
+constexpr milliseconds kFullUntilResting{1'000};
+constexpr milliseconds kLookEvery{5};
+constexpr milliseconds kPublishEvery{250};
+// What is being written when partitions are taken away gets so long to end; the others of the group wait for it.
+constexpr milliseconds kSettleLimit{5'000};
+constexpr milliseconds kBeginAgain{500};
+// Two heartbeats: then the group has told who owns what.
+constexpr milliseconds kGroupHasTold{2'500};
+constexpr Milliseconds kPlacesLimit{10'000};
+constexpr Milliseconds kCloseLimit{5'000};
+constexpr milliseconds kPrepareAgain{500};
+
+}  // namespace
+
+RemoteSink::RemoteSink(RemoteSinkOptions options, kafka::Connection connection, OpenRemoteStore open,
+                       DeadLetters& letters, Tally& tally)
+    : options_(std::move(options)),
+      connection_(std::move(connection)),
+      open_(std::move(open)),
+      letters_(letters),
+      tally_(tally),
+      lanes_(options_.in_flight_max),
+      pulse_(options_.session_timeout) {}
+
+RemoteSink::~RemoteSink() {
+  lanes_.drop_all();
+  lanes_.stop();
+  for (std::thread& thread : threads_) thread.join();
+  // Records are destroyed before the client that made them.
+  (void)lanes_.finished(milliseconds(0));
+  reading_.clear();
+}
+
+Result<> RemoteSink::start(const std::function<bool()>& stop) {
+  if (Result<> opened = open_stores(stop); !opened || stop()) return opened;
+  auto admin = kafka::Admin::open(connection_);
+  if (!admin) return admin.error();
+  admin_ = std::move(admin).value();
+  kafka::GroupConsumerSettings group;
+  group.group_id = options_.group;
+  group.group_instance_id = options_.instance_id;
+  group.topics = {options_.topic};
+  group.session_timeout = Milliseconds(options_.session_timeout.count());
+  group.starts_by_hand = true;
+  auto consumer =
+      kafka::GroupConsumer::join(connection_, group, [this](const kafka::Rebalance& change) { on_rebalance(change); });
+  if (!consumer) return consumer.error();
+  consumer_ = std::move(consumer).value();
+  pulse_.beat(Clock::now());
+  for (const auto& store : stores_)
+    threads_.emplace_back(
+        [this, one = store.get()] { Writer(*one, lanes_, letters_, tally_, pulse_, options_.back_off).run(); });
+  threads_.emplace_back([this] {
+    while (lanes_.pause(options_.tend_interval))
+      if (Result<> tended = tended_->tend(); !tended)
+        spdlog::warn("upkeep=failed words={}", log::outside(tended.error().message));
+  });
+  return Done{};
+}
+
+Result<> RemoteSink::open_stores(const std::function<bool()>& stop) {
+  const auto open_one = [this](std::unique_ptr<RemoteStore>& place) -> Result<> {
+    auto store = open_();
+    if (!store) return store.error();
+    place = std::move(store).value();
+    return Done{};
+  };
+  if (Result<> opened = open_one(asked_); !opened) return opened;
+  if (Result<> opened = open_one(tended_); !opened) return opened;
+  for (std::size_t i = 0; i < options_.connections; ++i)
+    if (Result<> opened = open_one(stores_.emplace_back()); !opened) return opened;
+  while (!stop()) {
+    Result<> prepared = asked_->prepare();
+    if (prepared) {
+      tally_.good();
+      return Done{};
+    }
+    if (!stage::means_later(prepared.error())) return prepared;
+    tally_.trouble(prepared.error());
+    std::this_thread::sleep_for(kPrepareAgain);
+  }
+  return Done{};
+}
+
+void RemoteSink::on_rebalance(const kafka::Rebalance& change) {
+  if (change.kind == kafka::Rebalance::Kind::kAssigned) {
+    owned_.clear();
+    for (const kafka::PlainOffset& one : change.partitions) owned_.push_back(one.partition);
+    begins_reading_ = true;
+    begin_at_ = Clock::now();
+    spdlog::info("group=assigned partitions={}", owned_.size());
+    return;
+  }
+  const bool may_commit = change.kind == kafka::Rebalance::Kind::kRevoked;
+  spdlog::info("group={} partitions={}", may_commit ? "revoked" : "lost", change.partitions.size());
+  lanes_.drop_all();
+  if (may_commit) {
+    lanes_.settle(kSettleLimit);
+    for (const Finished& finished : lanes_.finished(milliseconds(0))) account(finished);
+    // What cannot be committed now is done again by the next owner: nothing to report.
+    (void)commit();
+  }
+  forget();
+  owned_.clear();
+  begins_reading_ = false;
+}
+
+void RemoteSink::forget() {
+  lanes_.drop_all();
+  for (auto& [partition, reading] : reading_) in_flight_.revoked(partition);
+  reading_.clear();
+  resting_ = false;
+  full_since_.reset();
+}
+
+Result<> RemoteSink::distrust(std::string_view why, const std::string& words) {
+  spdlog::warn("reading=again why={} words={}", why, log::outside(words));
+  forget();
+  begins_reading_ = !owned_.empty();
+  begin_at_ = Clock::now() + kGroupHasTold;
+  return consumer_->read_from({});
+}
+
+Result<std::map<Partition, Offset>> RemoteSink::known_positions() {
+  if (asked_->keeps_positions()) return asked_->positions(owned_);
+  auto committed = admin_->committed(options_.group, options_.topic, kPlacesLimit);
+  if (!committed) return committed.error();
+  std::map<Partition, Offset> known;
+  for (const kafka::PlainOffset& one : committed.value())
+    if (one.offset != kNoOffset) known[one.partition] = one.offset;
+  return known;
+}
+
+Result<> RemoteSink::begin_partition(Partition partition, std::optional<Offset> position, const LogRange& log) {
+  const Result<Offset> from = start_of(partition, position, log, options_.skip_lost);
+  if (!from) return from.error();
+  if (asked_->keeps_positions())
+    if (Result<> begun = asked_->begin_at(partition, position, from.value()); !begun) return begun;
+  reading_[partition] = {.position = from.value(), .done = from.value(), .end = log.end, .open = nullptr};
+  return Done{};
+}
+
+Result<> RemoteSink::begin_partitions() {
+  auto begins = admin_->begins(options_.topic, kPlacesLimit);
+  if (!begins) return begins.error();
+  auto known = known_positions();
+  if (!known) return known.error();
+  // Asked last: no position is behind it.
+  auto ends = admin_->stable_ends(options_.topic, kPlacesLimit);
+  if (!ends) return ends.error();
+  for (const Partition partition : owned_) {
+    const auto place = static_cast<std::size_t>(partition.value());
+    if (place >= begins.value().size() || place >= ends.value().size())
+      return Error{ErrorClass::kRetriable, 0, "partition " + std::to_string(place) + " is not known yet"};
+    const auto position = known.value().find(partition);
+    const LogRange log{.begin = begins.value()[place].offset, .end = ends.value()[place].offset};
+    Result<> begun = begin_partition(
+        partition, position == known.value().end() ? std::nullopt : std::optional(position->second), log);
+    if (!begun) return begun;
+  }
+  return Done{};
+}
+
+Result<> RemoteSink::begin_reading() {
+  if (!begins_reading_ || Clock::now() < begin_at_) return Done{};
+  Result<> begun = begin_partitions();
+  pulse_.beat(Clock::now());  // it may have waited for answers; nothing is being written
+  if (!begun) {
+    reading_.clear();
+    if (begun.error().what_to_do == ErrorClass::kInvalid || !stage::means_later(begun.error())) return begun;
+    tally_.trouble(begun.error());
+    begin_at_ = Clock::now() + kBeginAgain;
+    return Done{};
+  }
+  std::vector<kafka::PlainOffset> places;
+  for (const auto& [partition, reading] : reading_) {
+    places.push_back({options_.topic, partition, reading.position});
+    in_flight_.assigned(partition);
+  }
+  begins_reading_ = false;
+  return consumer_->read_from(places);
+}
+
+Result<> RemoteSink::step() {
+  const auto now = Clock::now();
+  if (!pulse_.is_fresh(now)) {
+    const auto stood = std::chrono::duration_cast<milliseconds>(now - pulse_.last());
+    if (Result<> again = distrust("stood-still", std::to_string(stood.count()) + " ms"); !again) return again;
+  }
+  pulse_.beat(now);
+  if (Result<> taken = take_finished(milliseconds(0)); !taken) return taken;
+  if (Result<> begun = begin_reading(); !begun) return begun;
+  if (Result<> stepped = lanes_.bytes() >= options_.bytes_max || resting_ ? make_room() : read(); !stepped)
+    return stepped;
+  if (now - looked_at_ >= kLookEvery) {
+    looked_at_ = now;
+    hand_over_due(now);
+  }
+  if (now - committed_at_ >= options_.commit_interval)
+    if (Result<> committed = commit(); !committed) return committed;
+  if (now - published_at_ >= kPublishEvery) publish(now);
+  return Done{};
+}
+
+Result<> RemoteSink::read() {
+  full_since_.reset();
+  auto polled = consumer_->poll(kPoll);
+  if (!polled) return polled.error();
+  if (polled.value()) return take_record(std::move(*polled.value()));
+  follow_positions();
+  return Done{};
+}
+
+Result<> RemoteSink::take_record(kafka::PlainRecord record) {
+  const auto reading = reading_.find(record.partition);
+  if (reading == reading_.end()) return Done{};
+  auto& [partition, state] = *reading;
+  if (state.open == nullptr)
+    state.open =
+        std::make_unique<LoadBuilder>(partition, state.position, options_.check, options_.target, Clock::now());
+  state.open->add(std::move(record));
+  if (state.open->is_full(options_.load)) hand_over(partition, state);
+  return Done{};
+}
+
+// At the end of the log the reader has passed control records too: whoever waits for the end sees it reached.
+void RemoteSink::follow_positions() {
+  for (const kafka::PlainOffset& position : consumer_->positions()) {
+    const auto reading = reading_.find(position.partition);
+    if (position.offset == kNoOffset || reading == reading_.end()) continue;
+    Reading& state = reading->second;
+    if (state.open == nullptr) {
+      if (position.offset <= state.position) continue;
+      state.open = std::make_unique<LoadBuilder>(position.partition, state.position, options_.check, options_.target,
+                                                 Clock::now());
+    }
+    state.open->reached(position.offset);
+  }
+}
+
+void RemoteSink::hand_over(Partition partition, Reading& reading) {
+  std::shared_ptr<Load> load = reading.open->take();
+  reading.open.reset();
+  load->ticket = in_flight_.start(partition, load->batch.first);
+  in_flight_.reached(partition, load->batch.next);
+  reading.position = load->batch.next;
+  lanes_.put(std::move(load));
+}
+
+void RemoteSink::hand_over_due(Clock::time_point now) {
+  for (auto& [partition, reading] : reading_)
+    if (reading.open != nullptr && reading.open->due_at(options_.load) <= now) hand_over(partition, reading);
+}
+
+// Nothing is read for a moment. When that lasts, what librdkafka has fetched is given up, so that the group can be
+// polled without a record coming.
+Result<> RemoteSink::make_room() {
+  const auto now = Clock::now();
+  if (!full_since_) full_since_ = now;
+  if (resting_ && lanes_.bytes() <= options_.bytes_max / 2) return go_on();
+  if (!resting_ && now - *full_since_ >= kFullUntilResting)
+    if (Result<> rested = rest(); !rested) return rested;
+  if (resting_) {
+    auto polled = consumer_->poll(kPollWhileResting);
+    if (!polled) return polled.error();
+  }
+  return take_finished(resting_ ? milliseconds(0) : kWaitForRoom);
+}
+
+Result<> RemoteSink::rest() {
+  resting_ = true;
+  return consumer_->read_from({});
+}
+
+Result<> RemoteSink::go_on() {
+  resting_ = false;
+  full_since_.reset();
+  std::vector<kafka::PlainOffset> places;
+  for (const auto& [partition, reading] : reading_)
+    places.push_back({options_.topic, partition, reading.open != nullptr ? reading.open->next() : reading.position});
+  return consumer_->read_from(places);
+}
+
+bool RemoteSink::account(const Finished& finished) {
+  const Load& load = *finished.load;
+  const bool is_ours = in_flight_.contains(load.ticket);
+  Counts counts;
+  if (finished.outcome == Outcome::kWritten) {
+    counts.batches = 1;
+    counts.records = load.counts.records;
+    counts.not_for_us = load.counts.not_for_us;
+    counts.not_newer = load.counts.outrun;
+    in_flight_.finished(load.ticket);
+  }
+  counts.dropped = finished.outcome == Outcome::kDropped ? 1 : 0;
+  counts.fenced = finished.outcome == Outcome::kFenced ? 1 : 0;
+  tally_.add(counts);
+  return is_ours;
+}
+
+Result<> RemoteSink::take_finished(milliseconds limit) {
+  for (const Finished& finished : lanes_.finished(limit)) {
+    const bool is_ours = account(finished);
+    if (finished.outcome == Outcome::kFatal) return finished.error;
+    if (finished.outcome == Outcome::kFenced && is_ours)
+      if (Result<> again = distrust("fenced", finished.error.message); !again) return again;
+  }
+  return Done{};
+}
+
+Result<> RemoteSink::commit() {
+  committed_at_ = Clock::now();
+  const std::vector<stage::NextOffset> offsets = in_flight_.take_committable();
+  if (offsets.empty()) return Done{};
+  std::vector<kafka::PlainOffset> next;
+  for (const stage::NextOffset& offset : offsets) next.push_back({options_.topic, offset.partition, offset.next});
+  Result<> committed = consumer_->commit(next);
+  if (!committed) {
+    // Not committed is not lost: the same records are read again. Whose the partitions are tells the group.
+    if (!stage::means_later(committed.error())) return committed;
+    in_flight_.not_committed(offsets);
+    return Done{};
+  }
+  for (const stage::NextOffset& offset : offsets)
+    if (const auto reading = reading_.find(offset.partition); reading != reading_.end())
+      reading->second.done = offset.next;
+  return Done{};
+}
+
+void RemoteSink::publish(Clock::time_point now) {
+  published_at_ = now;
+  Places places;
+  for (auto& [partition, reading] : reading_) {
+    if (const auto end = consumer_->known_end(options_.topic, partition)) reading.end = std::max(reading.end, *end);
+    places.lag[partition] = std::max<std::int64_t>(0, reading.end.value() - reading.done.value());
+    places.done[partition] = reading.done;
+  }
+  places.batches_in_flight = lanes_.running() + lanes_.waiting();
+  places.bytes_in_flight = lanes_.bytes();
+  if (const auto oldest = lanes_.oldest()) places.oldest = std::chrono::duration_cast<milliseconds>(now - *oldest);
+  places.resting = resting_;
+  tally_.publish(std::move(places));
+}
+
+Result<> RemoteSink::finish(milliseconds limit) {
+  if (consumer_ == nullptr) return Done{};
+  for (auto& [partition, reading] : reading_)
+    if (reading.open != nullptr) hand_over(partition, reading);
+  const auto until = Clock::now() + limit;
+  // A server that is away would not come back within the limit: what is left is read again at the next start.
+  while (lanes_.running() + lanes_.waiting() > 0 && Clock::now() < until &&
+         tally_.standing().kind == Standing::Kind::kGood) {
+    pulse_.beat(Clock::now());
+    if (Result<> taken = take_finished(kWaitForRoom); !taken) return taken;
+  }
+  consumer_->close(kCloseLimit);
+  publish(Clock::now());
+  return Done{};
+}
+
+}  // namespace reseq::remote

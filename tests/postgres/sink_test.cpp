@@ -1,0 +1,254 @@
+// reseq-sink-postgres on a real Kafka and a real PostgreSQL, both of their own: what is in the table in the end, while
+// the server and the sink are killed, stopped, refused and given rows that cannot be stored.
+#include <csignal>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <map>
+
+#include "codec/header_names.h"
+#include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
+#include "tests/postgres/scene.h"
+#include "tests/support/pause.h"
+
+namespace reseq::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::chrono::milliseconds kKillsPatience{120'000};
+constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
+constexpr int kConfig = 78;                           // EX_CONFIG
+
+const std::vector<std::string> kBytes = {"--payload", "bytea"};
+
+std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
+TEST(PostgresSink, IsRightAtTheEndWhateverIsKilled) {
+  constexpr int kKills = 5;
+  PostgresServer& server = PostgresServer::shared();
+  Scene scene("kills");
+  const std::vector<std::string> small = kBytes + std::vector<std::string>{"--batch-records", "200"};
+  // The first one keeps its partitions when it is started again at once; those of the other one go around.
+  std::map<std::string, std::vector<std::string>> how = {{"a", small + std::vector<std::string>{"--instance-id", "a"}},
+                                                         {"b", small}};
+  std::map<std::string, std::unique_ptr<Process>> sinks;
+  for (const auto& [name, options] : how) sinks[name] = scene.start(name, options);
+  scene.release(3'000, 400);
+  std::int64_t seen = 0;
+  for (int kill = 0; kill < kKills; ++kill) {
+    ASSERT_TRUE(wait_until(kKillsPatience, [&] { return scene.written() > seen; })) << sinks["a"]->tail();
+    server.kill();
+    scene.release(1'000, 400);
+    server.start();
+    seen = scene.written();
+    ASSERT_TRUE(wait_until(kKillsPatience, [&] { return scene.written() > seen; })) << sinks["b"]->tail();
+    const std::string name = kill % 2 == 0 ? "a" : "b";
+    sinks[name]->signal(SIGKILL);
+    EXPECT_EQ(sinks[name]->wait(10'000), 128 + SIGKILL);
+    scene.release(1'000, 400);
+    seen = scene.written();
+    sinks[name] = scene.start(name, how[name]);
+  }
+  EXPECT_TRUE(wait_until(kKillsPatience, [&] { return scene.is_caught_up(); }))
+      << sinks["a"]->tail() << sinks["b"]->tail();
+  for (auto& [name, sink] : sinks) EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+  EXPECT_THAT(scene.differences(), IsEmpty());
+  EXPECT_EQ(scene.lag_of_group(), 0) << "the group is told, too, for those who look at lags";
+}
+
+TEST(PostgresSink, ChangesNothingWhenTheWholeTopicComesAgain) {
+  Scene scene("replay");
+  scene.release(2'000, 300);
+  const auto first = scene.start("first", kBytes);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << first->tail();
+  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
+  const auto rows = scene.rows();
+  EXPECT_THAT(scene.differences(), IsEmpty());
+
+  // Positions of the group, which has none: everything is read again.
+  const std::string group = scene.group() + ".again";
+  const auto again =
+      scene.start("again", kBytes + std::vector<std::string>{"--delivery", "at_least_once", "--group", group});
+  const auto is_read = [&] {
+    const auto admin = kafka::Admin::open(scene.connection());
+    const auto lag = admin.value()->lag(group, scene.topic(), Milliseconds(10'000));
+    return lag && lag.value() == 0;
+  };
+  ASSERT_TRUE(wait_until(kPatience, is_read)) << again->tail();
+  EXPECT_EQ(Scene::end(*again), 0) << again->tail();
+  EXPECT_EQ(scene.rows(), rows);
+}
+
+TEST(PostgresSink, ChangesNothingWhenItWakesAfterItsSession) {
+  Scene scene("zombie");
+  scene.release(6'000, 500);
+  const std::vector<std::string> slow =
+      kBytes + std::vector<std::string>{"--batch-records", "20", "--connections", "1"};
+  const auto zombie = scene.start("zombie", slow);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.written() > 0; })) << zombie->tail();
+  ASSERT_TRUE(pause_process(zombie->pid()));
+  const auto stopped_at = std::chrono::steady_clock::now();
+  EXPECT_FALSE(scene.is_caught_up()) << "it was stopped in the middle of its work";
+  const auto heir = scene.start("heir", kBytes);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << heir->tail();
+  const auto rows = scene.rows();
+  EXPECT_THAT(scene.differences(), IsEmpty());
+  ASSERT_TRUE(wait_until(kPatience, [&] { return std::chrono::steady_clock::now() - stopped_at > kSession * 1.2; }));
+
+  zombie->signal(SIGCONT);
+  // It finds out, joins again and gets partitions again.
+  const auto came_back = [&] {
+    const std::string log = scene.log_of("zombie");
+    const std::size_t found_out = log.find("reading=again why=stood-still");
+    return found_out != std::string::npos && log.find("group=assigned", found_out) != std::string::npos;
+  };
+  EXPECT_TRUE(wait_until(kPatience, came_back)) << zombie->tail();
+  EXPECT_EQ(Scene::end(*zombie), 0) << zombie->tail();
+  EXPECT_EQ(Scene::end(*heir), 0) << heir->tail();
+  EXPECT_EQ(scene.rows(), rows);
+}
+
+struct Letter {
+  std::string id;
+  std::map<std::string, std::string> headers;
+};
+
+std::vector<Letter> letters_of(const Scene& scene) {
+  std::vector<Letter> letters;
+  read_all(scene.connection(), scene.topic() + ".dead-letter", [&](const kafka::PlainRecord& record) {
+    Letter& letter = letters.emplace_back();
+    letter.id = record.key.value_or("");
+    for (const Header& header : record.headers) letter.headers[std::string(header.name)] = header.value.value_or("");
+  });
+  return letters;
+}
+
+TEST(PostgresSink, MakesADeadLetterOfAPoisonRowAndStoresItsNeighbours) {
+  Scene scene("poison");
+  for (std::uint64_t i = 1; i <= 50; ++i)
+    scene.write("document-" + std::to_string(i), i, i == 25 ? "{not json" : "{\"n\":" + std::to_string(i) + "}");
+  scene.write("malformed", 0, "{}");
+  scene.flush();
+  const auto sink = scene.start("sink");
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+  Session session(scene.url());
+  EXPECT_EQ(session.cell("SELECT count(*)::text FROM documents_live"), "49");
+  EXPECT_EQ(session.cell("SELECT sum((payload->>'n')::int)::text FROM documents_live"),
+            std::to_string(50 * 51 / 2 - 25));
+  std::vector<Letter> letters = letters_of(scene);
+  ASSERT_EQ(letters.size(), 2U);
+  std::sort(letters.begin(), letters.end(), [](const Letter& a, const Letter& b) { return a.id < b.id; });
+  EXPECT_EQ(letters[0].id, "document-25");
+  EXPECT_EQ(letters[0].headers["reseq-reason"], "refused_by_server");
+  EXPECT_EQ(letters[0].headers["reseq-source-topic"], scene.topic());
+  EXPECT_THAT(letters[0].headers["reseq-sink-words"], HasSubstr("invalid input syntax for type json"));
+  EXPECT_EQ(letters[1].headers["reseq-reason"], "malformed");
+  EXPECT_EQ(letters[1].headers["reseq-sink-words"], "no reseq-version");
+}
+
+// GET of a path: status and body; 0 when nobody answers.
+std::pair<int, std::string> get(int port, const std::string& path) {
+  const auto got = httplib::Client("127.0.0.1", port).Get(path);
+  return got ? std::pair(got->status, got->body) : std::pair(0, std::string());
+}
+
+TEST(PostgresSink, WaitsForRightsAndTellsSo) {
+  Scene scene("rights");
+  Session session(scene.url());
+  const std::string role = scene.database() + "-writer";
+  session.script(
+      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload "
+      "bytea); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
+      "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
+      role +
+      "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON "
+      "documents, documents_positions TO \"" +
+      role + "\"");
+  const int port = PostgresServer::free_port();
+  const auto sink = scene.start(
+      "sink", kBytes + std::vector<std::string>{"--server", PostgresServer::shared().url(scene.database(), role),
+                                                "--http-listen", "127.0.0.1:" + std::to_string(port)});
+  scene.release(100, 50);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_EQ(get(port, "/livez").first, 200);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; }));
+  session.script("REVOKE UPDATE ON documents FROM \"" + role + "\"");
+  scene.release(100, 50);
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return get(port, "/readyz").second.find("server refuses: permission denied for table documents") == 0;
+  })) << sink->tail();
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_refuses 1"));
+  EXPECT_EQ(get(port, "/livez").first, 200);
+  session.script("GRANT UPDATE ON documents TO \"" + role + "\"");
+  EXPECT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; }));
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_lag_records{partition=\"0\"}"));
+  EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+  EXPECT_THAT(scene.differences(), IsEmpty());
+}
+
+// The exit code and what it printed.
+std::pair<int, std::string> run(const Scene& scene, const std::vector<std::string>& more) {
+  TempDir folder;
+  Process process(scene.command(more), folder.path() + "/log");
+  const int code = process.wait(60'000);
+  return {code, process.tail(20'000)};
+}
+
+TEST(PostgresSink, SaysWhatIsMissingBeforeItRuns) {
+  Scene scene("check");
+  const auto may_make = run(scene, {"--check"});
+  EXPECT_EQ(may_make.first, 0) << may_make.second;
+  EXPECT_THAT(may_make.second, HasSubstr("good     table documents does not exist yet, and is made at the start"));
+  EXPECT_THAT(may_make.second, HasSubstr("good     may read as group " + scene.group()));
+
+  const auto missing = run(scene, {"--check", "--create", "off"});
+  EXPECT_EQ(missing.first, kConfig);
+  EXPECT_THAT(missing.second, HasSubstr("missing  table documents exists"));
+  EXPECT_THAT(missing.second, HasSubstr("CREATE TABLE IF NOT EXISTS \"documents\""));
+
+  Session(scene.url()).script("CREATE TABLE documents (id text PRIMARY KEY, version bigint, deleted boolean)");
+  const auto column = run(scene, {"--check", "--delivery", "at_least_once"});
+  EXPECT_EQ(column.first, kConfig);
+  EXPECT_THAT(column.second, HasSubstr("table documents has no column payload"));
+
+  const auto topic = run(scene, {"--check", "--topic", "no-such-topic"});
+  EXPECT_EQ(topic.first, kConfig);
+  EXPECT_THAT(topic.second, HasSubstr("missing  topic no-such-topic exists"));
+
+  const auto server = run(scene, {"--check", "--server", "postgresql://owner@127.0.0.1:1/shop"});
+  EXPECT_EQ(server.first, kConfig);
+  EXPECT_THAT(server.second, HasSubstr("missing  the server answers"));
+}
+
+TEST(PostgresSink, RefusesToStartWithoutItsTopicOfDeadLetters) {
+  Scene scene("no-letters");
+  const auto refused = run(scene, {"--dead-letter-topic", "no-such-topic"});
+  EXPECT_EQ(refused.first, kConfig);
+  EXPECT_THAT(refused.second, HasSubstr("the topic of dead letters, no-such-topic"));
+  EXPECT_THAT(refused.second, HasSubstr("--dead-letters skip"));
+}
+
+TEST(PostgresSink, TakesPasswordsFromFilesAndNotFromItsCommandLine) {
+  Scene scene("secrets");
+  const auto on_line = run(scene, {"--server", "postgresql://owner:secret-word@127.0.0.1/shop"});
+  EXPECT_EQ(on_line.first, kConfig);
+  EXPECT_THAT(on_line.second, HasSubstr("--password-file"));
+  EXPECT_THAT(on_line.second, Not(HasSubstr("secret-word")));
+  const auto property = run(scene, {"--property", "sasl.password=secret-word"});
+  EXPECT_EQ(property.first, kConfig);
+  EXPECT_THAT(property.second, HasSubstr("--property-file"));
+  EXPECT_THAT(property.second, Not(HasSubstr("secret-word")));
+}
+
+}  // namespace
+}  // namespace reseq::test

@@ -1,0 +1,95 @@
+// What a remote sink tells: metrics, readiness, progress while it catches up, and where it starts.
+#include "consumers/remote/telling.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "consumers/remote/catching_up.h"
+#include "consumers/remote/properties.h"
+#include "consumers/remote/start.h"
+
+namespace reseq::remote {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(SinkMetrics, TellCountsLagAndTheServer) {
+  Tally tally;
+  tally.add({.records = 7, .written = 4, .not_newer = 2, .refused = 1, .retried = 3});
+  tally.trouble({ErrorClass::kRetriable, 0, "connection refused"});
+  tally.publish({.lag = {{Partition(2), 41}}, .batches_in_flight = 5, .oldest = std::chrono::milliseconds(1'500)});
+  const std::string text = metrics_text(tally.counts(), tally.standing(), tally.places());
+  EXPECT_THAT(text, HasSubstr("reseq_sink_records_total 7"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_rejected_total{reason=\"refused_by_server\"} 1"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_lag_records{partition=\"2\"} 41"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_batches_in_flight 5"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_oldest_unacknowledged_seconds 1.5"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_server_up 0"));
+  EXPECT_THAT(text, HasSubstr("reseq_sink_server_refuses 0"));
+}
+
+TEST(SinkReadiness, FollowsTheServer) {
+  Tally tally;
+  EXPECT_EQ(readiness(tally.standing(), {}).status, 503);
+  tally.good();
+  EXPECT_EQ(readiness(tally.standing(), {}).status, 200);
+  tally.trouble({ErrorClass::kInvalid, 0, "permission denied"});
+  EXPECT_EQ(readiness(tally.standing(), {}).body, "server refuses: permission denied\n");
+}
+
+TEST(CatchingUp, SaysNothingWhileItKeepsUp) {
+  CatchingUp progress;
+  const auto begin = CatchingUp::Clock::now();
+  EXPECT_FALSE(progress.look(CatchingUp::kBehind - 1, 0, begin));
+}
+
+TEST(CatchingUp, TellsPercentRateAndTimeLeft) {
+  CatchingUp progress;
+  const auto begin = CatchingUp::Clock::now();
+  EXPECT_EQ(progress.look(100'000, 0, begin), "catching_up=begun left=100000");
+  EXPECT_FALSE(progress.look(90'000, 10'000, begin + seconds(1)));
+  EXPECT_EQ(progress.look(75'000, 25'000, begin + seconds(5)),
+            "catching_up=25% left=75000 rate=5000/s seconds_left=15");
+  EXPECT_EQ(progress.look(9, 99'991, begin + seconds(6)), "catching_up=done records=99991");
+}
+
+TEST(StartOfReading, IsThePositionIfTheLogStillHasIt) {
+  const LogRange log{.begin = Offset(10), .end = Offset(20)};
+  EXPECT_EQ(start_of(Partition(0), std::nullopt, log, false).value(), Offset(10));
+  EXPECT_EQ(start_of(Partition(0), Offset(15), log, false).value(), Offset(15));
+  EXPECT_EQ(start_of(Partition(0), Offset(20), log, false).value(), Offset(20));
+}
+
+TEST(StartOfReading, RefusesALogThatLostReleasesOrIsAnother) {
+  const LogRange log{.begin = Offset(10), .end = Offset(20)};
+  const auto lost = start_of(Partition(0), Offset(9), log, false);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(lost.error().message, HasSubstr("--skip-lost"));
+  EXPECT_EQ(start_of(Partition(0), Offset(9), log, true).value(), Offset(10));
+  const auto another = start_of(Partition(0), Offset(21), log, true);
+  ASSERT_FALSE(another);
+  EXPECT_THAT(another.error().message, HasSubstr("made anew"));
+}
+
+TEST(SinkProperties, RefuseSecretsOnTheCommandLine) {
+  EXPECT_TRUE(parse_properties({"fetch.wait.max.ms=10"}));
+  EXPECT_THAT(parse_properties({"sasl.password=x"}).error().message, HasSubstr("--property-file"));
+  EXPECT_THAT(parse_properties({"ssl.keystore.password=x"}).error().message, HasSubstr("--property-file"));
+  EXPECT_THAT(parse_properties({"nothing"}).error().message, HasSubstr("key=value"));
+}
+
+TEST(SinkProperties, ComeFromTheEnvironmentToo) {
+  ::setenv("RESEQ_KAFKA_SASL_PASSWORD", "from-the-environment", 1);
+  ::setenv("RESEQ_KAFKA_HEAP", "-Xmx1g", 1);
+  const kafka::Properties properties = environment_properties();
+  EXPECT_THAT(properties, testing::Contains(testing::Pair("sasl.password", "from-the-environment")));
+  EXPECT_THAT(properties, Not(testing::Contains(testing::Pair("heap", testing::_))));
+  ::unsetenv("RESEQ_KAFKA_SASL_PASSWORD");
+  ::unsetenv("RESEQ_KAFKA_HEAP");
+}
+
+}  // namespace
+}  // namespace reseq::remote
