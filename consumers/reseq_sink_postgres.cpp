@@ -92,14 +92,14 @@ int main(int argc, char** argv) {
   remote::declare(app, arguments);
   declare_own(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
-  const auto make_open = [&]() -> Result<remote::OpenRemoteStore> {
+  const auto make_open = [&](const kafka::Connection&) -> Result<remote::OpenRemoteStore> {
     if (Result<> good = read(options, arguments); !good) return good.error();
     return remote::OpenRemoteStore([settings = options.settings]() -> Result<std::unique_ptr<remote::RemoteStore>> {
       return std::unique_ptr<remote::RemoteStore>(std::make_unique<postgres::PostgresStore>(settings));
     });
   };
   if (options.print_schema) {
-    if (const auto made = make_open(); !made) {
+    if (const auto made = make_open({}); !made) {
       std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), made.error().message.c_str());
       return EX_CONFIG;
     }

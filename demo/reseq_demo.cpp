@@ -49,6 +49,10 @@ void declare(CLI::App& app, demo::Settings& settings) {
   app.add_option("--intake", settings.intake, "inline: the resequencer forwards requests; tap: the pipeline reads them")
       ->check(CLI::IsMember({"inline", "tap"}))
       ->capture_default_str();
+  app.add_option("--sink", settings.sink, "what the target search is written into")
+      ->check(CLI::IsMember({"sqlite", "opensearch"}))
+      ->capture_default_str();
+  app.add_option("--search-url", settings.search_url, "of OpenSearch, with --sink opensearch");
   app.add_option("--rate", settings.requests_per_second, "requests per second")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -227,7 +227,7 @@ int run(const std::string& program, Arguments arguments, const MakeOpen& make_op
     arguments.dead_letter_topic = arguments.topic + ".dead-letter";
   const auto connection = connection_of(program, arguments);
   if (!connection) return fail(program, connection.error());
-  const auto open = make_open();
+  const auto open = make_open(connection.value());
   if (!open) return fail(program, open.error());
   if (arguments.only_check) return check_all(connection.value(), arguments, open.value());
   const Result<> result = move(connection.value(), arguments, open.value());

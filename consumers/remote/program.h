@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "consumers/remote/remote_store.h"
+#include "kafka/settings.h"
 
 namespace reseq::remote {
 
@@ -41,8 +42,9 @@ struct Arguments {
 
 void declare(CLI::App& app, Arguments& arguments);
 
-// The store as the program's own options say; called after the command line was read. kInvalid: they cannot be.
-using MakeOpen = std::function<Result<OpenRemoteStore>()>;
+// The store as the program's own options say; called after the command line was read, and may ask Kafka. kInvalid: they
+// cannot be.
+using MakeOpen = std::function<Result<OpenRemoteStore>(const kafka::Connection&)>;
 
 // Follows the topic until SIGTERM or SIGINT, or only checks; answers the exit code of the program.
 [[nodiscard]] int run(const std::string& program, Arguments arguments, const MakeOpen& make_open);

@@ -1,4 +1,4 @@
-// SinkView: the documents that a sink has, read by tables and files alone, apart from the code that wrote them.
+// SinkView: the documents that a sink has, read by tables, files and searches alone, apart from the code that wrote them.
 // Thread rule: one thread.
 #pragma once
 
@@ -27,6 +27,8 @@ class SinkView {
 
 // The file of reseq-sink-sqlite.
 Result<std::unique_ptr<SinkView>> view_database(const std::string& database_file);
+// The documents that an alias of reseq-sink-opensearch shows, payloads as text. Read at the call.
+Result<std::unique_ptr<SinkView>> view_index(const std::string& url, const std::string& alias);
 // The directory of reseq-sink-files. A file that its index does not know is live, under its path.
 Result<std::unique_ptr<SinkView>> view_directory(const std::string& directory);
 

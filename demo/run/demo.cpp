@@ -50,6 +50,8 @@ class Run {
   Result<> judge();
   Result<> start_pipeline();
   Result<> start_sink(const std::string& target, bool checked);
+  Result<> start_search_sink(const std::string& name, bool checked);
+  [[nodiscard]] Result<std::unique_ptr<SinkView>> view(const std::string& target, bool checked) const;
   Result<> judge_target(const std::string& target, Outcomes& outcomes);
   // Waits until `ready`, while every process is well.
   template <typename Ready>
@@ -92,6 +94,7 @@ Result<> Run::wait_until(Ready ready, const char* what) {
 Result<> Run::start_sink(const std::string& target, bool checked) {
   const bool search = target == Settings::kSearch;
   const std::string name = (checked ? "" : "unchecked-") + target;
+  if (search && settings_.opensearch()) return start_search_sink(name, checked);
   const std::string database = checked ? settings_.checked_database() : settings_.unchecked_database();
   const std::string directory = checked ? settings_.checked_directory() : settings_.unchecked_directory();
   return fleet_.start(
@@ -100,6 +103,16 @@ Result<> Run::start_sink(const std::string& target, bool checked) {
               checked ? settings_.output_topic(target) : settings_.topic("commands"),
               search ? "--database" : "--directory", search ? database : directory, "--check", checked ? "on" : "off",
               "--target", target, "--progress-file", settings_.in_work(name + ".progress")}));
+}
+
+Result<> Run::start_search_sink(const std::string& name, bool checked) {
+  return fleet_.start(
+      launch(name, "reseq-sink-opensearch",
+             {"--bootstrap-servers", settings_.bootstrap_servers, "--topic",
+              checked ? settings_.output_topic(Settings::kSearch) : settings_.topic("commands"), "--url",
+              settings_.search_url, "--index", checked ? settings_.checked_index() : settings_.unchecked_index(),
+              "--payload", "text", "--versions", checked ? "on" : "off", "--target", Settings::kSearch,
+              "--dead-letters", "skip", "--progress-file", settings_.in_work(name + ".progress")}));
 }
 
 Result<> Run::make_topics() {
@@ -246,15 +259,21 @@ Result<> Run::judge() {
   return Done{};
 }
 
+Result<std::unique_ptr<SinkView>> Run::view(const std::string& target, bool checked) const {
+  if (target != Settings::kSearch)
+    return view_directory(checked ? settings_.checked_directory() : settings_.unchecked_directory());
+  if (settings_.opensearch())
+    return view_index(settings_.search_url, checked ? settings_.checked_index() : settings_.unchecked_index());
+  return view_database(checked ? settings_.checked_database() : settings_.unchecked_database());
+}
+
 Result<> Run::judge_target(const std::string& target, Outcomes& outcomes) {
   TargetNumbers& numbers = numbers_.targets.emplace_back();
   numbers.name = target;
   numbers.results_stopped = outcomes.results[target];
   if (const auto seen = sink_progress(settings_.in_work(target + ".progress"))) numbers.released = seen->records;
   for (const bool checked : {true, false}) {
-    auto sink = target == Settings::kSearch
-                    ? view_database(checked ? settings_.checked_database() : settings_.unchecked_database())
-                    : view_directory(checked ? settings_.checked_directory() : settings_.unchecked_directory());
+    auto sink = view(target, checked);
     if (!sink) return sink.error();
     Result<Comparison> compared = compare(*sink.value(), settings_.repository, tree_, settings_.work_folder);
     if (!compared) return compared.error();

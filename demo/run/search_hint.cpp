@@ -46,9 +46,19 @@ std::string list_command(const Settings& settings) {
          shell_quoted(settings.checked_directory()) + " | head -n 3";
 }
 
+std::string index_command(const Settings& settings) {
+  return "curl -s " + shell_quoted(settings.search_url + "/" + settings.checked_index() +
+                                   "/_search?q=text:word&size=5&filter_path=hits.hits._id");
+}
+
 std::string next_steps(const Settings& settings) {
   std::string text;
-  if (settings.out_folder.empty()) {
+  if (settings.opensearch()) {
+    text +=
+        "Search one of your own: RESEQ_OPENSEARCH_URL=http://host:9200 script/quickstart --sink opensearch keeps the\n"
+        "index, and then\n  " +
+        index_command(settings) + "\n";
+  } else if (settings.out_folder.empty()) {
     text += "Search it yourself: run again with --out DIR, which keeps search.db, catalogue/ and report.json.\n";
   } else {
     const Result<std::string> word = word_to_search(settings.checked_database());

@@ -19,6 +19,9 @@ Result<std::string> word_to_search(const std::string& database_file);
 // Prints which documents of the catalogue are in which files.
 [[nodiscard]] std::string list_command(const Settings& settings);
 
+// Searches the index of OpenSearch.
+[[nodiscard]] std::string index_command(const Settings& settings);
+
 [[nodiscard]] std::string next_steps(const Settings& settings);
 
 }  // namespace reseq::demo

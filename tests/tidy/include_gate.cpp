@@ -75,10 +75,13 @@ struct Owned {
   std::string_view header;
   std::string_view owner;
 };
-constexpr std::array<Owned, 3> kOwned = {
+constexpr std::array<Owned, 6> kOwned = {
     Owned{.header = "libpq-fe.h", .owner = "consumers/postgres"},
     Owned{.header = "lmdb.h", .owner = "resequencer/store"},
     Owned{.header = "rdkafka", .owner = "resequencer/kafka"},
+    Owned{.header = "curl/", .owner = "consumers/opensearch"},
+    Owned{.header = "simdjson", .owner = "consumers/opensearch"},
+    Owned{.header = "zlib.h", .owner = "consumers/opensearch"},
 };
 
 void check_library(const File& file, const IncludeLine& include, Violations& found) {

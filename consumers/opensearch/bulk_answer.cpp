@@ -1,0 +1,122 @@
+#include "consumers/opensearch/bulk_answer.h"
+
+#include <algorithm>
+#include <array>
+#include <simdjson.h>
+#include <vector>
+
+namespace reseq::opensearch {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+constexpr std::size_t kWordsMax = 1'000;
+constexpr int kCausesMax = 5;
+
+// Until somebody lifts a block or opens an index: told by words that look like those of a bad document.
+bool is_for_a_while(std::string_view type) {
+  constexpr std::array<std::string_view, 2> kTypes = {"cluster_block_exception", "index_closed_exception"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
+std::string_view text_of(const object& from, std::string_view name) {
+  std::string_view text;
+  if (from[name].get_string().get(text) != simdjson::SUCCESS) return {};
+  return text;
+}
+
+// At most kWordsMax bytes, and no half of a character.
+std::string shortened(std::string words) {
+  if (words.size() <= kWordsMax) return words;
+  std::size_t end = kWordsMax;
+  while (end > 0 && (static_cast<unsigned char>(words[end]) & 0xC0U) == 0x80U) --end;
+  words.resize(end);
+  return words;
+}
+
+// "mapper_parsing_exception: failed to parse field [n]: For input string: \"x\"": what went wrong and what caused it.
+std::string words_of(const object& error) {
+  std::string words(text_of(error, "type"));
+  object at = error;
+  for (int depth = 0; depth <= kCausesMax; ++depth) {
+    const std::string_view reason = text_of(at, "reason");
+    if (!reason.empty() && words.find(reason) == std::string::npos) {
+      if (!words.empty()) words += ": ";
+      words += reason;
+    }
+    object cause;
+    if (at["caused_by"].get_object().get(cause) != simdjson::SUCCESS) break;
+    at = cause;
+  }
+  return shortened(std::move(words));
+}
+
+// {"index": {"status": 201}} or {"delete": {"status": 409, "error": {..}}}
+bool read_item(const element& item, ItemAnswer& answer) {
+  object outer;
+  if (item.get_object().get(outer) != simdjson::SUCCESS || outer.size() != 1) return false;
+  object inner;
+  if ((*outer.begin()).value.get_object().get(inner) != simdjson::SUCCESS) return false;
+  std::int64_t status = 0;
+  if (inner["status"].get_int64().get(status) != simdjson::SUCCESS) return false;
+  object error;
+  const bool failed = inner["error"].get_object().get(error) == simdjson::SUCCESS;
+  answer.verdict = verdict_of_item(status, failed ? text_of(error, "type") : std::string_view());
+  answer.words = failed && answer.verdict != Verdict::kNotNewer ? words_of(error) : std::string();
+  return true;
+}
+
+}  // namespace
+
+struct AnswerReader::Parser {
+  simdjson::dom::parser dom;
+};
+
+AnswerReader::AnswerReader() : parser_(std::make_unique<Parser>()) {}
+
+AnswerReader::~AnswerReader() = default;
+
+Verdict verdict_of_status(long http_status) {
+  if (http_status == 200) return Verdict::kStored;
+  if (http_status == 413 || http_status == 400) return Verdict::kSmaller;
+  if (http_status == 408 || http_status == 429 || http_status >= 500) return Verdict::kAgain;
+  return Verdict::kUnusable;
+}
+
+Verdict verdict_of_item(std::int64_t status, std::string_view error_type) {
+  if (status >= 200 && status < 300) return Verdict::kStored;
+  if (status == 404) return error_type.empty() ? Verdict::kStored : Verdict::kUnusable;
+  if (status == 409) return Verdict::kNotNewer;
+  if (is_for_a_while(error_type)) return Verdict::kAgain;
+  if (status == 401 || status == 403) return Verdict::kUnusable;
+  if (status == 408 || status == 429 || status >= 500) return Verdict::kAgain;
+  return Verdict::kRefused;
+}
+
+Result<> AnswerReader::read_items(std::string_view body, std::span<ItemAnswer> items) {
+  const Error strange{.what_to_do = ErrorClass::kRetriable,
+                      .message = "what came back is not an answer to _bulk: is there another server between?"};
+  simdjson::dom::array list;
+  if (parser_->dom.parse(body.data(), body.size())["items"].get_array().get(list) != simdjson::SUCCESS ||
+      list.size() != items.size())
+    return strange;
+  std::vector<ItemAnswer> read;
+  read.reserve(items.size());
+  for (const element item : list)
+    if (!read_item(item, read.emplace_back())) return strange;
+  if (read.size() != items.size()) return strange;
+  std::move(read.begin(), read.end(), items.begin());
+  return Done{};
+}
+
+std::string AnswerReader::read_error(std::string_view body) {
+  element error;
+  if (parser_->dom.parse(body.data(), body.size())["error"].get(error) != simdjson::SUCCESS) return {};
+  object whole;
+  if (error.get_object().get(whole) == simdjson::SUCCESS) return words_of(whole);
+  std::string_view text;
+  return error.get_string().get(text) == simdjson::SUCCESS ? shortened(std::string(text)) : std::string();
+}
+
+}  // namespace reseq::opensearch

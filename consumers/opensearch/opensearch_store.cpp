@@ -1,0 +1,153 @@
+#include "consumers/opensearch/opensearch_store.h"
+
+#include <chrono>
+#include <spdlog/spdlog.h>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "consumers/opensearch/sweep.h"
+
+namespace reseq::opensearch {
+namespace {
+
+using remote::Answer;
+using remote::Finding;
+
+UnixMs now() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return UnixMs(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+}
+
+std::string bulk_path(const TargetIndex& index) {
+  // Of items that are stored nothing but the status comes back.
+  return "/" + index.write_alias() + "/_bulk?require_alias=true&filter_path=items.*.status,items.*.error";
+}
+
+Answer::Kind kind_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kStored:
+      return Answer::Kind::kStored;
+    case Verdict::kNotNewer:
+      return Answer::Kind::kNotNewer;
+    case Verdict::kRefused:
+      return Answer::Kind::kRefused;
+    case Verdict::kAgain:
+    case Verdict::kUnusable:
+    case Verdict::kSmaller:
+      return Answer::Kind::kAgain;
+  }
+  return Answer::Kind::kAgain;
+}
+
+}  // namespace
+
+OpenSearchStore::OpenSearchStore(std::unique_ptr<HttpClient> client, const StoreSettings& settings)
+    : client_(std::move(client)),
+      settings_(settings),
+      index_(settings.index),
+      writer_(*client_, bulk_path(index_), settings.bulk) {}
+
+Result<std::unique_ptr<OpenSearchStore>> OpenSearchStore::open(const StoreSettings& settings) {
+  if (Result<> named = check_name(settings.index.name); !named) return named.error();
+  Result<std::unique_ptr<HttpClient>> client = HttpClient::open(settings.http);
+  if (!client) return client.error();
+  return std::unique_ptr<OpenSearchStore>(new OpenSearchStore(std::move(client).value(), settings));
+}
+
+std::string OpenSearchStore::place() const {
+  return client_->url() + ", index " + index_.index();
+}
+
+Result<> OpenSearchStore::check_retention() const {
+  if (!settings_.tombstone_retention) return Done{};
+  const std::string fix =
+      ": an older result that is still in the topic could bring a deleted document back. Let --tombstone-retention be "
+      "longer, or never";
+  if (!settings_.output_retention)
+    return Error{.what_to_do = ErrorClass::kInvalid,
+                 .message = "tombstones are to be removed, but the output topic keeps records for ever" + fix};
+  if (*settings_.tombstone_retention <= *settings_.output_retention)
+    return Error{.what_to_do = ErrorClass::kInvalid,
+                 .message = "tombstones are to be removed after " +
+                            std::to_string(settings_.tombstone_retention->value() / 1000) +
+                            " s, but the output topic keeps records for " +
+                            std::to_string(settings_.output_retention->value() / 1000) + " s" + fix};
+  return Done{};
+}
+
+Result<> OpenSearchStore::prepare() {
+  if (Result<> kept = check_retention(); !kept) return kept;
+  Result<std::vector<std::string>> remarks = index_.prepare(*client_);
+  if (!remarks) return remarks.error();
+  for (const std::string& remark : remarks.value()) spdlog::warn("index={} {}", index_.index(), log::one_line(remark));
+  return Done{};
+}
+
+std::vector<Finding> OpenSearchStore::check() {
+  std::vector<Finding> findings;
+  Result<TargetIndex::State> looked = index_.look(*client_);
+  if (!looked) {
+    findings.push_back({.what = "OpenSearch answers", .to_do = looked.error().message});
+    return findings;
+  }
+  const TargetIndex::State& state = looked.value();
+  findings.push_back({.good = true, .what = client_->url() + " is " + state.version, .to_do = ""});
+  findings.push_back({.good = true,
+                      .what = state.exists
+                                  ? "the index " + index_.index() + " is there"
+                                  : "the index " + index_.index() + " is not there yet: it is made at the start",
+                      .to_do = ""});
+  for (const std::string& fault : state.faults)
+    findings.push_back({.what = "the index " + index_.index() + " can be used", .to_do = fault});
+  for (const std::string& remark : state.remarks)
+    findings.push_back({.good = true, .what = "to know: " + remark, .to_do = ""});
+  const Result<> kept = check_retention();
+  findings.push_back({.good = kept.ok(),
+                      .what = "deleted documents are remembered for longer than an older result can come",
+                      .to_do = kept ? "" : kept.error().message});
+  return findings;
+}
+
+std::optional<std::string_view> OpenSearchStore::add(const remote::Write& write) {
+  const sink::Change& change = write.change;
+  if (change.op == Op::kUpsert && settings_.payload == PayloadForm::kJson)
+    return body_.add_document(change.id, change.version, *change.payload);
+  if (change.op == Op::kUpsert) {
+    body_.add_text(change.id, change.version, *change.payload);
+    return std::nullopt;
+  }
+  if (settings_.check == sink::Check::kOff || settings_.index.hard_deletes)
+    body_.add_hard_delete(change.id, change.version);
+  else
+    body_.add_tombstone(change.id, change.version, write.timestamp.value() > 0 ? write.timestamp : now());
+  return std::nullopt;
+}
+
+Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> answers) {
+  RESEQ_ASSERT(answers.size() == batch.writes.size(), "one answer per write");
+  body_.clear();
+  places_.clear();
+  for (std::size_t i = 0; i < batch.writes.size(); ++i) {
+    if (const auto why = add(batch.writes[i]))
+      answers[i] = {.kind = Answer::Kind::kRefused, .words = std::string(*why)};
+    else
+      places_.push_back(i);
+  }
+  std::vector<ItemAnswer> items(body_.items());
+  const Result<> sent = writer_.send(body_, items);
+  for (std::size_t item = 0; item < items.size(); ++item)
+    answers[places_[item]] = {.kind = kind_of(items[item].verdict), .words = std::move(items[item].words)};
+  return sent;
+}
+
+Result<> OpenSearchStore::tend() {
+  if (!settings_.tombstone_retention) return Done{};
+  const UnixMs older_than(now().value() - settings_.tombstone_retention->value());
+  Result<std::uint64_t> removed = sweep(*client_, index_.write_alias(), older_than);
+  if (!removed) return removed.error();
+  if (removed.value() > 0) spdlog::info("index={} tombstones_removed={}", index_.index(), removed.value());
+  return Done{};
+}
+
+}  // namespace reseq::opensearch

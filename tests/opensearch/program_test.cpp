@@ -1,0 +1,124 @@
+// The program reseq-sink-opensearch between a topic and a real OpenSearch: right document by document, whoever is killed.
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "tests/opensearch/output_topic.h"
+
+namespace reseq::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kConfigError = 78;
+constexpr int kUsageError = 64;
+
+// Some records, a kill of one instance while it writes them, and of the server.
+void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records, int documents) {
+  std::unique_ptr<Process> steady = topic.start("steady");
+  std::unique_ptr<Process> victim = topic.start("victim-0");
+  for (int round = 1; round <= rounds; ++round) {
+    topic.release(records, documents);
+    victim->signal(SIGKILL);
+    (void)OutputTopic::wait(*victim);
+    victim = topic.start("victim-" + std::to_string(round));
+    topic.release(records, documents);
+    server.kill();
+    server.start_again();
+  }
+  EXPECT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("steady");
+  EXPECT_THAT(topic.differences(), IsEmpty());
+  EXPECT_EQ(OutputTopic::end(*steady), 0) << topic.log_of("steady");
+  EXPECT_EQ(OutputTopic::end(*victim), 0);
+}
+
+// Nothing of the index changes when a group without positions reads everything once more.
+void replay(OutputTopic& topic) {
+  const auto before = topic.stored();
+  const std::string group = topic.group() + ".again";
+  std::unique_ptr<Process> sink = topic.start("replay", {"--group", group});
+  EXPECT_EQ(topic.wait_until_read(group), "") << topic.log_of("replay");
+  EXPECT_EQ(OutputTopic::end(*sink), 0);
+  EXPECT_TRUE(topic.stored() == before) << "the replay changed something";
+  EXPECT_THAT(topic.differences(), IsEmpty());
+}
+
+TEST(Program, IsRightWhenServerAndInstancesAreKilledAndWhenAllIsReplayed) {
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("killed", server);
+  kill_them(topic, server, 2, 3'000, 1'000);
+  replay(topic);
+  EXPECT_EQ(topic.dead_letters(), 0U);
+}
+
+TEST(LongProgram, IsRightWhenServerAndInstancesAreKilledFiveTimes) {
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("killed-often", server);
+  kill_them(topic, server, 5, 20'000, 10'000);
+  replay(topic);
+  EXPECT_EQ(topic.dead_letters(), 0U);
+}
+
+TEST(Program, MakesDeadLettersOfWhatCannotBeStored) {
+  OutputTopic topic("poison", SearchServer::shared());
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    topic.write("good-" + std::to_string(i), i, R"({"n":1})");
+    if (i % 20 == 0) topic.write_poison("bad-" + std::to_string(i), i, R"({"n":"no number"})");
+  }
+  topic.write_poison("no-json", 1'000, "{\"n\":1}\n{\"delete\":{\"_id\":\"good-1\"}}");
+  topic.write_poison("no-version", 0, "{}");
+  topic.flush();
+  const TempDir folder;
+  const std::string body = folder.path() + "/body.json";
+  std::ofstream(body) << R"({"mappings":{"properties":{"n":{"type":"long"}}}})";
+  std::unique_ptr<Process> sink = topic.start("sink", {"--index-body", body});
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
+  EXPECT_THAT(topic.differences(), IsEmpty());
+  EXPECT_EQ(topic.dead_letters(), 7U);
+  EXPECT_EQ(OutputTopic::end(*sink), 0);
+}
+
+TEST(Program, ChecksWhatItNeedsAndChangesNothing) {
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("check", server);
+  std::unique_ptr<Process> check = topic.start("check", {"--check"});
+  EXPECT_EQ(OutputTopic::wait(*check), 0) << topic.log_of("check");
+  EXPECT_THAT(topic.log_of("check"), HasSubstr("is opensearch 2.19.1"));
+  EXPECT_THAT(topic.log_of("check"), HasSubstr("is not there yet: it is made at the start"));
+  EXPECT_EQ(server.ask("GET", "/" + topic.index() + "-v1")["status"], 404);
+  (void)server.good("PUT", "/" + topic.index());
+  check = topic.start("taken", {"--check"});
+  EXPECT_EQ(OutputTopic::wait(*check), kConfigError);
+  EXPECT_THAT(topic.log_of("taken"), HasSubstr("there is an index with the name " + topic.index()));
+  std::unique_ptr<Process> run = topic.start("run");
+  EXPECT_EQ(OutputTopic::wait(*run), kConfigError);
+  EXPECT_THAT(topic.log_of("run"), HasSubstr("there is an index with the name " + topic.index()));
+}
+
+TEST(Program, AsksTheTopicHowLongDeletesHaveToBeRemembered) {
+  OutputTopic topic("retention", SearchServer::shared(), {{"retention.ms", "86400000"}});
+  std::unique_ptr<Process> run = topic.start("too-short", {"--tombstone-retention", "24h"});
+  EXPECT_EQ(OutputTopic::wait(*run), kConfigError);
+  EXPECT_THAT(topic.log_of("too-short"), HasSubstr("keeps records for 86400 s"));
+  run = topic.start("long-enough", {"--tombstone-retention", "2d", "--check"});
+  EXPECT_EQ(OutputTopic::wait(*run), 0) << topic.log_of("long-enough");
+}
+
+TEST(Program, RefusesWhatCannotBeRightOnTheCommandLine) {
+  OutputTopic topic("usage", SearchServer::shared());
+  std::unique_ptr<Process> run = topic.start("update", {"--write-method", "update"});
+  EXPECT_EQ(OutputTopic::wait(*run), kUsageError);
+  EXPECT_THAT(topic.log_of("update"), HasSubstr("partial updates have no version"));
+  run = topic.start("login", {"--user", "me"});
+  EXPECT_EQ(OutputTopic::wait(*run), kConfigError);
+  EXPECT_THAT(topic.log_of("login"), HasSubstr("RESEQ_OPENSEARCH_PASSWORD"));
+}
+
+}  // namespace
+}  // namespace reseq::test
