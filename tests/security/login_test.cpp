@@ -2,14 +2,11 @@
 #include <fstream>
 #include <sysexits.h>
 
-<<<<<<< HEAD
 #include "config/settings.h"
 #include "runtime/application.h"
 #include "runtime/broker_question.h"
-=======
 #include "kafka/handles.h"
 #include "kafka/version_gate.h"
->>>>>>> h-trixie
 #include "tests/security/guarded_application.h"
 
 namespace reseq::test {
