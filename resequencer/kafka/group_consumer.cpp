@@ -109,8 +109,8 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
   [[nodiscard]] std::optional<Offset> known_end(std::string_view topic, Partition partition) const override {
     std::int64_t low = 0;
     std::int64_t high = 0;
-    const auto code = rd_kafka_get_watermark_offsets(handle_.get(), std::string(topic).c_str(), partition.value(),
-                                                     &low, &high);
+    const auto code =
+        rd_kafka_get_watermark_offsets(handle_.get(), std::string(topic).c_str(), partition.value(), &low, &high);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR || high < 0) return std::nullopt;
     return Offset(high);
   }

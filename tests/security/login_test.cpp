@@ -3,10 +3,10 @@
 #include <sysexits.h>
 
 #include "config/settings.h"
-#include "runtime/application.h"
-#include "runtime/broker_question.h"
 #include "kafka/handles.h"
 #include "kafka/version_gate.h"
+#include "runtime/application.h"
+#include "runtime/broker_question.h"
 #include "tests/security/guarded_application.h"
 
 namespace reseq::test {
