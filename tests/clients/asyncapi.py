@@ -31,7 +31,7 @@ class Described:
         self.folder = "file://" + os.path.dirname(os.path.abspath(path)) + "/"
         with open(path, encoding="utf-8") as file:
             self.document = json.load(file)
-        self.resolver = jsonschema.RefResolver(self.folder, self.document)
+        self.resolver = self.new_resolver()
         self.channels = {}
         for name, channel in self.document["channels"].items():
             named = set(re.findall("{([a-z]+)}", channel["address"]))
@@ -39,6 +39,9 @@ class Described:
                 wrong(f"{name}: the parameters are not those of the address")
             topic = re.escape(channel["address"]).replace(r"\{application\}", re.escape(application))
             self.channels[name] = re.compile(topic.replace(r"\{target\}", "[A-Za-z0-9._-]+"))
+
+    def new_resolver(self):
+        return jsonschema.RefResolver(self.folder, self.document)
 
     def resolved(self, value):
         return self.resolver.resolve(value["$ref"])[1] if "$ref" in value else value
@@ -65,7 +68,8 @@ class Described:
         """What of the record is not as the message says, empty when all is."""
         for what, schema in self.schemas_of(message):
             kind = jsonschema.Draft202012Validator if what == "payload" else jsonschema.Draft7Validator
-            for error in kind(schema, resolver=self.resolver).iter_errors(record[what]()):
+            # One of its own: since 4.18 a validator leaves the resolver in the file that it went to.
+            for error in kind(schema, resolver=self.new_resolver()).iter_errors(record[what]()):
                 return f"{what} {error.json_path}: {error.message}"
         return ""
 
