@@ -1,9 +1,11 @@
-# What is installed, and the Debian packages of it: resequencer, and resequencer-demo with what no operator runs.
-# script/package makes them; docs/deployment.md says what they do.
+# What is installed, and the Debian packages of it: resequencer, resequencer-demo with what no operator runs, and one
+# for each sink that needs the library of a server. script/package makes them; docs/deployment.md says what they do.
 install(TARGETS resequencer reseq-produce reseq-stage reseq-sink-sqlite reseq-sink-files reseq-sink-ndjson
   COMPONENT main DESTINATION bin)
 install(TARGETS reseq-demo-pipeline COMPONENT demo DESTINATION bin)
+install(TARGETS reseq-sink-postgres COMPONENT postgres DESTINATION bin)
 install(FILES deploy/systemd/resequencer@.service COMPONENT main DESTINATION lib/systemd/system)
+install(FILES deploy/systemd/reseq-sink-postgres@.service COMPONENT postgres DESTINATION lib/systemd/system)
 install(FILES deploy/debian/example.toml COMPONENT main DESTINATION /etc/resequencer)
 # The documents keep their places to each other, so that their links lead somewhere.
 file(GLOB manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
@@ -13,11 +15,12 @@ install(DIRECTORY docs/examples docs/decisions COMPONENT main DESTINATION share/
 install(DIRECTORY schemas COMPONENT main DESTINATION share/doc/resequencer)
 install(FILES deploy/debian/copyright COMPONENT main DESTINATION share/doc/resequencer)
 install(FILES deploy/debian/copyright COMPONENT demo DESTINATION share/doc/resequencer-demo)
+install(FILES deploy/debian/copyright COMPONENT postgres DESTINATION share/doc/resequencer-sink-postgres)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The resequencer's maintainers <maintainers@resequencer.invalid>")
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL main demo)
+set(CPACK_COMPONENTS_ALL main demo postgres)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
@@ -45,4 +48,11 @@ set(CPACK_DEBIAN_DEMO_PACKAGE_NAME resequencer-demo)
 set(CPACK_DEBIAN_DEMO_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_DEMO_DESCRIPTION "pipeline that breaks order, to try the resequencer with
 Workers that delay, repeat and reorder results on purpose.")
+
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_NAME resequencer-sink-postgres)
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_RECOMMENDS ca-certificates)
+set(CPACK_DEBIAN_POSTGRES_DESCRIPTION "resequencer's outputs in a table of PostgreSQL
+Writes what the resequencer releases into a table, each record exactly once,
+from any number of instances. Deletes keep their versions behind a view.")
 include(CPack)

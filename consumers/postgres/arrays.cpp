@@ -72,7 +72,7 @@ std::optional<std::vector<std::int64_t>> read_int8_array(std::string_view bytes)
   if (bytes.size() < 12) return std::nullopt;
   const std::uint64_t dimensions = read(bytes, 0, 4);
   if (dimensions == 0) return std::vector<std::int64_t>();
-  if (dimensions != 1 || bytes.size() < kHeaderBytes || read(bytes, 8, 4) != kInt8) return std::nullopt;
+  if (dimensions != 1 || bytes.size() < kHeaderBytes || read(bytes, 8, 4) != kInt8Type) return std::nullopt;
   const std::uint64_t count = read(bytes, 12, 4);
   if (bytes.size() != kHeaderBytes + count * 12) return std::nullopt;
   std::vector<std::int64_t> numbers;

@@ -15,14 +15,14 @@ namespace reseq::postgres {
 
 // Object identifiers of built-in types (pg_type.dat); they never change.
 using TypeId = std::uint32_t;
-inline constexpr TypeId kBytea = 17;
-inline constexpr TypeId kInt8 = 20;
-inline constexpr TypeId kInt4 = 23;
-inline constexpr TypeId kText = 25;
-inline constexpr TypeId kByteaArray = 1001;
-inline constexpr TypeId kTextArray = 1009;
-inline constexpr TypeId kInt8Array = 1016;
-inline constexpr TypeId kInt4Array = 1007;
+inline constexpr TypeId kByteaType = 17;
+inline constexpr TypeId kInt8Type = 20;
+inline constexpr TypeId kInt4Type = 23;
+inline constexpr TypeId kTextType = 25;
+inline constexpr TypeId kByteaArrayType = 1001;
+inline constexpr TypeId kTextArrayType = 1009;
+inline constexpr TypeId kInt8ArrayType = 1016;
+inline constexpr TypeId kInt4ArrayType = 1007;
 
 // An array with one dimension.
 class ArrayWriter {

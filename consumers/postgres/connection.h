@@ -18,8 +18,8 @@
 namespace reseq::postgres {
 
 struct ServerSettings {
-  std::string server;    // a URI or `key=value` words, as libpq reads them; empty: its environment and defaults
-  std::string password;  // empty: libpq looks for one (PGPASSWORD, PGPASSFILE, a service file)
+  std::string server = {};    // a URI or `key=value` words, as libpq reads them; empty: its environment and defaults
+  std::string password = {};  // empty: libpq looks for one (PGPASSWORD, PGPASSFILE, a service file)
   std::chrono::milliseconds answer_limit{60'000};
 };
 

@@ -13,9 +13,9 @@ constexpr int kVersionCounterBits = 16;  // below the milliseconds in a version
 }  // namespace
 
 Result<std::map<Partition, Offset>> PostgresStore::positions(std::span<const Partition> partitions) {
-  ArrayWriter numbers(kInt4, partitions.size());
+  ArrayWriter numbers(kInt4Type, partitions.size());
   for (const Partition partition : partitions) numbers.add_int4(partition.value());
-  const std::vector<Parameter> parameters = {{kText, settings_.topic}, {kInt4Array, numbers.take()}};
+  const std::vector<Parameter> parameters = {{kTextType, settings_.topic}, {kInt4ArrayType, numbers.take()}};
   auto rows = run("SELECT partition::bigint, next FROM " + quoted_name(positions_table(settings_.layout)) +
                       " WHERE topic = $1 AND partition = ANY($2)",
                   parameters);
@@ -34,8 +34,8 @@ Result<> PostgresStore::begin_at(Partition partition, std::optional<Offset> know
   if (known == from) return Done{};
   const std::string table = quoted_name(positions_table(settings_.layout));
   std::vector<Parameter> parameters = {
-      {kText, settings_.topic}, {kInt4, int4_bytes(partition.value())}, {kInt8, int8_bytes(from.value())}};
-  if (known) parameters.push_back({kInt8, int8_bytes(known->value())});
+      {kTextType, settings_.topic}, {kInt4Type, int4_bytes(partition.value())}, {kInt8Type, int8_bytes(from.value())}};
+  if (known) parameters.push_back({kInt8Type, int8_bytes(known->value())});
   auto rows = run(known ? "UPDATE " + table + " SET next = $3 WHERE topic = $1 AND partition = $2 AND next = $4"
                         : "INSERT INTO " + table +
                               " (topic, partition, next) VALUES ($1, $2, $3) "
@@ -56,7 +56,7 @@ Result<> PostgresStore::tend() {
   tended_ = now;
   const auto oldest = std::chrono::system_clock::now() - std::chrono::hours(24) * settings_.forget_deletes_days;
   const std::int64_t ms = duration_cast<std::chrono::milliseconds>(oldest.time_since_epoch()).count();
-  const std::vector<Parameter> parameters = {{kInt8, int8_bytes(ms << kVersionCounterBits)}};
+  const std::vector<Parameter> parameters = {{kInt8Type, int8_bytes(ms << kVersionCounterBits)}};
   const std::string table = quoted_name(settings_.layout.table);
   while (true) {
     auto rows = run("DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table +

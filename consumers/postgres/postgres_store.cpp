@@ -14,7 +14,7 @@ using remote::Batch;
 using remote::Write;
 
 Parameter text(std::string value) {
-  return {kText, std::move(value)};
+  return {kTextType, std::move(value)};
 }
 
 Error with(Error error, const std::string& what) {
@@ -22,7 +22,7 @@ Error with(Error error, const std::string& what) {
   return error;
 }
 
-bool is_about_data(const Error& error) {
+bool concerns_a_row(const Error& error) {
   return is_about_data(state_of(error.code));
 }
 
@@ -53,7 +53,7 @@ Result<> PostgresStore::connect() {
 Result<Rows> PostgresStore::run(const std::string& statement, std::span<const Parameter> parameters) {
   if (Result<> connected = connect(); !connected) return connected.error();
   auto rows = connection_->run(statement, parameters);
-  if (!rows && !is_about_data(rows.error())) connection_.reset();
+  if (!rows && !concerns_a_row(rows.error())) connection_.reset();
   return rows;
 }
 
@@ -67,6 +67,9 @@ Result<bool> PostgresStore::exists(const std::string& table) {
 Result<> PostgresStore::prepare() {
   auto there = exists(settings_.layout.table);
   if (!there) return there.error();
+  // A table of somebody else is looked at before anything is made beside it.
+  if (there.value())
+    if (Result<> learned = learn_columns(); !learned) return learned;
   bool complete = there.value();
   if (complete && settings_.layout.positions) {
     auto positions = exists(positions_table(settings_.layout));
@@ -95,6 +98,11 @@ Result<> PostgresStore::make() {
 }
 
 Result<> PostgresStore::learn_table() {
+  if (Result<> learned = learn_columns(); !learned) return learned;
+  return learn_statements();
+}
+
+Result<> PostgresStore::learn_columns() {
   const std::vector<Parameter> name = {text(quoted_name(settings_.layout.table))};
   auto rows =
       run("SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute a "
@@ -125,19 +133,19 @@ Result<> PostgresStore::learn_table() {
                      quoted_name(column.name) + " text, or another type");
     column.type = found->second;
   }
-  write_ = write_statement(layout);
-  write_and_move_ = write_and_move_statement(layout);
-  return learn_statements();
+  return Done{};
 }
 
 // A dry run of what is written later, with nothing in it: the server reads it, plans it and looks at the rights.
 Result<> PostgresStore::learn_statements() {
+  write_ = write_statement(settings_.layout);
+  write_and_move_ = write_and_move_statement(settings_.layout);
   std::vector<Parameter> parameters = parameters_of({});
   if (settings_.layout.positions) {
     parameters.push_back(text(settings_.topic));
-    parameters.push_back({kInt4, int4_bytes(-1)});
-    parameters.push_back({kInt8, int8_bytes(-1)});
-    parameters.push_back({kInt8, int8_bytes(-1)});
+    parameters.push_back({kInt4Type, int4_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
+    parameters.push_back({kInt8Type, int8_bytes(-1)});
   }
   auto tried = run(settings_.layout.positions ? write_and_move_ : write_, parameters);
   if (tried) return Done{};
@@ -148,9 +156,9 @@ Result<> PostgresStore::learn_statements() {
 std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> writes) const {
   const bool text_ids = settings_.layout.id == IdAs::kText;
   const bool bytes = settings_.layout.payload == PayloadAs::kBytea;
-  ArrayWriter ids(text_ids ? kText : kBytea, writes.size());
-  ArrayWriter versions(kInt8, writes.size());
-  ArrayWriter payloads(bytes ? kBytea : kText, writes.size());
+  ArrayWriter ids(text_ids ? kTextType : kByteaType, writes.size());
+  ArrayWriter versions(kInt8Type, writes.size());
+  ArrayWriter payloads(bytes ? kByteaType : kTextType, writes.size());
   for (const std::size_t place : by_id(writes)) {
     const sink::Change& change = writes[place].change;
     ids.add(change.id);
@@ -160,9 +168,9 @@ std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> write
     else
       payloads.add_null();
   }
-  return {{text_ids ? kTextArray : kByteaArray, ids.take()},
-          {kInt8Array, versions.take()},
-          {bytes ? kByteaArray : kTextArray, payloads.take()}};
+  return {{text_ids ? kTextArrayType : kByteaArrayType, ids.take()},
+          {kInt8ArrayType, versions.take()},
+          {bytes ? kByteaArrayType : kTextArrayType, payloads.take()}};
 }
 
 Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
@@ -170,7 +178,7 @@ Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
   if (write_.empty())
     if (Result<> learned = learn_table(); !learned) return learned;
   Result<> written = settings_.layout.positions ? write_and_move(batch, answers) : write_alone(batch, answers);
-  if (written || !is_about_data(written.error())) return written;
+  if (written || !concerns_a_row(written.error())) return written;
   return find_refused(batch, answers, written.error());
 }
 
@@ -184,9 +192,9 @@ Result<> PostgresStore::write_alone(const Batch& batch, std::span<Answer> answer
 Result<> PostgresStore::write_and_move(const Batch& batch, std::span<Answer> answers) {
   std::vector<Parameter> parameters = parameters_of(batch.writes);
   parameters.push_back(text(settings_.topic));
-  parameters.push_back({kInt4, int4_bytes(batch.partition.value())});
-  parameters.push_back({kInt8, int8_bytes(batch.first.value())});
-  parameters.push_back({kInt8, int8_bytes(batch.next.value())});
+  parameters.push_back({kInt4Type, int4_bytes(batch.partition.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.first.value())});
+  parameters.push_back({kInt8Type, int8_bytes(batch.next.value())});
   auto rows = run(write_and_move_, parameters);
   if (!rows) return rows.error();
   if (read_int8(rows.value().at(0, 0).value_or("")) != 1) return judge_position(batch, answers);
@@ -244,7 +252,7 @@ Result<> PostgresStore::try_range(std::span<const Write> writes, std::span<Answe
   if (auto saved = run("SAVEPOINT range"); !saved) return saved.error();
   auto rows = run(write_, parameters_of(writes));
   if (rows) return Done{};
-  if (!is_about_data(rows.error())) return rows.error();
+  if (!concerns_a_row(rows.error())) return rows.error();
   if (auto undone = run("ROLLBACK TO SAVEPOINT range"); !undone) return undone.error();
   if (writes.size() == 1) {
     answers[0] = {Answer::Kind::kRefused, rows.error().message};

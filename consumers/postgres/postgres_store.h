@@ -45,6 +45,7 @@ class PostgresStore : public remote::RemoteStore {
   Result<> make();
   // Reads the types of the columns and makes the statements. kInvalid names what is missing in the table.
   Result<> learn_table();
+  Result<> learn_columns();
   Result<> learn_statements();
 
   [[nodiscard]] std::vector<Parameter> parameters_of(std::span<const remote::Write> writes) const;

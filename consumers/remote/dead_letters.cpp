@@ -69,14 +69,13 @@ Result<> DeadLetters::write(std::span<const Letter> letters) {
   const std::lock_guard lock(mutex_);
   for (const Letter& letter : letters)
     if (++logged_ <= kLogged)
-      spdlog::error("record={} partition={} offset={} words=\"{}\"",
-                    letter.malformed ? kReasonMalformed : kReasonRefused, letter.record->partition.value(),
-                    letter.record->offset.value(), log::outside(letter.words));
+      spdlog::error("record={} partition={} offset={} words={}", letter.malformed ? kReasonMalformed : kReasonRefused,
+                    letter.record->partition.value(), letter.record->offset.value(), log::outside(letter.words));
   if (topic_.empty()) return Done{};
   if (producer_ == nullptr) {
     auto opened = kafka::PlainProducer::open(
-        connection_, {.batch_bytes_max = std::min<std::uint64_t>(1'000'000, bytes_max_),
-                      .message_bytes_max = std::max<std::uint64_t>(20 * 1024 * 1024, bytes_max_),
+        connection_, {.message_bytes_max = std::max<std::uint64_t>(20 * 1024 * 1024, bytes_max_),
+                      .batch_bytes_max = std::min<std::uint64_t>(1'000'000, bytes_max_),
                       .delivery_timeout = kFlushLimit});
     if (!opened) return opened.error();
     producer_ = std::move(opened).value();

@@ -73,6 +73,7 @@ RemoteSinkOptions options_of(const Arguments& arguments, bool keeps_positions) {
   RemoteSinkOptions options;
   options.topic = arguments.topic;
   options.group = arguments.group;
+  options.instance_id = arguments.instance_id;
   options.check = arguments.versions == "off" ? sink::Check::kOff : sink::Check::kVersions;
   options.target = arguments.target;
   options.load = {.records_max = arguments.batch_records,
@@ -126,7 +127,7 @@ Result<> move(const kafka::Connection& connection, const Arguments& arguments, c
   auto one = open();
   if (!one) return one.error();
   const bool keeps_positions = one.value()->keeps_positions();
-  spdlog::info("server=\"{}\" topic={} group={} delivery={}", log::outside(one.value()->place()), arguments.topic,
+  spdlog::info("server={} topic={} group={} delivery={}", log::outside(one.value()->place()), arguments.topic,
                arguments.group, keeps_positions ? "exactly_once" : "at_least_once");
   one.value().reset();
   Tally tally;
@@ -174,6 +175,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--topic", arguments.topic, "<application.id>.output.<target>; with --versions off: .commands")
       ->required();
   app.add_option("--group", arguments.group, "consumer group; default: <topic>.<name of this program>");
+  app.add_option("--instance-id", arguments.instance_id,
+                 "name of this instance in the group, no two have the same: its partitions wait for it over a restart");
   app.add_flag("--check", arguments.only_check, "only tell what is missing: exit code 0, or 78");
   app.add_option("--versions", arguments.versions, "off: the last write wins, to show what the check is worth")
       ->check(CLI::IsMember({"on", "off"}))

@@ -19,6 +19,7 @@ struct Arguments {
   std::string bootstrap_servers;
   std::string topic;
   std::string group;
+  std::string instance_id;
   std::string versions = "on";
   std::string target;
   std::string dead_letters = "topic";

@@ -1,5 +1,5 @@
-// Properties: what a remote sink is told of librdkafka and of secrets, from the command line, files and the environment.
-// A secret on a command line is refused: every user of the machine can read it in the list of processes.
+// Properties: what a remote sink is told of librdkafka and of secrets, from the command line, files and the
+// environment. A secret on a command line is refused: every user of the machine can read it in the list of processes.
 // Thread rule: reads files and the environment; call before any thread is started.
 #pragma once
 

@@ -23,7 +23,7 @@ constexpr milliseconds kSettleLimit{5'000};
 constexpr milliseconds kBeginAgain{500};
 // Two heartbeats: then the group has told who owns what.
 constexpr milliseconds kGroupHasTold{2'500};
-constexpr Milliseconds kAskLimit{10'000};
+constexpr Milliseconds kPlacesLimit{10'000};
 constexpr Milliseconds kCloseLimit{5'000};
 constexpr milliseconds kPrepareAgain{500};
 
@@ -55,6 +55,7 @@ Result<> RemoteSink::start(const std::function<bool()>& stop) {
   admin_ = std::move(admin).value();
   kafka::GroupConsumerSettings group;
   group.group_id = options_.group;
+  group.group_instance_id = options_.instance_id;
   group.topics = {options_.topic};
   group.session_timeout = Milliseconds(options_.session_timeout.count());
   group.starts_by_hand = true;
@@ -69,7 +70,7 @@ Result<> RemoteSink::start(const std::function<bool()>& stop) {
   threads_.emplace_back([this] {
     while (lanes_.pause(options_.tend_interval))
       if (Result<> tended = tended_->tend(); !tended)
-        spdlog::warn("upkeep=failed words=\"{}\"", log::outside(tended.error().message));
+        spdlog::warn("upkeep=failed words={}", log::outside(tended.error().message));
   });
   return Done{};
 }
@@ -91,7 +92,7 @@ Result<> RemoteSink::open_stores(const std::function<bool()>& stop) {
       tally_.good();
       return Done{};
     }
-    if (!means_later(prepared.error())) return prepared;
+    if (!stage::means_later(prepared.error())) return prepared;
     tally_.trouble(prepared.error());
     std::this_thread::sleep_for(kPrepareAgain);
   }
@@ -130,7 +131,7 @@ void RemoteSink::forget() {
 }
 
 Result<> RemoteSink::distrust(std::string_view why, const std::string& words) {
-  spdlog::warn("reading=again why={} words=\"{}\"", why, log::outside(words));
+  spdlog::warn("reading=again why={} words={}", why, log::outside(words));
   forget();
   begins_reading_ = !owned_.empty();
   begin_at_ = Clock::now() + kGroupHasTold;
@@ -139,7 +140,7 @@ Result<> RemoteSink::distrust(std::string_view why, const std::string& words) {
 
 Result<std::map<Partition, Offset>> RemoteSink::known_positions() {
   if (asked_->keeps_positions()) return asked_->positions(owned_);
-  auto committed = admin_->committed(options_.group, options_.topic, kAskLimit);
+  auto committed = admin_->committed(options_.group, options_.topic, kPlacesLimit);
   if (!committed) return committed.error();
   std::map<Partition, Offset> known;
   for (const kafka::PlainOffset& one : committed.value())
@@ -157,12 +158,12 @@ Result<> RemoteSink::begin_partition(Partition partition, std::optional<Offset> 
 }
 
 Result<> RemoteSink::begin_partitions() {
-  auto begins = admin_->begins(options_.topic, kAskLimit);
+  auto begins = admin_->begins(options_.topic, kPlacesLimit);
   if (!begins) return begins.error();
   auto known = known_positions();
   if (!known) return known.error();
   // Asked last: no position is behind it.
-  auto ends = admin_->stable_ends(options_.topic, kAskLimit);
+  auto ends = admin_->stable_ends(options_.topic, kPlacesLimit);
   if (!ends) return ends.error();
   for (const Partition partition : owned_) {
     const auto place = static_cast<std::size_t>(partition.value());
@@ -183,7 +184,7 @@ Result<> RemoteSink::begin_reading() {
   pulse_.beat(Clock::now());  // it may have waited for answers; nothing is being written
   if (!begun) {
     reading_.clear();
-    if (begun.error().what_to_do == ErrorClass::kInvalid || !means_later(begun.error())) return begun;
+    if (begun.error().what_to_do == ErrorClass::kInvalid || !stage::means_later(begun.error())) return begun;
     tally_.trouble(begun.error());
     begin_at_ = Clock::now() + kBeginAgain;
     return Done{};
@@ -333,7 +334,7 @@ Result<> RemoteSink::commit() {
   Result<> committed = consumer_->commit(next);
   if (!committed) {
     // Not committed is not lost: the same records are read again. Whose the partitions are tells the group.
-    if (!means_later(committed.error())) return committed;
+    if (!stage::means_later(committed.error())) return committed;
     in_flight_.not_committed(offsets);
     return Done{};
   }

@@ -30,6 +30,7 @@ namespace reseq::remote {
 struct RemoteSinkOptions {
   std::string topic;
   std::string group;
+  std::string instance_id{};  // static member: its partitions wait for it over a restart; empty = dynamic
   sink::Check check = sink::Check::kVersions;
   std::string target{};  // with Check::kOff: the target whose results are read; empty = all
   LoadLimits load{};

@@ -85,7 +85,7 @@ class RemoteStore {
   // nothing.
   virtual std::vector<Finding> check() = 0;
 
-  // Writes a batch and waits for the server's answers. `answers` has one entry per write, each kAgain at the call; those
+  // Writes a batch and waits for the server's answers. `answers` has one entry per write, each kAgain at first; those
   // that are known are set. A store that keeps positions stores all and moves the position, or nothing: then some are
   // kRefused and the others kHeldBack. The batch comes again with the rest, with the same `first` and `next`, perhaps
   // without any write. What does not fit one request is split by the store. Connects by itself when it has to.
@@ -104,8 +104,8 @@ class RemoteStore {
     (void)partitions;
     return std::map<Partition, Offset>();
   }
-  // REQUIRES: keeps_positions(). The partition is read from `from` on: `known` is what positions() told of it. It is set
-  // only if it still is that (absent = absent). kRetriable: it is not, ask again.
+  // REQUIRES: keeps_positions(). The partition is read from `from` on; `known` is what positions() told of it. Set
+  // only if it is still that (absent = absent). kRetriable: it is not, ask again.
   virtual Result<> begin_at(Partition partition, std::optional<Offset> known, Offset from) {
     (void)partition;
     (void)known;

@@ -61,9 +61,9 @@ void Tally::trouble(const Error& error) {
   told_ = now;
   const std::string words = log::outside(error.message);
   if (kind == Standing::Kind::kRefuses)
-    spdlog::error("server=refuses words=\"{}\" to_do=\"nothing is lost; it goes on when this is mended\"", words);
+    spdlog::error("server=refuses words={} to_do=\"nothing is lost; it goes on when this is mended\"", words);
   else
-    spdlog::warn("server=away words=\"{}\"", words);
+    spdlog::warn("server=away words={}", words);
 }
 
 void Tally::publish(Places places) {

@@ -40,8 +40,8 @@ struct Standing {
 
 // What only the reader knows, published now and then.
 struct Places {
-  std::map<Partition, std::int64_t> lag;  // records between what is done and the end, about; control records count
-  std::map<Partition, Offset> done;       // next offsets behind what is done
+  std::map<Partition, std::int64_t> lag = {};  // records between what is done and the end, about; control records count
+  std::map<Partition, Offset> done = {};       // next offsets behind what is done
   std::uint64_t batches_in_flight = 0;
   std::uint64_t bytes_in_flight = 0;
   std::chrono::milliseconds oldest{0};  // age of the oldest batch that is not done

@@ -26,6 +26,8 @@ TEST(Package, DependsOnTheLibrariesOfItsPrograms) {
   for (const char* package : {"adduser", "libc6 (>= ", "libfmt9", "liblmdb0", "librdkafka1 (>= ", "libspdlog1.10",
                               "libsqlite3-0", "libstdc++6", "libxxhash0"})
     EXPECT_THAT(depends, HasSubstr(package));
+  EXPECT_THAT(depends, Not(HasSubstr("libpq")));
+  EXPECT_THAT(run_here({"dpkg-deb", "--field", packages().sink_postgres, "Depends"}).text, HasSubstr("libpq5 (>= "));
 }
 
 TEST(Package, BringsProgramsThatRun) {
@@ -48,6 +50,17 @@ TEST(Package, BringsAUnitThatIsRightAndExposesLittle) {
   EXPECT_EQ(verified.text, "");
   const Outcome security = host.machine.run(
       {"systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", "resequencer@example.service"});
+  EXPECT_EQ(security.code, 0) << security.text;
+}
+
+TEST(Package, OfASinkBringsItsProgramAndAUnitThatExposesLittle) {
+  Installed host(Init::kNone);
+  const Outcome unpacked = host.machine.run({"dpkg", "--unpack", "--force-depends", packages().sink_postgres});
+  ASSERT_EQ(unpacked.code, 0) << unpacked.text;
+  const Outcome verified = host.machine.run({"systemd-analyze", "verify", "reseq-sink-postgres@search.service"});
+  EXPECT_EQ(verified.code, 0) << verified.text;
+  const Outcome security = host.machine.run({"systemd-analyze", "security", "--offline=true", "--no-pager",
+                                             "--threshold=15", "reseq-sink-postgres@search.service"});
   EXPECT_EQ(security.code, 0) << security.text;
 }
 

@@ -28,9 +28,12 @@ Packages build() {
   std::istringstream lines(built.text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.ends_with(".deb") || !line.starts_with('/')) continue;
-    (line.find("resequencer-demo_") == std::string::npos ? all.resequencer : all.demo) = line;
+    const bool is_demo = line.find("resequencer-demo_") != std::string::npos;
+    const bool is_postgres = line.find("resequencer-sink-postgres_") != std::string::npos;
+    (is_demo ? all.demo : is_postgres ? all.sink_postgres : all.resequencer) = line;
   }
-  if (all.resequencer.empty() || all.demo.empty()) throw std::runtime_error("no packages: " + built.text);
+  if (all.resequencer.empty() || all.demo.empty() || all.sink_postgres.empty())
+    throw std::runtime_error("no packages: " + built.text);
   return all;
 }
 

@@ -9,6 +9,7 @@ namespace reseq::test {
 struct Packages {
   std::string resequencer;  // path of the file
   std::string demo;
+  std::string sink_postgres;
 };
 
 // Throws when they cannot be built.

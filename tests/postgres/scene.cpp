@@ -1,9 +1,11 @@
 #include "tests/postgres/scene.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "tests/support/broker.h"
 #include "tests/support/good.h"
@@ -67,22 +69,21 @@ void Scene::flush() {
   good(producer_->flush(kLimit));
 }
 
-std::vector<std::string> Scene::options() const {
-  return {program("reseq-sink-postgres"),
-          "--bootstrap-servers",
-          connection_.bootstrap_servers,
-          "--topic",
-          topic_,
-          "--server",
-          url_,
-          "--session-timeout-ms",
-          "6000"};
+std::vector<std::string> Scene::command(const std::vector<std::string>& more) const {
+  std::vector<std::string> argv = {program("reseq-sink-postgres")};
+  const std::vector<std::pair<std::string, std::string>> defaults = {
+      {"--bootstrap-servers", connection_.bootstrap_servers},
+      {"--topic", topic_},
+      {"--server", url_},
+      {"--session-timeout-ms", "6000"}};
+  for (const auto& [name, value] : defaults)
+    if (std::find(more.begin(), more.end(), name) == more.end()) argv.insert(argv.end(), {name, value});
+  argv.insert(argv.end(), more.begin(), more.end());
+  return argv;
 }
 
 std::unique_ptr<Process> Scene::start(const std::string& name, const std::vector<std::string>& more) const {
-  std::vector<std::string> argv = options();
-  argv.insert(argv.end(), more.begin(), more.end());
-  return std::make_unique<Process>(argv, folder_.path() + "/" + name + ".log");
+  return std::make_unique<Process>(command(more), folder_.path() + "/" + name + ".log");
 }
 
 std::string Scene::log_of(const std::string& name) const {

@@ -32,8 +32,8 @@ class Scene {
   // A sink that runs as `name` does: its log and its port are told apart by it.
   [[nodiscard]] std::unique_ptr<Process> start(const std::string& name,
                                                const std::vector<std::string>& more = {}) const;
-  // The options of a sink, for one that is to end by itself.
-  [[nodiscard]] std::vector<std::string> options() const;
+  // Its command line. What `more` names replaces what a sink here has by itself.
+  [[nodiscard]] std::vector<std::string> command(const std::vector<std::string>& more) const;
   [[nodiscard]] std::string log_of(const std::string& name) const;
   // Waits until a sink has ended after SIGTERM.
   static int end(Process& sink);

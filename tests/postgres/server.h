@@ -1,5 +1,5 @@
-// PostgresServer: a PostgreSQL cluster of one test program, in a temporary folder, on loopback, as an unprivileged user;
-// no service of the system is touched. It may be killed and started again at the same port.
+// PostgresServer: a PostgreSQL cluster of one test program, in a temporary folder, on loopback, as an unprivileged
+// user; no service of the system is touched. It may be killed and started again at the same port.
 // Thread rule: one thread.
 #pragma once
 

@@ -17,7 +17,7 @@ std::string hex(const std::string& bytes) {
 }
 
 TEST(BinaryArray, OfTextsHasLengthsAndNulls) {
-  ArrayWriter writer(kText, 3);
+  ArrayWriter writer(kTextType, 3);
   writer.add("ab");
   writer.add_null();
   writer.add("");
@@ -28,15 +28,15 @@ TEST(BinaryArray, OfTextsHasLengthsAndNulls) {
 }
 
 TEST(BinaryArray, WithoutElementsHasNoDimension) {
-  EXPECT_EQ(hex(ArrayWriter(kInt8, 0).take()), "000000000000000100000014");
+  EXPECT_EQ(hex(ArrayWriter(kInt8Type, 0).take()), "000000000000000100000014");
 }
 
 TEST(BinaryArray, OfNumbersReadsBack) {
-  ArrayWriter writer(kInt8, 3);
+  ArrayWriter writer(kInt8Type, 3);
   for (const std::int64_t number : {std::int64_t{1}, std::int64_t{-2}, INT64_MAX}) writer.add_int8(number);
   const std::string bytes = writer.take();
   EXPECT_EQ(read_int8_array(bytes), (std::vector<std::int64_t>{1, -2, INT64_MAX}));
-  EXPECT_EQ(read_int8_array(ArrayWriter(kInt8, 0).take()), std::vector<std::int64_t>());
+  EXPECT_EQ(read_int8_array(ArrayWriter(kInt8Type, 0).take()), std::vector<std::int64_t>());
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_EQ(read_int8_array(std::string_view(bytes).substr(0, length)), std::nullopt) << length;
 }

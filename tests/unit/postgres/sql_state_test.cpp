@@ -38,7 +38,9 @@ TEST(SqlState, TellsDataFromTroubleOfTheServer) {
   };
   for (const auto& [state, is_data, what_to_do] : cases) {
     EXPECT_EQ(is_about_data(state), is_data) << state;
-    if (!is_data) EXPECT_EQ(class_of(state), what_to_do) << state;
+    if (!is_data) {
+      EXPECT_EQ(class_of(state), what_to_do) << state;
+    }
   }
 }
 

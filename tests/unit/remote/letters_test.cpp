@@ -18,7 +18,8 @@ TEST(SinkDeadLetter, SaysWhyAndWhereItCameFrom) {
   kafka::PlainRecord record = record_of({17, "a", "5", "{"});
   record.headers.push_back({"traceparent", "00-1-2-01"});
   record.headers.push_back({"reseq-reason", "forged"});
-  const auto letter = letter_record({&record, false, "invalid input syntax for type json (22P02)"}, 1'000'000);
+  const Letter refused{&record, false, "invalid input syntax for type json (22P02)"};
+  const auto letter = letter_record(refused, 1'000'000);
   EXPECT_EQ(letter->key, "a");
   EXPECT_EQ(letter->payload, "{");
   EXPECT_EQ(value_of(*letter, "reseq-reason"), "refused_by_server");
@@ -34,7 +35,8 @@ TEST(SinkDeadLetter, SaysWhyAndWhereItCameFrom) {
 
 TEST(SinkDeadLetter, LeavesOutWhatDoesNotFitAndSaysSo) {
   kafka::PlainRecord record = record_of({17, "a", "5", std::string(5'000, 'x')});
-  const auto letter = letter_record({&record, true, std::string(9'000, 'w')}, 4'000);
+  const Letter refused{&record, true, std::string(9'000, 'w')};
+  const auto letter = letter_record(refused, 4'000);
   EXPECT_FALSE(letter->payload);
   EXPECT_EQ(value_of(*letter, "reseq-payload-omitted"), "5000");
   EXPECT_EQ(value_of(*letter, "reseq-sink-words").size(), kWordsMax);
@@ -46,7 +48,8 @@ TEST(SinkDeadLetter, LeavesOutHeadersAndTheKeyAtLast) {
   const std::string long_value(3'000, 'h');
   kafka::PlainRecord record = record_of({17, std::string(4'000, 'k'), "5", "x"});
   record.headers.push_back({"mine", long_value});
-  const auto letter = letter_record({&record, true, "words"}, 2'000);
+  const Letter refused{&record, true, "words"};
+  const auto letter = letter_record(refused, 2'000);
   EXPECT_EQ(value_of(*letter, "reseq-headers-omitted"), "2");
   EXPECT_EQ(value_of(*letter, "reseq-key-omitted"), "4000");
   EXPECT_EQ(value_of(*letter, "mine"), "(none)");

@@ -60,7 +60,10 @@ class WriterTest : public testing::Test {
     LoadBuilder builder = builder_at(records.front().offset);
     for (const RecordSpec& record : records) builder.add(record_of(record));
     lanes_.put(builder.take());
-    return Writer(store_, lanes_, letters_, tally_, pulse_, {milliseconds(1), milliseconds(2)}).write(lanes_.take());
+    Writer writer(store_, lanes_, letters_, tally_, pulse_, {milliseconds(1), milliseconds(2)});
+    const Finished finished = writer.write(lanes_.take());
+    lanes_.give_back(finished);
+    return finished;
   }
 
   ScriptedStore store_;
