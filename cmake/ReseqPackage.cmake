@@ -4,8 +4,10 @@ install(TARGETS resequencer reseq-produce reseq-stage reseq-sink-sqlite reseq-si
   COMPONENT main DESTINATION bin)
 install(TARGETS reseq-demo-pipeline COMPONENT demo DESTINATION bin)
 install(TARGETS reseq-sink-postgres COMPONENT postgres DESTINATION bin)
+install(TARGETS reseq-sink-opensearch COMPONENT opensearch DESTINATION bin)
 install(FILES deploy/systemd/resequencer@.service COMPONENT main DESTINATION lib/systemd/system)
 install(FILES deploy/systemd/reseq-sink-postgres@.service COMPONENT postgres DESTINATION lib/systemd/system)
+install(FILES deploy/systemd/reseq-sink-opensearch@.service COMPONENT opensearch DESTINATION lib/systemd/system)
 install(FILES deploy/debian/example.toml COMPONENT main DESTINATION /etc/resequencer)
 # The documents keep their places to each other, so that their links lead somewhere.
 file(GLOB manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
@@ -16,11 +18,12 @@ install(DIRECTORY schemas COMPONENT main DESTINATION share/doc/resequencer)
 install(FILES deploy/debian/copyright COMPONENT main DESTINATION share/doc/resequencer)
 install(FILES deploy/debian/copyright COMPONENT demo DESTINATION share/doc/resequencer-demo)
 install(FILES deploy/debian/copyright COMPONENT postgres DESTINATION share/doc/resequencer-sink-postgres)
+install(FILES deploy/debian/copyright COMPONENT opensearch DESTINATION share/doc/resequencer-sink-opensearch)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The resequencer's maintainers <maintainers@resequencer.invalid>")
 set(CPACK_STRIP_FILES ON)
-set(CPACK_COMPONENTS_ALL main demo postgres)
+set(CPACK_COMPONENTS_ALL main demo postgres opensearch)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
@@ -55,4 +58,12 @@ set(CPACK_DEBIAN_POSTGRES_PACKAGE_RECOMMENDS ca-certificates)
 set(CPACK_DEBIAN_POSTGRES_DESCRIPTION "resequencer's outputs in a table of PostgreSQL
 Writes what the resequencer releases into a table, each record exactly once,
 from any number of instances. Deletes keep their versions behind a view.")
+
+set(CPACK_DEBIAN_OPENSEARCH_PACKAGE_NAME resequencer-sink-opensearch)
+set(CPACK_DEBIAN_OPENSEARCH_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_OPENSEARCH_PACKAGE_RECOMMENDS ca-certificates)
+set(CPACK_DEBIAN_OPENSEARCH_DESCRIPTION "resequencer's outputs in an index of OpenSearch
+Writes what the resequencer releases into an index, from any number of
+instances. Only newer versions are written, and what was deleted stays
+deleted, behind an alias.")
 include(CPack)

@@ -2,8 +2,9 @@
 //
 //   _id      = plain / "reseq:e:" encoded / "reseq:h:" 64HEX
 //   plain    = the id itself: UTF-8 of at most kIdBytesMax bytes that does not begin with "reseq:e:" or "reseq:h:"
-//   encoded  = 1*( A-Z / a-z / 0-9 / "-" / "_" / "." / "~" / "/" / "%" 2HEX )     ; byte by byte, at most 512 with prefix
-//   64HEX    = SHA-256 of the id, where `encoded` would be too long; nobody can make two ids that meet
+//   encoded  = 1*( A-Z / a-z / 0-9 / "-" / "_" / "." / "~" / "/" / "%" 2HEX )     ; byte by byte
+//   64HEX    = SHA-256 of the id, where the form above would have more than kIdBytesMax; nobody can make two ids
+//              that meet
 //
 // HEX is lower case. An `_id` stands for one id only. Where it is not the id itself, the field `reseq_id` holds the
 // whole id, encoded.

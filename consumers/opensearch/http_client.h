@@ -50,7 +50,7 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
-  // `path` begins with a slash. A body is JSON, of _bulk lines of JSON. An answer of any status is an answer. kRetriable,
+  // `path` begins with a slash. A body is JSON, of _bulk lines of JSON. An answer of any status is one. kRetriable,
   // kTimeout: none came. kInvalid: none will, as TLS is set up.
   Result<HttpAnswer> send(Method method, const std::string& path, std::string_view body = {});
 

@@ -1,10 +1,10 @@
 // TargetIndex: where the documents of a target live, and how it is made and judged.
 //
-//   NAME             alias for those who search; its filter hides tombstones. Made with the first index; moved to another
-//                    generation by whoever decides that it has caught up
+//   NAME             alias for those who search; its filter hides tombstones. Made with the first index; moved to
+//                    another generation by whoever decides that it has caught up
 //   NAME-vN          the index, N = its generation
-//   NAME-vN-write    alias of that index alone, what the sink writes to. A write has to find it (require_alias), so that
-//                    an index that was deleted is missed, and not made anew with a mapping that somebody guessed
+//   NAME-vN-write    alias of that index alone, what the sink writes to. A write has to find it (require_alias), so
+//                    that an index that was deleted is missed, and not made anew with a mapping that somebody guessed
 //
 // A GET of one document goes past the filter of an alias: it sees tombstones.
 // Thread rule: one thread per object; nothing is remembered.

@@ -26,8 +26,10 @@ TEST(Package, DependsOnTheLibrariesOfItsPrograms) {
   for (const char* package : {"adduser", "libc6 (>= ", "libfmt9", "liblmdb0", "librdkafka1 (>= ", "libspdlog1.10",
                               "libsqlite3-0", "libstdc++6", "libxxhash0"})
     EXPECT_THAT(depends, HasSubstr(package));
-  EXPECT_THAT(depends, Not(HasSubstr("libpq")));
+  for (const char* package : {"libpq", "libcurl", "libsimdjson"}) EXPECT_THAT(depends, Not(HasSubstr(package)));
   EXPECT_THAT(run_here({"dpkg-deb", "--field", packages().sink_postgres, "Depends"}).text, HasSubstr("libpq5 (>= "));
+  const std::string of_opensearch = run_here({"dpkg-deb", "--field", packages().sink_opensearch, "Depends"}).text;
+  for (const char* package : {"libcurl4 (>= ", "libsimdjson14"}) EXPECT_THAT(of_opensearch, HasSubstr(package));
 }
 
 TEST(Package, BringsProgramsThatRun) {
@@ -55,13 +57,17 @@ TEST(Package, BringsAUnitThatIsRightAndExposesLittle) {
 
 TEST(Package, OfASinkBringsItsProgramAndAUnitThatExposesLittle) {
   Installed host(Init::kNone);
-  const Outcome unpacked = host.machine.run({"dpkg", "--unpack", "--force-depends", packages().sink_postgres});
-  ASSERT_EQ(unpacked.code, 0) << unpacked.text;
-  const Outcome verified = host.machine.run({"systemd-analyze", "verify", "reseq-sink-postgres@search.service"});
-  EXPECT_EQ(verified.code, 0) << verified.text;
-  const Outcome security = host.machine.run({"systemd-analyze", "security", "--offline=true", "--no-pager",
-                                             "--threshold=15", "reseq-sink-postgres@search.service"});
-  EXPECT_EQ(security.code, 0) << security.text;
+  for (const std::string& package : {packages().sink_postgres, packages().sink_opensearch}) {
+    const Outcome unpacked = host.machine.run({"dpkg", "--unpack", "--force-depends", package});
+    ASSERT_EQ(unpacked.code, 0) << unpacked.text;
+  }
+  for (const char* unit : {"reseq-sink-postgres@search.service", "reseq-sink-opensearch@search.service"}) {
+    const Outcome verified = host.machine.run({"systemd-analyze", "verify", unit});
+    EXPECT_EQ(verified.code, 0) << verified.text;
+    const Outcome security =
+        host.machine.run({"systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", unit});
+    EXPECT_EQ(security.code, 0) << security.text;
+  }
 }
 
 TEST(LongPackage, KeepsConfigurationAndStateWhenItIsRemovedAndNothingWhenItIsPurged) {

@@ -28,11 +28,13 @@ Packages build() {
   std::istringstream lines(built.text);
   for (std::string line; std::getline(lines, line);) {
     if (!line.ends_with(".deb") || !line.starts_with('/')) continue;
-    const bool is_demo = line.find("resequencer-demo_") != std::string::npos;
-    const bool is_postgres = line.find("resequencer-sink-postgres_") != std::string::npos;
-    (is_demo ? all.demo : is_postgres ? all.sink_postgres : all.resequencer) = line;
+    const std::string file = line.substr(line.rfind('/') + 1);
+    if (file.starts_with("resequencer_")) all.resequencer = line;
+    if (file.starts_with("resequencer-demo_")) all.demo = line;
+    if (file.starts_with("resequencer-sink-postgres_")) all.sink_postgres = line;
+    if (file.starts_with("resequencer-sink-opensearch_")) all.sink_opensearch = line;
   }
-  if (all.resequencer.empty() || all.demo.empty() || all.sink_postgres.empty())
+  if (all.resequencer.empty() || all.demo.empty() || all.sink_postgres.empty() || all.sink_opensearch.empty())
     throw std::runtime_error("no packages: " + built.text);
   return all;
 }

@@ -10,6 +10,7 @@ struct Packages {
   std::string resequencer;  // path of the file
   std::string demo;
   std::string sink_postgres;
+  std::string sink_opensearch;
 };
 
 // Throws when they cannot be built.

@@ -17,8 +17,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::array kPrograms = {"resequencer",      "reseq-produce",     "reseq-stage",        "reseq-sink-sqlite",
-                                  "reseq-sink-files", "reseq-sink-ndjson", "reseq-sink-postgres"};
+constexpr std::array kPrograms = {"resequencer",         "reseq-produce",        "reseq-stage",
+                                  "reseq-sink-sqlite",   "reseq-sink-files",     "reseq-sink-ndjson",
+                                  "reseq-sink-postgres", "reseq-sink-opensearch"};
 
 std::string output_of(const std::string& command) {
   FILE* pipe = ::popen(command.c_str(), "r");

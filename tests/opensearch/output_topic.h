@@ -22,8 +22,8 @@ class OutputTopic {
  public:
   OutputTopic(const std::string& what, SearchServer& server, kafka::Properties configs = {});
 
-  // Releases of random documents among `documents`, a tenth of them deletes. Many come again later with the version that
-  // they had, behind newer ones of the same document.
+  // Releases of random documents among `documents`, a tenth of them deletes. Many come again later with the version
+  // that they had, behind newer ones of the same document.
   void release(int count, int documents);
   void write(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload);
   // As write(), of what no index will hold. Version 0: without one.

@@ -1,4 +1,5 @@
-// The program reseq-sink-opensearch between a topic and a real OpenSearch: right document by document, whoever is killed.
+// The program reseq-sink-opensearch between a topic and a real OpenSearch: right document by document, whoever is
+// killed.
 #include <chrono>
 #include <csignal>
 #include <fstream>

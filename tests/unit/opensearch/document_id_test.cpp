@@ -33,7 +33,9 @@ std::string decoded(std::string_view text) {
 }
 
 TEST(DocumentId, IsTheIdItselfWhereTheServerTakesIt) {
-  for (const std::string id : {"products/4711", "a%2fb", "_x", "ünïcödé 💾", "\"quoted\"\n"}) EXPECT_EQ(stored(id), id);
+  for (const std::string id : {"products/4711", "a%2fb", "_x", "ünïcödé", "\"quoted\"\n"}) {
+    EXPECT_EQ(stored(id), id);
+  }
   EXPECT_TRUE(is_plain_id(std::string("a\0b", 3)));
   EXPECT_TRUE(is_plain_id(std::string(512, 'x')));
   EXPECT_FALSE(is_plain_id(std::string(513, 'x')));
