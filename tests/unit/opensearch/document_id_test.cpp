@@ -65,7 +65,7 @@ TEST(DocumentId, EveryIdHasItsOwnOneAndTheFieldGivesItBack) {
   std::set<std::string> names;
   for (int i = 0; i < 20'000; ++i) {
     std::string id(1 + random() % (i % 50 == 0 ? 1'000 : 6), '\0');
-    for (char& byte : id) byte = static_cast<char>(random() % 3 == 0 ? random() : "%/:aer"[random() % 6]);
+    for (char& byte : id) byte = random() % 3 == 0 ? static_cast<char>(random() & 0xFFU) : "%/:aer"[random() % 6];
     ids.insert(id);
     const std::string name = stored(id);
     names.insert(name);
