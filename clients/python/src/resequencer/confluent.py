@@ -96,7 +96,7 @@ def _merged(fixed: Settings, defaults: Settings, given: Optional[Settings]) -> D
 def sizes_of(brokers: str, topics: Sequence[str], given: Optional[Settings]) -> Settings:
     """Settings for producers to these topics: a batch that is larger than its topic takes is refused whole, however
     small its records are. Nothing where we may not ask (DescribeConfigs)."""
-    admin = AdminClient(_merged({"bootstrap.servers": brokers}, {}, given))
+    admin = AdminClient(_merged({"bootstrap.servers": brokers}, {"log_level": 4}, given))  # warnings, no chatter
     asked = admin.describe_configs([ConfigResource(ConfigResource.Type.TOPIC, topic) for topic in topics],
                                    request_timeout=METADATA_LIMIT_S)
     try:
