@@ -56,10 +56,10 @@ void declare_own(CLI::App& app, Options& options) {
 }
 
 Result<> read(Options& options, const remote::Arguments& arguments) {
-  static const std::map<std::string, postgres::PayloadAs> kPayloads = {{"jsonb", postgres::PayloadAs::kJsonb},
-                                                                       {"text", postgres::PayloadAs::kText},
-                                                                       {"bytea", postgres::PayloadAs::kBytea},
-                                                                       {"none", postgres::PayloadAs::kNone}};
+  static const std::map<std::string, postgres::PayloadAs> payloads = {{"jsonb", postgres::PayloadAs::kJsonb},
+                                                                      {"text", postgres::PayloadAs::kText},
+                                                                      {"bytea", postgres::PayloadAs::kBytea},
+                                                                      {"none", postgres::PayloadAs::kNone}};
   postgres::StoreSettings& settings = options.settings;
   if (Result<> good = postgres::check_server(settings.server.server); !good) return good;
   if (!options.password_file.empty()) {
@@ -70,7 +70,7 @@ Result<> read(Options& options, const remote::Arguments& arguments) {
   settings.topic = arguments.topic;
   settings.makes_tables = options.create == "on";
   settings.layout.id = options.id == "text" ? postgres::IdAs::kText : postgres::IdAs::kBytea;
-  settings.layout.payload = kPayloads.at(options.payload);
+  settings.layout.payload = payloads.at(options.payload);
   settings.layout.positions = options.delivery == "exactly_once";
   settings.layout.versions = arguments.versions == "on";
   for (const std::string& text : options.columns) {

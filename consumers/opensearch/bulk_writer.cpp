@@ -7,7 +7,7 @@ namespace {
 
 constexpr long kTooLarge = 413;
 
-std::string told(const HttpClient& client, long status, std::string words) {
+std::string told(const HttpClient& client, long status, const std::string& words) {
   std::string text = client.url() + " answers " + std::to_string(status);
   if (!words.empty()) text += ": " + words;
   return text;

@@ -135,7 +135,7 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
       places_.push_back(i);
   }
   std::vector<ItemAnswer> items(body_.items());
-  const Result<> sent = writer_.send(body_, items);
+  Result<> sent = writer_.send(body_, items);
   for (std::size_t item = 0; item < items.size(); ++item)
     answers[places_[item]] = {.kind = kind_of(items[item].verdict), .words = std::move(items[item].words)};
   return sent;

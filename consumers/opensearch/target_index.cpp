@@ -163,9 +163,10 @@ void TargetIndex::judge_mapping(const json& properties, State& state) const {
 
 void TargetIndex::judge_settings(const json& settings, State& state) const {
   if (text_at(settings, {"verified_before_close"}) == "true")
-    state.faults.push_back("the index " + index() + " is closed: open it");
+    state.faults.emplace_back("the index " + index() + " is closed: open it");
   if (text_at(settings, {"translog", "durability"}) == "async")
-    state.remarks.push_back("index.translog.durability is async: a server that dies forgets what it has acknowledged");
+    state.remarks.emplace_back(
+        "index.translog.durability is async: a server that dies forgets what it has acknowledged");
   if (!settings_.hard_deletes) return;
   std::string gc = text_at(settings, {"gc_deletes"});
   if (gc.empty()) gc = "60s, the server's default";

@@ -62,7 +62,7 @@ class TargetIndex {
   Result<> look_at_names(HttpClient& client, State& state) const;
   Result<> look_at_index(HttpClient& client, State& state) const;
   void judge_aliases(const nlohmann::json& index, State& state) const;
-  void judge_mapping(const nlohmann::json& mappings, State& state) const;
+  void judge_mapping(const nlohmann::json& properties, State& state) const;
   void judge_settings(const nlohmann::json& settings, State& state) const;
   Result<> make(HttpClient& client, bool with_alias) const;
   Result<std::string> creation_body(bool with_alias) const;

@@ -58,11 +58,11 @@ Result<> PostgresStore::tend() {
   const std::int64_t ms = duration_cast<std::chrono::milliseconds>(oldest.time_since_epoch()).count();
   const std::vector<Parameter> parameters = {{kInt8Type, int8_bytes(ms << kVersionCounterBits)}};
   const std::string table = quoted_name(settings_.layout.table);
+  const std::string statement = "DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table +
+                                " WHERE deleted AND version < $1 LIMIT " + std::to_string(kForgottenAtOnce) +
+                                ") AND deleted AND version < $1";
   while (true) {
-    auto rows = run("DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table +
-                        " WHERE deleted AND version < $1 LIMIT " + std::to_string(kForgottenAtOnce) +
-                        ") AND deleted AND version < $1",
-                    parameters);
+    auto rows = run(statement, parameters);
     if (!rows) return rows.error();
     if (rows.value().affected() < kForgottenAtOnce) return Done{};
   }

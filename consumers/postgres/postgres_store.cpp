@@ -120,11 +120,16 @@ Result<> PostgresStore::learn_columns() {
   std::vector<std::pair<std::string, std::string>> needed = {
       {"id", std::string(name_of(layout.id))}, {"version", "bigint"}, {"deleted", "boolean"}};
   if (layout.payload != PayloadAs::kNone) needed.emplace_back("payload", name_of(layout.payload));
+  const auto lacking = [&](const std::string& column, const std::string& type) {
+    return invalid("has no column " + column + ": ALTER TABLE ... ADD COLUMN " + column + " " + type);
+  };
+  const auto other = [&](const std::string& column, const std::string& type, const std::string& wanted) {
+    return invalid("has a column " + column + " of type " + type + ", not " + wanted);
+  };
   for (const auto& [column, type] : needed) {
     const auto found = types.find(column);
-    if (found == types.end())
-      return invalid("has no column " + column + ": ALTER TABLE ... ADD COLUMN " + column + " " + type);
-    if (found->second != type) return invalid("has a column " + column + " of type " + found->second + ", not " + type);
+    if (found == types.end()) return lacking(column, type);
+    if (found->second != type) return other(column, found->second, type);
   }
   for (Column& column : layout.columns) {
     const auto found = types.find(column.name);
