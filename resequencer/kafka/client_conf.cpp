@@ -16,7 +16,7 @@ constexpr std::uint64_t kFetchBytesMax = 32 * 1024 * 1024;
 constexpr std::uint64_t kFetchPartitionBytesMax = 1024 * 1024;
 // A response holds the fetched bytes and its own frame.
 constexpr std::uint64_t kResponseSlack = 64 * 1024;
-// The largest response is also the most that a batch may unpack to: librdkafka (to 2.8) makes the buffer of a zstd batch
+// The largest response is also the most that a batch may unpack to: librdkafka to 2.8 makes the buffer of a zstd batch
 // three times as large until it suffices, and fails for good above that limit.
 constexpr std::uint64_t kUnpackSteps = 3;
 constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own bound

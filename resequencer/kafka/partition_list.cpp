@@ -139,7 +139,7 @@ Result<std::vector<TopicPartitionOffset>> ask_offsets(rd_kafka_t& consumer, cons
 
 namespace {
 
-// Waits until the partitions of the list are being read. One that is assigned again while librdkafka (to 2.8) still stops
+// Waits until the partitions of the list are being read. One that is assigned again while librdkafka to 2.8 still stops
 // it for the assignment before would be stopped twice, which ends the process ("rktp_started" in rdkafka_assignment.c).
 // Nothing reports that; but a seek is answered with an error until its partition has started. One partition tells of
 // all: the first one starts when the last one of before has stopped, and all of them in one go

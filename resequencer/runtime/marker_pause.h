@@ -25,7 +25,7 @@ class MarkerPause {
   Milliseconds until_;
 };
 
-// After CONCURRENT_TRANSACTIONS librdkafka asks again after so long (2.0.2, 2.8.0: rdkafka_txnmgr.c, AddPartitionsToTxn).
+// After CONCURRENT_TRANSACTIONS librdkafka to 2.8 asks again after so long (rdkafka_txnmgr.c, AddPartitionsToTxn).
 inline constexpr Milliseconds kPutOff{20};
 
 }  // namespace reseq::runtime

@@ -166,7 +166,7 @@ TEST(Group, RewindByAssignIsExactEveryTime) {
   }
 }
 
-// librdkafka (to 2.8) ends the process when a partition is assigned again while it is still being stopped.
+// librdkafka to 2.8 ends the process when a partition is assigned again while it is still being stopped.
 TEST(Group, AssignmentsInQuickSuccessionAreSurvived) {
   const Rig rig(2, 1);
   Member member(rig, "1");
