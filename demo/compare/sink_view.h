@@ -1,4 +1,5 @@
-// SinkView: the documents that a sink has, read by tables, files and searches alone, apart from the code that wrote them.
+// SinkView: the documents that a sink has, read by tables, files and searches alone, apart from the code that wrote
+// them.
 // Thread rule: one thread.
 #pragma once
 
