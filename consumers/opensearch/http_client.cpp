@@ -1,6 +1,7 @@
 #include "consumers/opensearch/http_client.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
 #include <curl/curl.h>
 #include <mutex>
@@ -12,6 +13,7 @@ namespace reseq::opensearch {
 namespace {
 
 constexpr long kKeepAliveIdleS = 60;
+constexpr long kServerError = 500;  // and above
 
 using Easy = std::unique_ptr<CURL, void (*)(CURL*)>;
 using Lines = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
@@ -54,7 +56,9 @@ std::string host_of(const std::string& url) {
 }
 
 bool is_this_machine(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr address{};
+  const bool is_number = ::inet_pton(AF_INET, host.c_str(), &address) == 1;  // 127.example.com is a name
+  return host == "localhost" || host == "::1" || (is_number && host.starts_with("127."));
 }
 
 Result<> check_urls(const HttpSettings& settings) {
@@ -192,6 +196,8 @@ Result<HttpAnswer> HttpClient::send(Method method, const std::string& path, std:
   HttpAnswer answer;
   curl_easy_getinfo(session.easy.get(), CURLINFO_RESPONSE_CODE, &answer.status);
   answer.body = session.answer;
+  // A node that cannot reach its cluster answers; another one may do better.
+  if (answer.status >= kServerError) session.current = (session.current + 1) % session.settings.urls.size();
   return answer;
 }
 

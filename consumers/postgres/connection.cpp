@@ -19,10 +19,11 @@ constexpr int kBinary = 1;
 constexpr std::chrono::milliseconds kStartLimit{10'000};
 
 // What a session of ours keeps to. A transaction of a process that was stopped must not hold its locks for long, and a
-// lock of somebody else is waited for, but not for ever.
+// lock of somebody else is waited for, but not for ever. What is answered has to survive a crash of the server.
 constexpr const char* kSession =
     "SET idle_in_transaction_session_timeout = 10000; SET lock_timeout = 10000; SET statement_timeout = 60000; "
-    "SET client_min_messages = warning";
+    "SET client_min_messages = warning; DO $$ BEGIN IF current_setting('synchronous_commit') = 'off' THEN "
+    "SET synchronous_commit = on; END IF; END $$";
 
 std::string without_line_end(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "consumers/stage/work_reader.h"
+#include "kafka/error_questions.h"
 
 namespace reseq::remote {
 namespace {
@@ -43,6 +44,8 @@ RemoteSink::~RemoteSink() {
   lanes_.drop_all();
   lanes_.stop();
   for (std::thread& thread : threads_) thread.join();
+  // It gives its partitions back, and what that touches has to be there still.
+  if (consumer_) consumer_->close(kCloseLimit);
   // Records are destroyed before the client that made them.
   (void)lanes_.finished(milliseconds(0));
   reading_.clear();
@@ -195,7 +198,9 @@ Result<> RemoteSink::begin_reading() {
     in_flight_.assigned(partition);
   }
   begins_reading_ = false;
-  return consumer_->read_from(places);
+  if (Result<> reads = consumer_->read_from(places); !reads) return reads;
+  tally_.good();  // whoever has nothing to write would not hear that the server is back
+  return Done{};
 }
 
 Result<> RemoteSink::step() {
@@ -222,6 +227,8 @@ Result<> RemoteSink::step() {
 Result<> RemoteSink::read() {
   full_since_.reset();
   auto polled = consumer_->poll(kPoll);
+  // Retention does not wait: whether that is the end is judged as at the start.
+  if (!polled && kafka::is_out_of_range(polled.error())) return distrust("lost", polled.error().message);
   if (!polled) return polled.error();
   if (polled.value()) return take_record(std::move(*polled.value()));
   follow_positions();
