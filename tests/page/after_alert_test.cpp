@@ -39,13 +39,16 @@ TEST_F(AfterAlert, HasChartsThatBeginBeforeThePageWasOpened) {
   const std::string first =
       "Number(document.querySelector('#chart-live path.line').getAttribute('d').slice(1)"
       ".split(' ')[0])";
-  open(1);
-  EXPECT_TRUE(browser().becomes("document.querySelector('#chart-live path.line').getAttribute('d').length > 0"));
+  // A point for which an answer came too late is a gap, and the next one comes a quarter of a minute later.
+  std::string line;
+  for (int times = 0; times < 8 && line.find('L') == std::string::npos; ++times) {
+    if (times > 0) browser().open("about:blank"), std::this_thread::sleep_for(std::chrono::seconds(16));
+    open(1);
+    EXPECT_TRUE(browser().becomes("document.querySelector('#chart-live path.line').getAttribute('d').length > 0"));
+    line = browser().evaluate("document.querySelector('#chart-live path.line').getAttribute('d')").get<std::string>();
+  }
+  EXPECT_THAT(line, HasSubstr("L")) << "points of before are joined";
   EXPECT_LT(browser().evaluate(first).get<double>(), 1000 - 20 * 1000 / 900);
-  EXPECT_THAT(
-      browser().evaluate("document.querySelector('#chart-live path.line').getAttribute('d')").get<std::string>(),
-      HasSubstr("L"))
-      << "points of before are joined";
 }
 
 TEST_F(AfterAlert, SaysThatItWaitsForBrokersAndNothingElse) {
