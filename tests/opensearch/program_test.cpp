@@ -5,7 +5,9 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -39,14 +41,20 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
   EXPECT_EQ(OutputTopic::end(*victim), 0);
 }
 
+// A delete that was released twice, with one version, has the time of either.
+std::map<std::string, nlohmann::json> without_times(std::map<std::string, nlohmann::json> stored) {
+  for (auto& [id, document] : stored) document.erase("reseq_deleted_at");
+  return stored;
+}
+
 // Nothing of the index changes when a group without positions reads everything once more.
 void replay(OutputTopic& topic) {
-  const auto before = topic.stored();
+  const auto before = without_times(topic.stored());
   const std::string group = topic.group() + ".again";
   std::unique_ptr<Process> sink = topic.start("replay", {"--group", group});
   EXPECT_EQ(topic.wait_until_read(group), "") << topic.log_of("replay");
   EXPECT_EQ(OutputTopic::end(*sink), 0);
-  EXPECT_TRUE(topic.stored() == before) << "the replay changed something";
+  EXPECT_TRUE(without_times(topic.stored()) == before) << "the replay changed something";
   EXPECT_THAT(topic.differences(), IsEmpty());
 }
 
