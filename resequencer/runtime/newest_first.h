@@ -47,8 +47,8 @@ struct InPieces {
 [[nodiscard]] std::int64_t next_piece(std::int64_t first, std::int64_t read, std::chrono::nanoseconds took,
                                       Milliseconds time_max);
 
-// Begins no piece but the first that would not be read within `time_max`. 0: no limit. kInvalid: there is no such topic,
-// or it may not be read.
+// Begins no piece but the first that would not be read within `time_max`. 0: no limit. kInvalid: there is no such
+// topic, or it may not be read.
 [[nodiscard]] Result<Unread> read_newest_first(const Application& application, const std::string& topic,
                                                const std::string& key, const InPieces& what, Milliseconds time_max);
 
