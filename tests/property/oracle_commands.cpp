@@ -75,8 +75,11 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
   }
 }
 
+// A starving target gets no older revision of the request that it waits for: somebody asked for that one to be processed
+// again.
 bool Oracle::takes_rising(TargetNumber t, const Order& order) const {
   if (model_.context.monotonic.contains(t)) return true;
+  if (same_request(*past().newest(t), order)) return false;
   const std::int64_t limit = model_.context.starvation_after.value();
   if (limit == 0 || past().standing(t) != Standing::kPending || order < past().wait_began(t)) return false;
   return batch_->now.value() - past().waits_since(t).value() >= limit;

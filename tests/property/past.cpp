@@ -59,8 +59,8 @@ void Past::forget_left_orders() {
 }
 
 void Past::raise_barrier(const Order& order, UnixMs now) {
-  ++changes_;
   if (barrier_ && *barrier_ >= order) return;
+  ++changes_;
   barrier_ = order;
   raised_.push_back({order, releases_.size()});
   last_change_ = now;
