@@ -33,10 +33,18 @@ Failpoints::Failpoints(std::vector<std::string> names, std::uint64_t seed) : nam
 
 void Failpoints::want(std::uint64_t kills) {
   wanted_ = kills;
-  for (std::uint64_t i = 0; i < kills; ++i) waiting_.emplace_front(kBirth);
+  births_wanted_ = kills;
+}
+
+bool Failpoints::is_wanted(const std::string& name) const {
+  return name != kBirth || kills_.at(kBirth) < births_wanted_;
 }
 
 std::optional<std::string> Failpoints::next() {
+  if (is_wanted(kBirth)) {
+    hunted_.insert(kBirth);
+    return kBirth;
+  }
   if (waiting_.empty()) {
     for (const std::string& name : names_)
       if (name != kBirth && kills_[name] + hunted_.count(name) < wanted_) waiting_.push_back(name);
@@ -58,6 +66,10 @@ void Failpoints::died(const std::string& name) {
 void Failpoints::missed(const std::string& name) {
   hunted_.erase(hunted_.find(name));
   ++misses_[name];
+}
+
+void Failpoints::withdrawn(const std::string& name) {
+  hunted_.erase(hunted_.find(name));
 }
 
 std::uint64_t Failpoints::fewest() const {
@@ -122,6 +134,7 @@ Hunt::Need Hunt::need_of(std::string_view point) {
 void Hunt::step() {
   if (over_) return;
   if (member_.ends > ends_before_) return note_end();
+  if (!points_.is_wanted(point_)) return withdraw();
   const bool at_work =
       member_.process->running() && member_.process->lives_s() > (of_copies() ? kTakenOverAfterS : kAtWorkAfterS);
   if (at_work && !provided_) provide();
@@ -161,6 +174,15 @@ void Hunt::give_up() {
   if (over_) return;
   if (member_.ends > ends_before_) return note_end();
   points_.missed(point_);
+  disarm();
+}
+
+void Hunt::withdraw() {
+  points_.withdrawn(point_);
+  disarm();
+}
+
+void Hunt::disarm() {
   if (member_.process->running()) member_.process->kill();
   member_.process->arm({}, {});
   finish();

@@ -23,13 +23,16 @@ class Failpoints {
  public:
   Failpoints(std::vector<std::string> names, std::uint64_t seed);
 
-  // Each point is wanted so often, and no more. A partition's birth is met only while the application is new: it comes
-  // first.
+  // Each point is wanted so often, and no more. The birth of partitions is met only while the application is new, by
+  // who joins first: it is hunted first, in all processes at once.
   void want(std::uint64_t kills);
+  // Another one of those that hunt it may have died there meanwhile.
+  [[nodiscard]] bool is_wanted(const std::string& name) const;
   // Nothing: all that are wanted were met, or are being hunted.
   [[nodiscard]] std::optional<std::string> next();
   void missed(const std::string& name);
   void died(const std::string& name);
+  void withdrawn(const std::string& name);
 
   [[nodiscard]] const std::map<std::string, std::uint64_t>& kills() const { return kills_; }
   [[nodiscard]] const std::map<std::string, std::uint64_t>& misses() const { return misses_; }
@@ -47,6 +50,7 @@ class Failpoints {
   std::map<std::string, std::uint64_t> misses_;
   std::uint64_t deaths_ = 0;
   std::uint64_t wanted_ = UINT64_MAX;
+  std::uint64_t births_wanted_ = 0;
 };
 
 // Names of the points that the program knows, from its subcommand `failpoints`. Throws when it does not answer.
@@ -70,7 +74,7 @@ class Hunt {
 
   // To be called often. It gives the point what it needs: a signal, a guest, requests that get lost.
   void step();
-  // It died there, or it was given up.
+  // It died there, it was given up, or another process died there often enough.
   [[nodiscard]] bool over() const { return over_; }
   void give_up();
 
@@ -82,6 +86,8 @@ class Hunt {
   void provide();
   void wake_up();
   void note_end();
+  void withdraw();
+  void disarm();
   void finish();
 
   Failpoints& points_;
