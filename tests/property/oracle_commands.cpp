@@ -75,8 +75,8 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
   }
 }
 
-// A starving target gets no older revision of the request that it waits for: somebody asked for that one to be processed
-// again.
+// A starving target gets no older revision of the request that it waits for: somebody asked for that one to be
+// processed again.
 bool Oracle::takes_rising(TargetNumber t, const Order& order) const {
   if (model_.context.monotonic.contains(t)) return true;
   if (same_request(*past().newest(t), order)) return false;
