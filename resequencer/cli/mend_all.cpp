@@ -230,7 +230,8 @@ class Reprocessing : public Mender {
     auto read =
         log_.read_each(Partition(static_cast<std::int32_t>(page.partition)), offsets, [&](const kafka::Record& record) {
           const Requested& one = wanted.at(record.offset);
-          if (sent && record.key == one.id && (sent = send(record, one))) written.push_back(one);
+          if (sent && application_.id_of_request(record) == one.id && (sent = send(record, one)))
+            written.push_back(one);
         });
     if (!read) return runtime::with_fix(read.error(), application_.settings);
     if (!sent) return runtime::with_fix(sent.error(), application_.settings);

@@ -107,11 +107,13 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   auto log = LogReading::open(application, settings.topic_requests);
   if (!log) return runtime::with_fix(log.error(), settings);
   DeadLetter request;
+  bool is_its_request = false;
   auto read = log.value().read_one(newest.value().partition, newest.value().offset, [&](const kafka::Record& record) {
     request = requested_again(record, newest.value());
+    is_its_request = application.id_of_request(record) == id;
   });
   if (!read) return read;
-  if (request.key != id) return invalid("the request of " + log::one_line(id) + " is not where its row says");
+  if (!is_its_request) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   const Again again = again_of(newest.value(), kind);
   if (again.targets.empty())
     return invalid("nothing would be requested: " + log::one_line(id) +

@@ -24,6 +24,7 @@ class Decoder {
   Command command();
   Command operation();
   Command refused(Reason reason) {
+    if (has_id_in_header()) id_ = {};  // what the key says is no id
     refuse(reason);
     return refused();
   }
@@ -67,7 +68,13 @@ class Decoder {
     return value;
   }
 
+  [[nodiscard]] bool has_id_in_header() const {
+    return context_.elsewhere != nullptr && !context_.elsewhere->id.is_key() && record_.role == Role::kRequests;
+  }
   void read_id();
+  void read_elsewhere(const InputPlaces& places);
+  void read_id_in(const Header* header);
+  void check_repeated_id();
   void check_partition();
   void read_cloudevent();
   Sequence sequence();
@@ -95,7 +102,7 @@ class Decoder {
            added_bytes_max(*context_.targets, context_.cloudevents ? id_.size() : 0);
   }
 
-  const InputRecord& record_;
+  InputRecord& record_;
   const DecodeContext& context_;
   FoundHeaders found_;
   Said& said_;
@@ -118,9 +125,38 @@ void Decoder::read_id() {
     return refuse(Reason::kEmptyId);
   }
   if (record_.key->size() > kMaxIdBytes) return refuse(Reason::kIdTooLong);
-  if (header == nullptr) return;
+  if (header != nullptr) check_repeated_id();
+}
+
+// REQUIRES: there is one, and the key is the id.
+void Decoder::check_repeated_id() {
+  const Header* header = found_.find(HeaderKind::kId);
   if (!header->value) return refuse(Reason::kMalformedHeader);
   if (*header->value != *record_.key) refuse(Reason::kIdKeyMismatch);
+}
+
+// A request of a producer that knows other names. What the key or reseq-seq say in their place is not read.
+void Decoder::read_elsewhere(const InputPlaces& places) {
+  if (places.id.is_key())
+    read_id();
+  else
+    read_id_in(find_header(record_.headers, places.id.header));
+  if (!places.sequence) return;
+  found_.forget(HeaderKind::kSeq);
+  said_.kinds.remove(HeaderKind::kSeq);
+  stand_in_ = find_header(record_.headers, places.sequence->header);
+}
+
+void Decoder::read_id_in(const Header* header) {
+  id_ = {};
+  if (header == nullptr) return refuse(Reason::kMissingId);
+  if (!header->value) return refuse(Reason::kMalformedHeader);
+  if (header->value->empty()) return refuse(Reason::kEmptyId);
+  if (header->value->size() > kMaxIdBytes) return refuse(Reason::kIdTooLong);
+  RESEQ_ASSERT(context_.arena != nullptr, "a decoder without a place for ids");
+  record_.key = context_.arena->copy(*header->value);
+  id_ = *record_.key;
+  if (found_.has(HeaderKind::kId)) check_repeated_id();
 }
 
 void Decoder::check_partition() {
@@ -128,11 +164,12 @@ void Decoder::check_partition() {
   if (partition_of(id_, context_.partitioner, context_.partitions) != record_.partition) refuse(Reason::kMisrouted);
 }
 
-// The subject is the id, which the key says, too; the sequence stands in for reseq-seq.
+// The subject is the id, which the key says, too; the sequence stands in for reseq-seq, unless that stands elsewhere.
 void Decoder::read_cloudevent() {
   const Header* subject = find_header(record_.headers, header::kCeSubject);
   if (subject != nullptr && subject->value != record_.key) refuse(Reason::kIdKeyMismatch);
-  if (!found_.has(HeaderKind::kSeq)) stand_in_ = find_header(record_.headers, header::kCeSequence);
+  const bool elsewhere = context_.elsewhere != nullptr && context_.elsewhere->sequence;
+  if (!found_.has(HeaderKind::kSeq) && !elsewhere) stand_in_ = find_header(record_.headers, header::kCeSequence);
 }
 
 Sequence Decoder::sequence() {
@@ -199,7 +236,10 @@ Command Decoder::request() {
   refuse_reserved();
   if (found_.has(HeaderKind::kRevision)) refuse(Reason::kUnsupportedHeader);
   if (const auto name = text(HeaderKind::kCommand); name && name != "register") refuse(Reason::kUnknownCommand);
-  read_id();
+  if (context_.elsewhere == nullptr)
+    read_id();
+  else
+    read_elsewhere(*context_.elsewhere);
   check_partition();
   if (context_.cloudevents) read_cloudevent();
 
@@ -212,6 +252,7 @@ Command Decoder::request() {
   if (failed()) return refused();
   request.hash = payload_hash(request.what.op, record_.payload);
   request.work_bytes = bytes_max();
+  if (stand_in_ != nullptr) request.work_bytes += header_bytes_max(header::kSeq.size(), kSequenceTextMax);
   return request;
 }
 

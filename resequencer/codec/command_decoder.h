@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
+#include "base/arena.h"
 #include "codec/header_names.h"
+#include "codec/place.h"
 #include "model/command.h"
 #include "model/header.h"
 #include "model/partition_state.h"
@@ -46,13 +48,17 @@ struct DecodeContext {
   bool cloudevents = false;                // profile: a request may say its id and sequence as CloudEvents do
   std::uint32_t headers_max = UINT32_MAX;  // of a request; more are left out
   bool explicit_deletes = false;           // a null payload deletes only with `reseq-op: delete`
+  const InputPlaces* elsewhere = nullptr;  // where requests say id and sequence; null: in the key and in reseq-seq
+  Arena* arena = nullptr;                  // for ids that requests have in a header
 };
 
 // Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one
 // counts. The reason told is the first of: too_many_headers, unknown_control, unsupported_header, unknown_command
 // (malformed_header when the name is null), the id's, misrouted, the sequence's, then whatever else is missing or
 // malformed.
-// REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null.
+// Of a request that has its id in a header the key becomes a copy of it: headers move on with a record before all is
+// said of it. A sequence that stands elsewhere counts as one that reseq-seq does not say.
+// REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null; an arena where ids are in a header.
 [[nodiscard]] Command decode(InputRecord& record, const DecodeContext& context);
 
 }  // namespace reseq::codec

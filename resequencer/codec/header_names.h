@@ -93,6 +93,7 @@ enum class HeaderKind : std::uint8_t {
 class HeaderKinds {
  public:
   void add(HeaderKind kind) { bits_ |= bit(kind); }
+  void remove(HeaderKind kind) { bits_ &= ~bit(kind); }
   [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
 
  private:
@@ -112,6 +113,8 @@ class FoundHeaders {
   }
   [[nodiscard]] bool has(HeaderKind kind) const { return kinds_.has(kind); }
   [[nodiscard]] HeaderKinds kinds() const { return kinds_; }
+  // As if there were none.
+  void forget(HeaderKind kind) { kinds_.remove(kind); }
 
  private:
   HeaderKinds kinds_;

@@ -92,7 +92,7 @@ OutputRecord encode_forward(const Forward& forward, const InputRecord& input, co
     record.edits.push_back({header::kRevision, decimal(forward.order.revision.value(), arena)});
   if (said.targets != forward.targets)
     record.edits.push_back({header::kTargets, list_of(forward.targets, *context.targets, arena)});
-  if (!said.kinds.has(HeaderKind::kSeq))  // it came as a CloudEvent; commands have to say it
+  if (!said.kinds.has(HeaderKind::kSeq))  // it was said elsewhere; commands have to say it
     record.edits.push_back({header::kSeq, arena.copy(format_sequence(context.sequence_kind, forward.order.sequence))});
   say_delete(forward.op, said, record.edits);
   return record;

@@ -47,9 +47,7 @@ std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_by
   const std::uint64_t least =
       std::max(kForward + added(header::kTargets, names), kRelease + added(header::kTarget, longest));
   if (subject_bytes == 0) return least;
-  // The sequence of a forwarded one, subject and sequence of a released one.
-  return least + added(header::kSeq, kU64Digits) + added(header::kCeSubject, subject_bytes) +
-         added(header::kCeSequence, kU64Digits);
+  return least + added(header::kCeSubject, subject_bytes) + added(header::kCeSequence, kU64Digits);
 }
 
 }  // namespace reseq::codec

@@ -15,6 +15,9 @@
 
 namespace reseq::codec {
 
+// Of the text that format_sequence gives: a timestamp has at most 30.
+inline constexpr std::size_t kSequenceTextMax = Sequence::kMaxBytes;
+
 // Empty when the text is not a sequence of that kind.
 [[nodiscard]] std::optional<Sequence> parse_sequence(SequenceKind kind, std::string_view text);
 // Canonical text; parse_sequence(kind, format_sequence(kind, s)) == s.

@@ -102,6 +102,36 @@ Result<> check_place(const char* key, const std::string& text) {
   return invalid(std::string(key) + " = \"" + text + "\": must be key or header:NAME");
 }
 
+// Of a header that requests have. Kafka's limit is 32767 bytes; nobody means such a name.
+constexpr std::size_t kHeaderNameBytesMax = 1000;
+
+Result<> check_input_header(const std::string& key, const std::string& text) {
+  constexpr std::string_view kHeader = "header:";
+  const std::string name = text.substr(kHeader.size());
+  const auto wrong = [&](const std::string& what) { return invalid(key + " = \"" + text + "\": " + what); };
+  if (name.starts_with("reseq-"))
+    return wrong(name == "reseq-seq" && key == "input.sequence"
+                     ? "reseq-seq is what is read anyway: leave the key out"
+                     : "headers that begin with reseq- are those of the wire contract and mean what it says: the "
+                       "producer needs a name of its own");
+  if (name.size() > kHeaderNameBytesMax) return wrong("more than 1000 bytes");
+  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
+  if (blank(name.front()) || blank(name.back())) return wrong("a blank at an end of the name");
+  if (name.find('\0') != std::string::npos) return wrong("a name is read up to its first NUL byte");
+  return Done{};
+}
+
+Result<> check_input(const Settings& s) {
+  if (!is_place(s.input_id)) return invalid("input.id = \"" + s.input_id + "\": must be key or header:NAME");
+  if (s.input_id != "key")
+    if (auto checked = check_input_header("input.id", s.input_id); !checked) return checked;
+  if (s.input_sequence.empty()) return Done{};
+  if (s.input_sequence == "key" || !is_place(s.input_sequence))
+    return invalid("input.sequence = \"" + s.input_sequence + "\": must be header:NAME");
+  if (s.input_sequence == s.input_id) return invalid("input.id and input.sequence are the same header");
+  return check_input_header("input.sequence", s.input_sequence);
+}
+
 Result<> check_observe(const Settings& s) {
   if (s.observe_id.empty()) return invalid("observe.id must be key or header:NAME");
   for (const auto& checked :
@@ -160,8 +190,9 @@ void name_topics(Settings& settings) {
 }
 
 Result<> check(const Settings& settings) {
-  for (const auto& checked : {check_names(settings), check_targets(settings), check_topics(settings),
-                              check_transport(settings), check_listen(settings), check_observe(settings)})
+  for (const auto& checked :
+       {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings),
+        check_listen(settings), check_input(settings), check_observe(settings)})
     if (!checked) return checked;
   return Done{};
 }

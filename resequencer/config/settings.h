@@ -50,6 +50,8 @@ struct Settings {
   std::string on_missing_topic;
   std::string dead_letter_headers = "reseq";
   std::string profile = "none";
+  std::string input_id = "key";
+  std::string input_sequence;  // empty = reseq-seq
 
   std::int64_t starvation_after_ms = 60'000;
   std::int64_t registration_timeout_ms = 3'600'000;

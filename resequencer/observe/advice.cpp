@@ -39,6 +39,7 @@ class Adviser {
     look_at_partitions();
     look_at_requests();
     look_at_results();
+    suggest_places();
     suggest_intake();
     suggest_timeout();
     suggest_retention();
@@ -84,6 +85,7 @@ class Adviser {
     const std::array<std::pair<const Routing*, const TopicSeen*>, 2> both = {
         std::pair{&t_.input_routing, &seen_.input}, std::pair{&t_.output_routing, &seen_.output}};
     for (const auto& [routing, topic] : both) {
+      if (routing == &t_.input_routing && is_in_header(s_.observe_id)) continue;  // suggest_places
       const std::uint64_t other = routing->with_id - routing->keyed_by_id;
       if (other != 0)
         say("must", "key_missing", of(other, routing->with_id, "records of ") + topic->name + " have another key",
@@ -134,6 +136,20 @@ class Adviser {
           of(t_.unregistered, t_.results, "results have a sequence that no request before them has"),
           "such a result would become a dead letter. Requests from before the observer began are not known to it: look "
           "with --from beginning, or long enough");
+  }
+
+  [[nodiscard]] bool is_in_header(const std::string& place) const {
+    return !s_.observe_sequence.empty() && place.starts_with("header:");
+  }
+
+  // What the observer was told of the input the resequencer has to be told as well.
+  void suggest_places() {
+    const char* const why = "then the producers stay as they are; what the pipeline writes needs the key and reseq-seq";
+    if (is_in_header(s_.observe_id))
+      say("should", "input_place", "requests have their document id in a header", why, "input.id", s_.observe_id);
+    if (is_in_header(s_.observe_sequence))
+      say("should", "input_place", "requests have their sequence in a header of their own", why, "input.sequence",
+          s_.observe_sequence);
   }
 
   void suggest_intake() {

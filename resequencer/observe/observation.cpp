@@ -255,7 +255,10 @@ Command Observation::decode(codec::InputRecord& record) const {
                                      context_.intake == engine::Intake::kTap,
                                      application_.cloudevents,
                                      application_.headers_max,
-                                     application_.explicit_deletes};
+                                     application_.explicit_deletes,
+                                     application_.elsewhere ? &*application_.elsewhere : nullptr,
+                                     &arena_};
+  if (record.role == Role::kRequests) arena_.reset();
   Command command = codec::decode(record, context);
   make_comparable(command);
   return command;

@@ -62,6 +62,7 @@ class Observation {
   void note_record(const codec::InputRecord& record, DocumentId id, const Taken& taken);
 
   runtime::Application application_;
+  mutable Arena arena_;  // the id of the request decoded last
   engine::Context context_;
   TargetTable targets_;
   std::optional<Places> input_places_;  // none: the wire contract

@@ -7,8 +7,6 @@ namespace reseq::observe {
 
 namespace {
 
-constexpr std::string_view kHeaderPrefix = "header:";
-
 struct Read {
   DocumentId id;
   Sequence sequence;
@@ -17,12 +15,12 @@ struct Read {
 
 Read read(const codec::InputRecord& record, const Places& places, SequenceKind kind) {
   Read read;
-  const auto id = value_at(places.id, record);
+  const auto id = codec::value_at(places.id, record.key, record.headers);
   if (!id) return {{}, {}, Reason::kMissingId};
   if (id->empty()) return {{}, {}, Reason::kEmptyId};
   if (id->size() > kMaxIdBytes) return {{}, {}, Reason::kIdTooLong};
   read.id = *id;
-  const auto text = value_at(places.sequence, record);
+  const auto text = codec::value_at(places.sequence, record.key, record.headers);
   const auto sequence = text ? codec::parse_sequence(kind, *text) : std::nullopt;
   if (!text)
     read.reason = Reason::kMissingSequence;
@@ -33,20 +31,6 @@ Read read(const codec::InputRecord& record, const Places& places, SequenceKind k
 }
 
 }  // namespace
-
-std::optional<Place> parse_place(std::string_view text) {
-  if (text == "key") return Place{};
-  if (!text.starts_with(kHeaderPrefix) || text.size() == kHeaderPrefix.size()) return std::nullopt;
-  return Place{std::string(text.substr(kHeaderPrefix.size()))};
-}
-
-std::optional<std::string_view> value_at(const Place& place, const codec::InputRecord& record) {
-  if (place.is_key()) return record.key;
-  std::optional<std::string_view> last;
-  for (const Header& header : record.headers)
-    if (header.name == place.header) last = header.value;
-  return last;
-}
 
 Command decode(const codec::InputRecord& record, const Places& places, SequenceKind kind, const TargetTable& targets) {
   const Read what = read(record, places, kind);
@@ -63,7 +47,7 @@ Command decode(const codec::InputRecord& record, const Places& places, SequenceK
   result.id = what.id;
   result.sequence = what.sequence;
   if (places.target) {
-    const auto name = value_at(*places.target, record);
+    const auto name = codec::value_at(*places.target, record.key, record.headers);
     if (!name) return Refused{Reason::kMissingTarget, false, what.id};
     const auto number = targets.find(*name);
     if (!number) return Refused{Reason::kUnknownTarget, false, what.id};

@@ -94,6 +94,14 @@ Role Topics::role_of_input(kafka::TopicIndex topic) const {
 
 namespace {
 
+// None where both are what the wire contract says: then nothing is looked for elsewhere.
+std::optional<codec::InputPlaces> places_of(const config::Settings& settings) {
+  codec::InputPlaces places{codec::parse_place(settings.input_id).value_or(codec::Place()),
+                            codec::parse_place(settings.input_sequence)};
+  if (places.id.is_key() && !places.sequence) return std::nullopt;
+  return places;
+}
+
 config::Settings with_topics_named(config::Settings settings) {
   config::name_topics(settings);
   return settings;
@@ -108,8 +116,14 @@ Application::Application(config::Settings from)
       partitioner(partitioner_of(settings.partitioner)),
       dead_letter_headers(dead_letter_headers_of(settings.dead_letter_headers)),
       cloudevents(settings.profile == "cloudevents"),
+      elsewhere(places_of(settings)),
       headers_max(static_cast<std::uint32_t>(std::min<std::int64_t>(settings.headers_max, INT32_MAX))),
       explicit_deletes(settings.deletes == "explicit") {}
+
+std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
+  if (!elsewhere) return record.key;
+  return codec::value_at(elsewhere->id, record.key, {record.headers.data(), record.headers.size()});
+}
 
 Result<TopicAnswers> Application::ask(kafka::Cluster& cluster, Milliseconds limit) {
   auto id = cluster.cluster_id(limit);
@@ -201,6 +215,7 @@ std::uint64_t config_hash(const Application& application) {
   std::string text = s.intake + '\n' + s.on_unregistered + '\n' + s.on_unregistered_target + '\n' + s.on_missing +
                      '\n' + std::to_string(s.starvation_after_ms) + '\n' + std::to_string(s.registration_timeout_ms) +
                      '\n' + std::to_string(s.watermark_retention_ms);
+  if (application.elsewhere) text += "\ninput " + s.input_id + '\n' + s.input_sequence;
   for (const config::Target& target : s.targets)
     text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "");
   for (const config::Route& route : s.routes) {

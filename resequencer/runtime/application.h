@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -56,6 +58,7 @@ struct Application {
   Partitioner partitioner;
   codec::DeadLetterHeaders dead_letter_headers;
   bool cloudevents = false;
+  std::optional<codec::InputPlaces> elsewhere;  // `input.id`, `input.sequence`; none: as the wire contract says
   std::uint32_t headers_max = 0;
   bool explicit_deletes = false;
 
@@ -76,6 +79,9 @@ struct Application {
   // Asks the brokers what they know of the topics, and keeps it. An error: nobody answers now, or (kInvalid) they
   // refuse us. What a topic lacks is for judge_topics().
   Result<TopicAnswers> ask(kafka::Cluster& cluster, Milliseconds limit);
+
+  // What a record of `requests` says is its document. Absent: nothing, or null.
+  [[nodiscard]] std::optional<std::string_view> id_of_request(const kafka::Record& record) const;
 
  private:
   void note(const TopicAnswers& answers);

@@ -79,7 +79,9 @@ void PartitionBatch::decide_input(Role role) {
                                       context_.intake == engine::Intake::kTap,
                                       application_.cloudevents,
                                       application_.headers_max,
-                                      application_.explicit_deletes};
+                                      application_.explicit_deletes,
+                                      application_.elsewhere ? &*application_.elsewhere : nullptr,
+                                      &arena_};
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back();

@@ -88,6 +88,8 @@ class Shop {
   void settle();
 
   [[nodiscard]] const ResequencerRun& application() const { return run_; }
+  // The configuration of a process, for a subcommand.
+  [[nodiscard]] std::string config_file(int instance = 1) { return run_.config_file(instance); }
 
   // All records of <application>.<role>, one line each. What is open is waited for.
   [[nodiscard]] std::vector<std::string> work();

@@ -54,12 +54,20 @@ class Noise {
   }
 
   DecodeContext context() {
-    return {&two_targets(), static_cast<SequenceKind>(below(4)), static_cast<Partitioner>(below(3)),
-            static_cast<std::int32_t>(1 + below(3)), one_in(2)};
+    DecodeContext context{&two_targets(), static_cast<SequenceKind>(below(4)), static_cast<Partitioner>(below(3)),
+                          static_cast<std::int32_t>(1 + below(3)), one_in(2)};
+    context.cloudevents = one_in(4);
+    places_ = {one_in(2) ? Place{} : Place{std::string(kNames[below(kNames.size())])},
+               one_in(2) ? std::nullopt : std::optional(Place{std::string(kNames[below(kNames.size())])})};
+    if (one_in(2)) context.elsewhere = &places_;
+    context.arena = &arena_;
+    return context;
   }
 
  private:
   std::mt19937_64 random_{20240229};
+  InputPlaces places_;
+  Arena arena_;
 };
 
 TEST(DecodeAnything, GivesACommandOrAReason) {

@@ -131,6 +131,31 @@ TEST(Settings, NamesTopicsAfterTheApplication) {
   EXPECT_EQ(parsed.value().targets.front().topic, "shop.output.search");
 }
 
+TEST(Settings, TakesPlacesOfRequestsThatAreHeadersOfTheProducer) {
+  const auto parsed = parse(kLeast + "[input]\nid = \"header:doc\"\nsequence = \"header:ce_time\"\n", "s");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed.value().input_id, "header:doc");
+  EXPECT_EQ(parsed.value().input_sequence, "header:ce_time");
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"input.id = \"value\"", "input.id = \"value\": must be key or header:NAME"},
+      {"input.id = \"\"", "must be key or header:NAME"},
+      {"input.id = \"header:\"", "must be key or header:NAME"},
+      {"input.id = \"header:reseq-id\"", "headers that begin with reseq-"},
+      {"input.sequence = \"key\"", "input.sequence = \"key\": must be header:NAME"},
+      {"input.sequence = \"version\"", "must be header:NAME"},
+      {"input.sequence = \"header:reseq-seq\"", "leave the key out"},
+      {"input.sequence = \"header:reseq-version\"", "the producer needs a name of its own"},
+      {"input.sequence = \"header: v\"", "a blank at an end of the name"},
+      {"input.sequence = \"header:v\\t\"", "a blank at an end of the name"},
+      {"input.sequence = \"header:a\\u0000b\"", "first NUL byte"},
+      {"input.sequence = \"header:" + std::string(1001, 'v') + "\"", "more than 1000 bytes"},
+      {"input.id = \"header:v\"\ninput.sequence = \"header:v\"", "are the same header"}};
+  for (const auto& [lines, words] : wrong) EXPECT_THAT(error_of(lines + "\n" + kLeast), HasSubstr(words)) << lines;
+  const auto untouched = parse(kLeast, "s");
+  EXPECT_EQ(untouched.value().input_id, "key");
+  EXPECT_EQ(untouched.value().input_sequence, "");
+}
+
 TEST(Settings, RefusesOneTopicForTwoRoles) {
   EXPECT_THAT(error_of("topic.work = \"shop.requests\"\n" + kLeast),
               HasSubstr("topic.work and topic.requests are the same topic shop.requests: give each its own"));

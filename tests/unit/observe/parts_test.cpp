@@ -155,6 +155,24 @@ TEST(Advice, NamesWhatMustChangeAndWhatToSet) {
   EXPECT_EQ(value_of(seen, "watermark_retention_ms"), "28800000");
 }
 
+// What the observer was told the resequencer has to be told, too, and then the producers stay as they are.
+TEST(Advice, SaysWhereTheInputHasWhat) {
+  const auto levels = [](const std::string& id, const std::string& sequence) {
+    config::Settings settings;
+    settings.observe_id = id;
+    settings.observe_sequence = sequence;
+    std::set<std::string> all;
+    for (const Advice& advice : observe::advice_for(seen_of(filled()), settings))
+      if (advice.code == "input_place" || advice.code == "key_missing")
+        all.insert(advice.level + " " + advice.setting + " " + advice.value);
+    return all;
+  };
+  EXPECT_EQ(levels("key", "header:v"), (std::set<std::string>{"must  ", "should input.sequence header:v"}));
+  EXPECT_EQ(levels("header:doc", "header:v"),
+            (std::set<std::string>{"should input.id header:doc", "should input.sequence header:v"}));
+  EXPECT_EQ(levels("key", ""), (std::set<std::string>{"must  "}));
+}
+
 std::string what_of(const Seen& seen, const std::string& code) {
   for (const Advice& advice : observe::advice_for(seen, {}))
     if (advice.code == code) return advice.what;
