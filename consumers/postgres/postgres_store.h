@@ -1,7 +1,8 @@
 // PostgresStore: a RemoteStore in a table of PostgreSQL. A batch is one statement, with its documents as arrays, which
 // also moves the position of the partition, so it is there whole or not at all.
 // What takes longer than a statement may is written in parts, in one transaction.
-// Invariants: after any error that is not about data or time the session is closed and the next call opens a new one; what a
+// Invariants: after any error that is not about data or time
+// the session is closed and the next call opens a new one; what a
 // batch is refused for is looked for in a transaction that is rolled back.
 // Thread rule: one thread at a time per object.
 #pragma once

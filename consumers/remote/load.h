@@ -1,5 +1,6 @@
 // Load: what goes to the server together: records of one partition, one after the other, as the writes that they mean.
-// Of a document only the newest one is written; what it outruns counts as not newer. When the newest one is refused, the
+// Of a document only the newest one is written; what it outruns counts as not newer.
+// When the newest one is refused, the
 // newest of those that it outran takes its place, as if each had been written alone. LoadBuilder gathers one.
 // Invariant: the writes and letters of a load cover all of its records; views point into them, wherever the load goes.
 // Thread rule: one thread at a time; `dropped` by any.
