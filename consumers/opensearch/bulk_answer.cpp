@@ -20,6 +20,19 @@ bool is_for_a_while(std::string_view type) {
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
+// It would be said of any document: somebody has to mend the alias, the index or its settings.
+bool is_about_the_index(std::string_view type, std::string_view reason) {
+  constexpr std::array<std::string_view, 3> kReasons = {
+      "no write index is defined for alias",  // several indices behind it, or is_write_index=false
+      "pipeline with id [",                   // index.default_pipeline that does not exist
+      "only write ops with an op_type of create are allowed in data streams",
+  };
+  if (type == "routing_missing_exception") return true;
+  return type == "illegal_argument_exception" &&
+         std::any_of(kReasons.begin(), kReasons.end(),
+                     [&](std::string_view beginning) { return reason.starts_with(beginning); });
+}
+
 std::string_view text_of(const object& from, std::string_view name) {
   std::string_view text;
   if (from[name].get_string().get(text) != simdjson::SUCCESS) return {};
@@ -62,7 +75,8 @@ bool read_item(const element& item, ItemAnswer& answer) {
   if (inner["status"].get_int64().get(status) != simdjson::SUCCESS) return false;
   object error;
   const bool failed = inner["error"].get_object().get(error) == simdjson::SUCCESS;
-  answer.verdict = verdict_of_item(status, failed ? text_of(error, "type") : std::string_view());
+  answer.verdict = failed ? verdict_of_item(status, text_of(error, "type"), text_of(error, "reason"))
+                          : verdict_of_item(status, std::string_view());
   answer.words = failed && answer.verdict != Verdict::kNotNewer ? words_of(error) : std::string();
   return true;
 }
@@ -84,11 +98,12 @@ Verdict verdict_of_status(long http_status) {
   return Verdict::kUnusable;
 }
 
-Verdict verdict_of_item(std::int64_t status, std::string_view error_type) {
+Verdict verdict_of_item(std::int64_t status, std::string_view error_type, std::string_view reason) {
   if (status >= 200 && status < 300) return Verdict::kStored;
   if (status == 404) return error_type.empty() ? Verdict::kStored : Verdict::kUnusable;
   if (status == 409) return Verdict::kNotNewer;
   if (is_for_a_while(error_type)) return Verdict::kAgain;
+  if (is_about_the_index(error_type, reason)) return Verdict::kUnusable;
   if (status == 401 || status == 403) return Verdict::kUnusable;
   if (status == 408 || status == 429 || status >= 500) return Verdict::kAgain;
   return Verdict::kRefused;

@@ -4,7 +4,8 @@
 //   200                                 one for each item sent                         each by the second table
 //   200                                 not that                                       again
 //   413                                                                                smaller; one alone: refused
-//   400                                                                                smaller; one alone: refused
+//   400                                                                                smaller; one alone: refused, if
+//                                                                                      another request went well
 //   401, 403, 404, 3xx, other 4xx                                                      unusable
 //   408, 429, 5xx                                                                      again
 //
@@ -12,6 +13,7 @@
 //   2xx                                                                                stored
 //   404                                 none (a hard delete of what is not there)      stored
 //   404                                 index_not_found, alias missing                 unusable
+//   400                                 what is wrong with the index or its alias      unusable
 //   409                                                                                not newer
 //   400, 403                            cluster_block, index_closed                    again
 //   401, 403                            any other                                      unusable
@@ -40,7 +42,7 @@ struct ItemAnswer {
 };
 
 [[nodiscard]] Verdict verdict_of_status(long http_status);
-[[nodiscard]] Verdict verdict_of_item(std::int64_t status, std::string_view error_type);
+[[nodiscard]] Verdict verdict_of_item(std::int64_t status, std::string_view error_type, std::string_view reason = {});
 
 class AnswerReader {
  public:

@@ -6,6 +6,8 @@ namespace reseq::opensearch {
 namespace {
 
 constexpr long kTooLarge = 413;
+// So many single items that are refused without any that is answered are no coincidence.
+constexpr std::size_t kRefusedMax = 8;
 
 std::string told(const HttpClient& client, long status, const std::string& words) {
   std::string text = client.url() + " answers " + std::to_string(status);
@@ -18,12 +20,23 @@ std::string told(const HttpClient& client, long status, const std::string& words
 Result<> BulkWriter::send(const BulkBody& body, std::span<ItemAnswer> answers) {
   RESEQ_ASSERT(body.items() == answers.size(), "one answer per item");
   std::vector<Range> open = requests_of(body);
-  while (!open.empty()) {
+  refused_whole_.clear();
+  went_well_ = false;
+  while (!open.empty() && (went_well_ || refused_whole_.size() < kRefusedMax)) {
     const Range range = open.back();
     open.pop_back();
-    if (Result<> sent = send_range(body, answers, range, open); !sent) return sent;
+    Result<> sent = send_range(body, answers, range, open);
+    if (sent) continue;
+    (void)judge_whole(answers);
+    return sent;
   }
-  return Done{};
+  return judge_whole(answers);
+}
+
+Result<> BulkWriter::judge_whole(std::span<ItemAnswer> answers) {
+  if (went_well_ || refused_whole_.empty()) return Done{};
+  for (const std::size_t place : refused_whole_) answers[place] = {Verdict::kAgain, words_};
+  return Error{.what_to_do = ErrorClass::kInvalid, .code = 400, .message = told(client_, 400, words_)};
 }
 
 // In reverse, because the last one is sent first.
@@ -47,6 +60,7 @@ Result<> BulkWriter::send_range(const BulkBody& body, std::span<ItemAnswer> answ
   const auto items = answers.subspan(range.begin, range.end - range.begin);
   switch (verdict_of_status(status)) {
     case Verdict::kStored:
+      went_well_ = true;
       return take_items(answer.value().body, items);
     case Verdict::kSmaller: {
       const std::string words = reader_.read_error(answer.value().body);
@@ -57,7 +71,9 @@ Result<> BulkWriter::send_range(const BulkBody& body, std::span<ItemAnswer> answ
       } else if (status == kTooLarge) {
         items.front() = {Verdict::kRefused, "the server takes no request of this size (http.max_content_length)"};
       } else {
+        words_ = words;
         items.front() = {Verdict::kRefused, words.empty() ? "the server answers 400" : words};
+        refused_whole_.push_back(range.begin);
       }
       return Done{};
     }

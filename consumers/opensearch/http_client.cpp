@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <atomic>
 #include <curl/curl.h>
 #include <mutex>
 
@@ -43,6 +44,11 @@ std::size_t take(char* bytes, std::size_t size, std::size_t count, void* into) {
   return size * count;
 }
 
+// Asked while a request is under way, at least once a second.
+int ask_interrupt(void* interrupted, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return *static_cast<const std::atomic<bool>*>(interrupted) ? 1 : 0;
+}
+
 bool is_about_tls(CURLcode code) {
   constexpr std::array kCodes = {CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE,
                                  CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER};
@@ -78,6 +84,7 @@ Result<> check_urls(const HttpSettings& settings) {
 struct HttpClient::Session {
   HttpSettings settings;
   std::size_t current = 0;  // of settings.urls
+  std::atomic<bool> interrupted = false;
   std::string answer;
   std::string compressed;
   std::array<char, CURL_ERROR_SIZE> words{};
@@ -108,6 +115,10 @@ Result<std::unique_ptr<HttpClient>> HttpClient::open(const HttpSettings& setting
   return std::unique_ptr<HttpClient>(new HttpClient(std::move(session)));
 }
 
+void HttpClient::interrupt() {
+  session_->interrupted = true;
+}
+
 const std::string& HttpClient::url() const {
   return session_->settings.urls[session_->current];
 }
@@ -127,6 +138,9 @@ void HttpClient::Session::prepare() {
   set(easy, CURLOPT_WRITEFUNCTION, &take);
   set(easy, CURLOPT_WRITEDATA, &answer);
   set(easy, CURLOPT_ERRORBUFFER, words.data());
+  set(easy, CURLOPT_NOPROGRESS, 0L);
+  set(easy, CURLOPT_XFERINFOFUNCTION, &ask_interrupt);
+  set(easy, CURLOPT_XFERINFODATA, &interrupted);
   set(easy, CURLOPT_USERAGENT, "reseq-sink-opensearch");
   if (settings.gzip) set(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
   if (!settings.user.empty() && settings.api_key.empty()) {
@@ -208,6 +222,8 @@ Error HttpClient::Session::error_of(CURLcode code) const {
     return invalid(
         "TLS with " + where + ": " + words_of_curl +
         ". --ca-file names the authority that signed its certificate, --certificate and --key those of ours");
+  if (code == CURLE_ABORTED_BY_CALLBACK)
+    return Error{.what_to_do = ErrorClass::kTimeout, .code = code, .message = "interrupted, because the sink ends"};
   if (code == CURLE_WRITE_ERROR)
     return Error{.what_to_do = ErrorClass::kRetriable, .code = code, .message = where + " answered more than 64 MiB"};
   return Error{.what_to_do = code == CURLE_OPERATION_TIMEDOUT ? ErrorClass::kTimeout : ErrorClass::kRetriable,

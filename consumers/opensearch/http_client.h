@@ -1,7 +1,7 @@
 // HttpClient: one connection to OpenSearch over libcurl, kept open between requests. With several addresses it goes on
 // to the next one when a request could not be carried out. The only place that includes libcurl.
 // Invariants: passwords and keys are in no error and in no log line; an answer is at most kAnswerBytesMax long.
-// Thread rule: one thread per object; open() may run in several threads at once.
+// Thread rule: one thread per object, but for interrupt(); open() may run in several threads at once.
 #pragma once
 
 #include <memory>
@@ -53,6 +53,9 @@ class HttpClient {
   // `path` begins with a slash. A body is JSON, of _bulk lines of JSON. An answer of any status is one. kRetriable,
   // kTimeout: none came. kInvalid: none will, as TLS is set up.
   Result<HttpAnswer> send(Method method, const std::string& path, std::string_view body = {});
+
+  // The request that is under way, and all later ones, end within a second with kTimeout. By any thread.
+  void interrupt();
 
   // The address in use.
   [[nodiscard]] const std::string& url() const;

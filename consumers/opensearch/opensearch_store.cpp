@@ -14,6 +14,10 @@ namespace {
 using remote::Answer;
 using remote::Finding;
 
+constexpr const char* kGone =
+    ". The index or its alias is gone. Stop the sinks, then restore it, or begin anew: set the group back with "
+    "kafka-consumer-groups.sh --reset-offsets --to-earliest, or take another --group";
+
 UnixMs now() {
   const auto since = std::chrono::system_clock::now().time_since_epoch();
   return UnixMs(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
@@ -76,6 +80,18 @@ Result<> OpenSearchStore::check_retention() const {
   return Done{};
 }
 
+void OpenSearchStore::interrupt() {
+  interrupted_ = true;
+  client_->interrupt();
+}
+
+Result<bool> OpenSearchStore::is_there() {
+  Result<TargetIndex::State> looked = index_.look(*client_);
+  if (!looked) return looked.error();
+  // What cannot be used is said by prepare(), which makes nothing then.
+  return looked.value().exists || !looked.value().faults.empty();
+}
+
 Result<> OpenSearchStore::prepare() {
   if (Result<> kept = check_retention(); !kept) return kept;
   Result<std::vector<std::string>> remarks = index_.prepare(*client_);
@@ -136,6 +152,10 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
   }
   std::vector<ItemAnswer> items(body_.items());
   Result<> sent = writer_.send(body_, items);
+  if (!sent && sent.error().what_to_do == ErrorClass::kInvalid &&
+      sent.error().message.find("index_not_found_exception") != std::string::npos)
+    sent =
+        Error{.what_to_do = ErrorClass::kInvalid, .code = sent.error().code, .message = sent.error().message + kGone};
   for (std::size_t item = 0; item < items.size(); ++item)
     answers[places_[item]] = {.kind = kind_of(items[item].verdict), .words = std::move(items[item].words)};
   return sent;
@@ -145,6 +165,7 @@ Result<> OpenSearchStore::tend() {
   if (!settings_.tombstone_retention) return Done{};
   const UnixMs older_than(now().value() - settings_.tombstone_retention->value());
   Result<std::uint64_t> removed = sweep(*client_, index_.write_alias(), older_than);
+  if (!removed && interrupted_) return Done{};
   if (!removed) return removed.error();
   if (removed.value() > 0) spdlog::info("index={} tombstones_removed={}", index_.index(), removed.value());
   return Done{};

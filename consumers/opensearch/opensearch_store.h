@@ -6,6 +6,7 @@
 // Thread rule: as RemoteStore.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,8 @@ class OpenSearchStore final : public remote::RemoteStore {
   std::vector<remote::Finding> check() override;
   Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override;
   Result<> tend() override;
+  void interrupt() override;
+  Result<bool> is_there() override;
 
  private:
   OpenSearchStore(std::unique_ptr<HttpClient> client, const StoreSettings& settings);
@@ -53,6 +56,7 @@ class OpenSearchStore final : public remote::RemoteStore {
   StoreSettings settings_;
   TargetIndex index_;
   BulkWriter writer_;
+  std::atomic<bool> interrupted_ = false;
   BulkBody body_;
   std::vector<std::size_t> places_;  // of the items of the body, in the batch
 };

@@ -26,6 +26,11 @@ std::vector<Finding> PostgresStore::check() {
       findings.push_back({false, "table " + table, there.error().message});
       return findings;
     }
+    const bool is_first = table == settings_.layout.table;
+    if (Result<> gone = is_first && !there.value() ? judge_missing_table() : Done{}; !gone) {
+      findings.push_back({false, "table " + table + " exists", gone.error().message});
+      return findings;
+    }
     complete = complete && there.value();
     findings.push_back(check_table(table, there.value()));
   }

@@ -1,7 +1,9 @@
 #include "consumers/postgres/connection.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <libpq-fe.h>
 #include <map>
@@ -16,12 +18,13 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kBinary = 1;
-constexpr std::chrono::milliseconds kStartLimit{10'000};
+constexpr std::chrono::milliseconds kStartLimit{10'000};  // of a host, unless connect_timeout says another
+constexpr std::chrono::milliseconds kLook{100};           // how soon an interrupt is seen
 
 // What a session of ours keeps to. A transaction of a process that was stopped must not hold its locks for long, and a
 // lock of somebody else is waited for, but not for ever. What is answered has to survive a crash of the server.
 constexpr const char* kSession =
-    "SET idle_in_transaction_session_timeout = 10000; SET lock_timeout = 10000; SET statement_timeout = 60000; "
+    "SET idle_in_transaction_session_timeout = 10000; SET lock_timeout = 10000; "
     "SET client_min_messages = warning; DO $$ BEGIN IF current_setting('synchronous_commit') = 'off' THEN "
     "SET synchronous_commit = on; END IF; END $$";
 
@@ -63,6 +66,14 @@ struct Options {
     if (all == nullptr) trouble = message != nullptr ? without_line_end(message) : "out of memory";
     PQfreemem(message);
   }
+  // A keyword of a secret that was set; empty: none.
+  [[nodiscard]] std::string secret() const {
+    for (const PQconninfoOption* one = all.get(); one != nullptr && one->keyword != nullptr; ++one) {
+      const bool is_secret = std::string_view(one->dispchar) == "*" || std::string_view(one->keyword) == "sslpassword";
+      if (is_secret && one->val != nullptr && *one->val != 0) return one->keyword;
+    }
+    return {};
+  }
   [[nodiscard]] std::string value(std::string_view keyword) const {
     for (const PQconninfoOption* one = all.get(); one != nullptr && one->keyword != nullptr; ++one)
       if (keyword == one->keyword) return one->val != nullptr ? one->val : "";
@@ -76,11 +87,14 @@ Result<> check_server(const std::string& server) {
   const Options options(server);
   if (options.all == nullptr)
     return Error{.what_to_do = ErrorClass::kInvalid, .message = "--server cannot be read: " + options.trouble};
-  if (options.value("password").empty()) return Done{};
+  const std::string secret = options.secret();
+  if (secret.empty()) return Done{};
+  const std::string instead = secret == "sslpassword"
+                                  ? "use a key without a password that only the sink may read, or a service file"
+                                  : "use --password-file, PGPASSWORD or PGPASSFILE";
   return Error{.what_to_do = ErrorClass::kInvalid,
-               .message =
-                   "--server holds a password, which everybody on this machine can read in the list of "
-                   "processes: use --password-file, PGPASSWORD or PGPASSFILE"};
+               .message = "--server holds a secret (" + secret +
+                          "), which everybody on this machine can read in the list of processes: " + instead};
 }
 
 std::string place_of(const std::string& server) {
@@ -124,12 +138,83 @@ Error start_error(const PGconn& connection) {
 struct Connection::Body {
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection{nullptr, PQfinish};
   std::chrono::milliseconds answer_limit{};
+  const std::atomic<bool>* interrupted = nullptr;
 };
+
+// One of those that `server` names. libpq would go through them itself, but without a time for each of them.
+struct Host {
+  std::optional<std::string> host = {};
+  std::optional<std::string> hostaddr = {};
+  std::optional<std::string> port = {};
+  std::chrono::milliseconds limit = kStartLimit;
+};
+
+namespace {
+
+std::vector<std::string> parts_of(const std::string& list) {
+  std::vector<std::string> parts(1);
+  for (const char letter : list) {
+    if (letter == ',')
+      parts.emplace_back();
+    else
+      parts.back().push_back(letter);
+  }
+  return parts;
+}
+
+std::vector<Host> hosts_of(const std::string& server) {
+  const Options options(server);
+  const auto list = [&](const char* keyword, const char* variable) {
+    std::string value = options.value(keyword);
+    if (const char* of_environment = std::getenv(variable); value.empty() && of_environment != nullptr)
+      value = of_environment;
+    return parts_of(value);
+  };
+  const std::vector<std::string> names = list("host", "PGHOST");
+  const std::vector<std::string> addresses = list("hostaddr", "PGHOSTADDR");
+  const std::vector<std::string> ports = list("port", "PGPORT");
+  Host any;
+  const std::string timeout = options.value("connect_timeout");
+  const char* of_environment = std::getenv("PGCONNECT_TIMEOUT");
+  const int seconds = std::atoi(timeout.empty() && of_environment != nullptr ? of_environment : timeout.c_str());
+  if (seconds > 0) any.limit = std::chrono::seconds(std::min(seconds, 3'600));
+  const std::size_t count = std::max(names.size(), addresses.size());
+  // One host, or lists that do not fit together, which libpq says best.
+  const auto fits = [&](const std::vector<std::string>& one) { return one.size() == 1 || one.size() == count; };
+  if (count == 1 || !fits(ports) || (names.size() != count && !names[0].empty()) ||
+      (addresses.size() != count && !addresses[0].empty()))
+    return {any};
+  std::vector<Host> hosts(count, any);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (names.size() == count) hosts[i].host = names[i];
+    if (addresses.size() == count) hosts[i].hostaddr = addresses[i];
+    hosts[i].port = ports.size() == 1 ? ports[0] : ports[i];
+  }
+  return hosts;
+}
+
+}  // namespace
 
 Connection::Connection(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Connection::~Connection() = default;
 
 Result<std::unique_ptr<Connection>> Connection::open(const ServerSettings& settings) {
+  Error failed;
+  for (const Host& host : hosts_of(settings.server)) {
+    auto opened = open_one(settings, host);
+    if (opened) return opened;
+    // What passes at one of them is worth another try.
+    const bool is_first = failed.message.empty();
+    if (is_first || opened.error().what_to_do != ErrorClass::kInvalid) {
+      failed.what_to_do = opened.error().what_to_do;
+      failed.code = opened.error().code;
+    }
+    failed.message += (is_first ? "" : "; ") + opened.error().message;
+  }
+  return failed;
+}
+
+Result<std::unique_ptr<Connection>> Connection::open_one(const ServerSettings& settings, const Host& host) {
   // Of a keyword that comes twice the last one counts: what stands before dbname can be set by it.
   std::vector<const char*> keywords = {
       "fallback_application_name", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout",
@@ -140,30 +225,40 @@ Result<std::unique_ptr<Connection>> Connection::open(const ServerSettings& setti
     keywords.push_back("password");
     values.push_back(settings.password.c_str());
   }
+  const std::pair<const char*, const std::optional<std::string>*> places[] = {
+      {"host", &host.host}, {"hostaddr", &host.hostaddr}, {"port", &host.port}};
+  for (const auto& [keyword, value] : places) {
+    if (!value->has_value()) continue;
+    keywords.push_back(keyword);
+    values.push_back((*value)->c_str());
+  }
   keywords.push_back(nullptr);
   values.push_back(nullptr);
   auto body = std::make_unique<Body>();
   body->answer_limit = settings.answer_limit;
+  body->interrupted = settings.interrupted;
   body->connection.reset(PQconnectStartParams(keywords.data(), values.data(), 1));
   if (body->connection == nullptr) return Error{.what_to_do = ErrorClass::kRetriable, .message = "out of memory"};
   std::unique_ptr<Connection> opened(new Connection(std::move(body)));
-  if (Result<> started = opened->start(); !started) return started.error();
-  if (auto set = opened->script(kSession); !set) return set.error();
+  if (Result<> started = opened->start(host.limit); !started) return started.error();
+  const std::string limit = "SET statement_timeout = " + std::to_string(settings.statement_limit.count()) + "; ";
+  if (auto set = opened->script(limit + kSession); !set) return set.error();
   return opened;
 }
 
-Result<> Connection::start() {
+Result<> Connection::start(std::chrono::milliseconds limit) {
   PGconn* connection = body_->connection.get();
   PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
   PQsetNoticeProcessor(
       connection, [](void*, const char*) {}, nullptr);
-  const auto until = SteadyClock::now() + kStartLimit;
+  const auto until = SteadyClock::now() + limit;
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (PQstatus(connection) != CONNECTION_BAD && next != PGRES_POLLING_OK) {
     if (next == PGRES_POLLING_FAILED) break;
     if (Result<> ready = wait(next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until); !ready)
       return Error{.what_to_do = ErrorClass::kRetriable,
-                   .message = "no connection within " + std::to_string(kStartLimit.count()) + " ms"};
+                   .message = "no connection within " + std::to_string(limit.count()) + " ms to " +
+                              std::string(PQhost(connection)) + " port " + PQport(connection)};
     next = PQconnectPoll(connection);
   }
   if (PQstatus(connection) != CONNECTION_OK) return start_error(*connection);
@@ -178,8 +273,10 @@ Result<> Connection::wait(short events, SteadyClock::time_point until) {
     if (left.count() <= 0)
       return Error{.what_to_do = ErrorClass::kTimeout,
                    .message = "no answer within " + std::to_string(body_->answer_limit.count()) + " ms"};
+    if (body_->interrupted != nullptr && *body_->interrupted)
+      return Error{.what_to_do = ErrorClass::kTimeout, .message = "interrupted, because the sink ends"};
     pollfd one{.fd = PQsocket(body_->connection.get()), .events = events, .revents = 0};
-    const int ready = ::poll(&one, 1, static_cast<int>(left.count()));
+    const int ready = ::poll(&one, 1, static_cast<int>(std::min(left, kLook).count()));
     if (ready > 0) return Done{};
     if (ready < 0 && errno != EINTR)
       return Error{.what_to_do = ErrorClass::kRetriable, .message = std::string("poll: ") + std::strerror(errno)};

@@ -1,8 +1,10 @@
 // Connection: one session with a PostgreSQL server. Every call has a time limit; what is not answered by then ends the
-// session, because nobody knows what becomes of it. The only place that includes libpq.
+// session, because nobody knows what becomes of it. Of several hosts one after the other is tried, each for its own
+// time. The only place that includes libpq.
 // Thread rule: one thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -20,11 +22,13 @@ namespace reseq::postgres {
 struct ServerSettings {
   std::string server = {};    // a URI or `key=value` words, as libpq reads them; empty: its environment and defaults
   std::string password = {};  // empty: libpq looks for one (PGPASSWORD, PGPASSFILE, a service file)
-  std::chrono::milliseconds answer_limit{60'000};
+  std::chrono::milliseconds statement_limit{60'000};  // the server gives up a statement that takes longer
+  std::chrono::milliseconds answer_limit{75'000};
+  const std::atomic<bool>* interrupted = nullptr;  // set by any thread: whoever waits stops waiting
 };
 
-// Looks at `server` without connecting. kInvalid: libpq cannot read it, or it holds a password, which every user of the
-// machine could read in the list of processes.
+// Looks at `server` without connecting. kInvalid: libpq cannot read it, or it holds a secret (password, sslpassword),
+// which every user of the machine could read in the list of processes.
 [[nodiscard]] Result<> check_server(const std::string& server);
 // Host, port and database, without secrets.
 [[nodiscard]] std::string place_of(const std::string& server);
@@ -64,7 +68,8 @@ class Connection {
  private:
   struct Body;
   explicit Connection(std::unique_ptr<Body> body);
-  Result<> start();
+  static Result<std::unique_ptr<Connection>> open_one(const ServerSettings& settings, const struct Host& host);
+  Result<> start(std::chrono::milliseconds limit);
   Result<Rows> answer();
   Result<> wait(short events, std::chrono::steady_clock::time_point until);
   Result<> send_all(std::chrono::steady_clock::time_point until);

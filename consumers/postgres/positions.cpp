@@ -63,6 +63,7 @@ Result<> PostgresStore::tend() {
                                 ") AND deleted AND version < $1";
   while (true) {
     auto rows = run(statement, parameters);
+    if (!rows && interrupted_) return Done{};
     if (!rows) return rows.error();
     if (rows.value().affected() < kForgottenAtOnce) return Done{};
   }

@@ -26,6 +26,18 @@ bool concerns_a_row(const Error& error) {
   return is_about_data(state_of(error.code));
 }
 
+std::vector<std::int64_t> versions_of(std::optional<std::string_view> array) {
+  if (!array) return {};
+  return read_int8_array(*array).value_or(std::vector<std::int64_t>());
+}
+
+Error too_long_alone(const Write& write, std::chrono::milliseconds limit, const Error& why) {
+  return {ErrorClass::kInvalid, why.code,
+          "the record at offset " + std::to_string(write.offset.value()) + " alone takes longer than " +
+              std::to_string(limit.count()) + " ms: look at triggers, constraints and indexes of the table (" +
+              why.message + ")"};
+}
+
 // An order that all who write keep to, so that two of them cannot wait for each other.
 std::vector<std::size_t> by_id(std::span<const Write> writes) {
   std::vector<std::size_t> order(writes.size());
@@ -33,6 +45,33 @@ std::vector<std::size_t> by_id(std::span<const Write> writes) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return writes[a].change.id < writes[b].change.id; });
   return order;
+}
+
+bool takes_too_long(const Error& error) {
+  return error.code == state_code("57014");
+}
+
+// A delete writes nulls to what is in the payload, and nothing to columns that the sink does not know.
+Result<> judge_not_null(const Layout& layout, const Rows& columns) {
+  constexpr std::string_view kYes("\1", 1);
+  for (std::size_t i = 0; i < columns.count(); ++i) {
+    const std::string name(columns.at(i, 0).value_or(""));
+    if (columns.at(i, 2) != kYes || name == "id" || name == "version" || name == "deleted") continue;
+    const bool is_written =
+        (name == "payload" && layout.payload != PayloadAs::kNone) ||
+        std::any_of(layout.columns.begin(), layout.columns.end(), [&](const Column& one) { return one.name == name; });
+    if (!is_written && columns.at(i, 3) == kYes) continue;
+    const std::string alter = "ALTER TABLE " + quoted_name(layout.table) + " ALTER COLUMN " + quoted_name(name);
+    return Error{ErrorClass::kInvalid, 0,
+                 "table " + layout.table + " has a column " + name + " that is NOT NULL, " +
+                     (is_written ? "and a delete is a row whose payload and columns are null: every delete would be "
+                                   "refused. Run: " +
+                                       alter + " DROP NOT NULL"
+                                 : "without a default, and the sink does not write it: every record would be refused. "
+                                   "Run: " +
+                                       alter + " DROP NOT NULL, or give it a default")};
+  }
+  return Done{};
 }
 
 }  // namespace
@@ -47,13 +86,14 @@ Result<> PostgresStore::connect() {
   if (!opened) return opened.error();
   connection_ = std::move(opened).value();
   write_.clear();
+  rows_at_once_ = kAnyNumber;
   return Done{};
 }
 
 Result<Rows> PostgresStore::run(const std::string& statement, std::span<const Parameter> parameters) {
   if (Result<> connected = connect(); !connected) return connected.error();
   auto rows = connection_->run(statement, parameters);
-  if (!rows && !concerns_a_row(rows.error())) connection_.reset();
+  if (!rows && !concerns_a_row(rows.error()) && !takes_too_long(rows.error())) connection_.reset();
   return rows;
 }
 
@@ -68,8 +108,8 @@ Result<> PostgresStore::prepare() {
   auto there = exists(settings_.layout.table);
   if (!there) return there.error();
   // A table of somebody else is looked at before anything is made beside it.
-  if (there.value())
-    if (Result<> learned = learn_columns(); !learned) return learned;
+  Result<> fits = there.value() ? learn_columns() : judge_missing_table();
+  if (!fits) return fits;
   bool complete = there.value();
   if (complete && settings_.layout.positions) {
     auto positions = exists(positions_table(settings_.layout));
@@ -79,6 +119,22 @@ Result<> PostgresStore::prepare() {
   if (!complete)
     if (Result<> made = make(); !made) return made;
   return learn_table();
+}
+
+Result<> PostgresStore::judge_missing_table() {
+  if (!settings_.layout.positions) return Done{};
+  const std::string table = positions_table(settings_.layout);
+  auto there = exists(table);
+  if (!there || !there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
+  const std::vector<Parameter> topic = {text(settings_.topic)};
+  auto rows = run("SELECT coalesce(sum(next), 0)::bigint FROM " + quoted_name(table) + " WHERE topic = $1", topic);
+  if (!rows) return rows.error();
+  if (read_int8(rows.value().at(0, 0).value_or("")) == 0) return Done{};
+  return Error{ErrorClass::kInvalid, 0,
+               "table " + settings_.layout.table + " is gone, but " + table + " says that " + settings_.topic +
+                   " was written to it: made anew it would lack all of that. Restore both tables from one backup, or "
+                   "begin anew: stop the sinks, run: DELETE FROM " +
+                   quoted_name(table) + " WHERE topic = '" + settings_.topic + "', and start them"};
 }
 
 Result<> PostgresStore::make() {
@@ -105,13 +161,15 @@ Result<> PostgresStore::learn_table() {
 Result<> PostgresStore::learn_columns() {
   const std::vector<Parameter> name = {text(quoted_name(settings_.layout.table))};
   auto rows =
-      run("SELECT a.attname::text, format_type(a.atttypid, NULL) FROM pg_attribute a "
-          "WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped",
+      run("SELECT a.attname::text, format_type(a.atttypid, NULL), a.attnotnull, a.atthasdef OR a.attidentity <> '' "
+          "FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped",
           name);
   if (!rows) return rows.error();
   std::map<std::string, std::string, std::less<>> types;
   for (std::size_t i = 0; i < rows.value().count(); ++i)
     types.emplace(rows.value().at(i, 0).value_or(""), rows.value().at(i, 1).value_or(""));
+  if (types.empty())
+    if (Result<> gone = judge_missing_table(); !gone) return gone;
   const auto invalid = [&](const std::string& what) {
     return Error{ErrorClass::kInvalid, 0, "table " + settings_.layout.table + " " + what};
   };
@@ -138,7 +196,7 @@ Result<> PostgresStore::learn_columns() {
                      quoted_name(column.name) + " text, or another type");
     column.type = found->second;
   }
-  return Done{};
+  return judge_not_null(layout, rows.value());
 }
 
 // A dry run of what is written later, with nothing in it: the server reads it, plans it and looks at the rights.
@@ -182,15 +240,19 @@ Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {
   if (Result<> connected = connect(); !connected) return connected;
   if (write_.empty())
     if (Result<> learned = learn_table(); !learned) return learned;
+  if (batch.writes.size() > rows_at_once_) return write_in_parts(batch, answers);
   Result<> written = settings_.layout.positions ? write_and_move(batch, answers) : write_alone(batch, answers);
-  if (written || !concerns_a_row(written.error())) return written;
-  return find_refused(batch, answers, written.error());
+  if (written) return written;
+  if (concerns_a_row(written.error())) return find_refused(batch, answers, written.error());
+  if (!takes_too_long(written.error()) || batch.writes.empty()) return written;
+  rows_at_once_ = std::max<std::size_t>(1, batch.writes.size() / 2);
+  return write_in_parts(batch, answers);
 }
 
 Result<> PostgresStore::write_alone(const Batch& batch, std::span<Answer> answers) {
   auto rows = run(write_, parameters_of(batch.writes));
   if (!rows) return rows.error();
-  set_answers(batch, rows.value().at(0, 0), answers);
+  set_answers(batch, versions_of(rows.value().at(0, 0)), answers);
   return Done{};
 }
 
@@ -201,18 +263,88 @@ Result<> PostgresStore::write_and_move(const Batch& batch, std::span<Answer> ans
   parameters.push_back({kInt8Type, int8_bytes(batch.first.value())});
   parameters.push_back({kInt8Type, int8_bytes(batch.next.value())});
   auto rows = run(write_and_move_, parameters);
-  if (!rows) return rows.error();
+  if (!rows) {
+    // Without a session that is still there the server said nothing, or nothing that is about this batch.
+    if (connection_ == nullptr) unanswered_ = {batch.partition, batch.next};
+    return rows.error();
+  }
   if (read_int8(rows.value().at(0, 0).value_or("")) != 1) return judge_position(batch, answers);
-  set_answers(batch, rows.value().at(0, 1), answers);
+  unanswered_.reset();
+  set_answers(batch, versions_of(rows.value().at(0, 1)), answers);
   return Done{};
 }
 
-// When the position is behind the batch it was written before: its answer was lost with a connection.
+Result<bool> PostgresStore::move_position(const Batch& batch) {
+  const std::vector<Parameter> parameters = {text(settings_.topic),
+                                             {kInt4Type, int4_bytes(batch.partition.value())},
+                                             {kInt8Type, int8_bytes(batch.first.value())},
+                                             {kInt8Type, int8_bytes(batch.next.value())}};
+  auto moved = run("UPDATE " + quoted_name(positions_table(settings_.layout)) +
+                       " SET next = $4 WHERE topic = $1 AND partition = $2 AND next = $3",
+                   parameters);
+  if (!moved) return moved.error();
+  return moved.value().affected() == 1;
+}
+
+Result<> PostgresStore::write_in_parts(const Batch& batch, std::span<Answer> answers) {
+  if (auto begun = run("BEGIN"); !begun) return begun.error();
+  if (settings_.layout.positions) {
+    auto moved = move_position(batch);
+    if (!moved || !moved.value()) connection_.reset();
+    if (!moved) return moved.error();
+    if (!moved.value()) return judge_position(batch, answers);
+  }
+  std::vector<Write> writes;
+  for (const std::size_t place : by_id(batch.writes)) writes.push_back(batch.writes[place]);
+  std::vector<std::int64_t> versions;
+  Result<> written = write_parts(writes, versions);
+  if (!written) {
+    if (connection_ != nullptr)
+      if (auto undone = run("ROLLBACK"); !undone) return undone.error();
+    return concerns_a_row(written.error()) ? find_refused(batch, answers, written.error()) : written;
+  }
+  auto committed = run("COMMIT");
+  if (!committed) {
+    if (connection_ == nullptr) {
+      unanswered_ = {batch.partition, batch.next};
+      return committed.error();
+    }
+    return concerns_a_row(committed.error()) ? find_refused(batch, answers, committed.error()) : committed.error();
+  }
+  unanswered_.reset();
+  set_answers(batch, std::move(versions), answers);
+  return Done{};
+}
+
+Result<> PostgresStore::write_parts(std::span<const Write> writes, std::vector<std::int64_t>& versions) {
+  while (!writes.empty()) {
+    const auto part = writes.first(std::min(writes.size(), rows_at_once_));
+    if (auto saved = run("SAVEPOINT part"); !saved) return saved.error();
+    auto rows = run(write_, parameters_of(part));
+    if (rows) {
+      const std::vector<std::int64_t> more = versions_of(rows.value().at(0, 0));
+      versions.insert(versions.end(), more.begin(), more.end());
+      if (auto released = run("RELEASE SAVEPOINT part"); !released) return released.error();
+      writes = writes.subspan(part.size());
+      continue;
+    }
+    if (!takes_too_long(rows.error())) return rows.error();
+    if (auto undone = run("ROLLBACK TO SAVEPOINT part"); !undone) return undone.error();
+    if (part.size() == 1) return too_long_alone(part.front(), settings_.server.statement_limit, rows.error());
+    rows_at_once_ = part.size() / 2;
+  }
+  return Done{};
+}
+
+// When the position is behind the batch, and its answer was lost with a connection, it was written by that try.
+// Otherwise it was somebody else, who perhaps made the same batch of the same records.
 Result<> PostgresStore::judge_position(const Batch& batch, std::span<Answer> answers) {
   auto known = positions(std::span(&batch.partition, 1));
   if (!known) return known.error();
   const auto position = known.value().find(batch.partition);
-  if (position != known.value().end() && position->second == batch.next) {
+  const bool is_unanswered = unanswered_ == std::pair(batch.partition, batch.next);
+  unanswered_.reset();
+  if (is_unanswered && position != known.value().end() && position->second == batch.next) {
     for (Answer& answer : answers) answer.kind = Answer::Kind::kStored;
     return Done{};
   }
@@ -222,10 +354,8 @@ Result<> PostgresStore::judge_position(const Batch& batch, std::span<Answer> ans
                    std::to_string(batch.first.value())};
 }
 
-void PostgresStore::set_answers(const Batch& batch, std::optional<std::string_view> versions,
+void PostgresStore::set_answers(const Batch& batch, std::vector<std::int64_t> written,
                                 std::span<Answer> answers) const {
-  std::vector<std::int64_t> written;
-  if (versions) written = read_int8_array(*versions).value_or(std::vector<std::int64_t>());
   std::sort(written.begin(), written.end());
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const auto version = static_cast<std::int64_t>(batch.writes[i].change.version.value());
@@ -257,8 +387,10 @@ Result<> PostgresStore::try_range(std::span<const Write> writes, std::span<Answe
   if (auto saved = run("SAVEPOINT range"); !saved) return saved.error();
   auto rows = run(write_, parameters_of(writes));
   if (rows) return Done{};
-  if (!concerns_a_row(rows.error())) return rows.error();
+  const bool is_slow = takes_too_long(rows.error());
+  if (!is_slow && !concerns_a_row(rows.error())) return rows.error();
   if (auto undone = run("ROLLBACK TO SAVEPOINT range"); !undone) return undone.error();
+  if (writes.size() == 1 && is_slow) return too_long_alone(writes[0], settings_.server.statement_limit, rows.error());
   if (writes.size() == 1) {
     answers[0] = {Answer::Kind::kRefused, rows.error().message};
     return Done{};

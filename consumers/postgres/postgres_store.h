@@ -1,10 +1,14 @@
 // PostgresStore: a RemoteStore in a table of PostgreSQL. A batch is one statement, with its documents as arrays, which
 // also moves the position of the partition, so it is there whole or not at all.
-// Invariants: after any error that is not about data the session is closed and the next call opens a new one; what a
+// What takes longer than a statement may is written in parts, in one transaction.
+// Invariants: after any error that is not about data or time
+// the session is closed and the next call opens a new one; what a
 // batch is refused for is looked for in a transaction that is rolled back.
 // Thread rule: one thread at a time per object.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,9 +30,12 @@ struct StoreSettings {
 
 class PostgresStore : public remote::RemoteStore {
  public:
-  explicit PostgresStore(StoreSettings settings) : settings_(std::move(settings)) {}
+  explicit PostgresStore(StoreSettings settings) : settings_(std::move(settings)) {
+    settings_.server.interrupted = &interrupted_;
+  }
 
   [[nodiscard]] std::string place() const override;
+  Result<bool> is_there() override { return exists(settings_.layout.table); }
   Result<> prepare() override;
   std::vector<remote::Finding> check() override;
   Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override;
@@ -36,13 +43,17 @@ class PostgresStore : public remote::RemoteStore {
   Result<std::map<Partition, Offset>> positions(std::span<const Partition> partitions) override;
   Result<> begin_at(Partition partition, std::optional<Offset> known, Offset from) override;
   Result<> tend() override;
+  void interrupt() override { interrupted_ = true; }
 
  private:
+  static constexpr std::size_t kAnyNumber = SIZE_MAX;
   // Opens a session when there is none.
   Result<> connect();
   Result<Rows> run(const std::string& statement, std::span<const Parameter> parameters = {});
   Result<bool> exists(const std::string& table);
   Result<> make();
+  // kInvalid: the table is gone, and positions say that something was written to it.
+  Result<> judge_missing_table();
   // Reads the types of the columns and makes the statements. kInvalid names what is missing in the table.
   Result<> learn_table();
   Result<> learn_columns();
@@ -51,9 +62,13 @@ class PostgresStore : public remote::RemoteStore {
   [[nodiscard]] std::vector<Parameter> parameters_of(std::span<const remote::Write> writes) const;
   Result<> write_alone(const remote::Batch& batch, std::span<remote::Answer> answers);
   Result<> write_and_move(const remote::Batch& batch, std::span<remote::Answer> answers);
+  // In one transaction of several statements, none of more rows than went well before.
+  Result<> write_in_parts(const remote::Batch& batch, std::span<remote::Answer> answers);
+  Result<> write_parts(std::span<const remote::Write> writes, std::vector<std::int64_t>& versions);
+  Result<bool> move_position(const remote::Batch& batch);
   // The position was not where the batch begins.
   Result<> judge_position(const remote::Batch& batch, std::span<remote::Answer> answers);
-  void set_answers(const remote::Batch& batch, std::optional<std::string_view> versions,
+  void set_answers(const remote::Batch& batch, std::vector<std::int64_t> written,
                    std::span<remote::Answer> answers) const;
 
   // Some writes of the batch are refused, others not: finds out which.
@@ -67,6 +82,10 @@ class PostgresStore : public remote::RemoteStore {
   std::string write_;  // empty: the table was not looked at in this session
   std::string write_and_move_;
   std::chrono::steady_clock::time_point tended_;
+  std::size_t rows_at_once_ = kAnyNumber;  // less when as many took too long in this session
+  // The batch whose answer was lost: it was perhaps written.
+  std::optional<std::pair<Partition, Offset>> unanswered_;
+  std::atomic<bool> interrupted_ = false;
 };
 
 }  // namespace reseq::postgres

@@ -23,6 +23,7 @@ LoadBuilder::LoadBuilder(Partition partition, Offset first, sink::Check check, s
                          Clock::time_point now)
     : check_(check), target_(target), load_(std::make_shared<Load>()) {
   load_->batch = {.partition = partition, .first = first, .next = first, .writes = {}};
+  load_->check = check;
   load_->opened = now;
 }
 
@@ -58,8 +59,29 @@ void LoadBuilder::write(const kafka::PlainRecord& record, const sink::Change& ch
   ++load_->counts.outrun;
   // Without versions the last one wins.
   Write& before = writes[place->second];
-  if (check_ == sink::Check::kVersions && change.version <= before.change.version) return;
-  before = write;
+  const bool is_outrun = check_ == sink::Check::kVersions && change.version <= before.change.version;
+  load_->outrun.push_back(is_outrun ? write : before);
+  if (!is_outrun) before = write;
+}
+
+std::vector<Write> take_outrun(Load& load, const std::unordered_set<std::string_view>& ids) {
+  std::unordered_map<std::string_view, std::size_t> newest;  // place in outrun
+  for (std::size_t i = 0; i < load.outrun.size(); ++i) {
+    const sink::Change& change = load.outrun[i].change;
+    if (!ids.contains(change.id)) continue;
+    const auto [place, is_new] = newest.emplace(change.id, i);
+    const bool is_newer = load.check == sink::Check::kOff || change.version > load.outrun[place->second].change.version;
+    if (!is_new && is_newer) place->second = i;
+  }
+  std::vector<Write> taken;
+  std::vector<Write> rest;
+  for (std::size_t i = 0; i < load.outrun.size(); ++i) {
+    const auto place = newest.find(load.outrun[i].change.id);
+    (place != newest.end() && place->second == i ? taken : rest).push_back(load.outrun[i]);
+  }
+  load.outrun = std::move(rest);
+  load.counts.outrun -= taken.size();
+  return taken;
 }
 
 void LoadBuilder::reached(Offset next) {

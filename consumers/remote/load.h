@@ -1,5 +1,7 @@
 // Load: what goes to the server together: records of one partition, one after the other, as the writes that they mean.
-// Of a document only the newest one is written; what it outruns counts as not newer. LoadBuilder gathers one.
+// Of a document only the newest one is written; what it outruns counts as not newer.
+// When the newest one is refused, the
+// newest of those that it outran takes its place, as if each had been written alone. LoadBuilder gathers one.
 // Invariant: the writes and letters of a load cover all of its records; views point into them, wherever the load goes.
 // Thread rule: one thread at a time; `dropped` by any.
 #pragma once
@@ -12,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "consumers/remote/remote_store.h"
@@ -45,12 +48,17 @@ struct Load {
   stage::Ticket ticket;  // of its first offset
   Batch batch;
   std::vector<Letter> letters;
+  sink::Check check = sink::Check::kVersions;
+  std::vector<Write> outrun;               // by a newer one of the same document, in the order in which they came
   std::deque<kafka::PlainRecord> records;  // a deque: what is added moves no other
   LoadCounts counts;
   std::uint64_t bytes = 0;
   Clock::time_point opened;
   std::atomic<bool> dropped = false;  // its partition is somebody else's: nothing more is to be done for it
 };
+
+// Of each of these documents the newest write that was outrun, taken out of the load.
+[[nodiscard]] std::vector<Write> take_outrun(Load& load, const std::unordered_set<std::string_view>& ids);
 
 class LoadBuilder {
  public:

@@ -16,6 +16,7 @@
 #include "consumers/remote/dead_letters.h"
 #include "consumers/remote/properties.h"
 #include "consumers/remote/remote_sink.h"
+#include "consumers/remote/start.h"
 #include "consumers/remote/telling.h"
 #include "consumers/stage/work_reader.h"
 #include "kafka/admin.h"
@@ -154,10 +155,14 @@ int check_all(const kafka::Connection& connection, const Arguments& arguments, c
       connection,
       {.topic = arguments.topic, .group = arguments.group, .dead_letter_topic = arguments.dead_letter_topic});
   auto store = open();
-  if (store)
+  if (store) {
     for (Finding& finding : store.value()->check()) findings.push_back(std::move(finding));
-  else
-    findings.push_back({false, "the server can be used", store.error().message});
+    if (auto admin = kafka::Admin::open(connection); admin && !store.value()->keeps_positions())
+      if (Result<> kept = judge_missing(*store.value(), *admin.value(), arguments.group, arguments.topic);
+          !kept && kept.error().what_to_do == ErrorClass::kInvalid)
+        findings.push_back({false, "what the group has written is there", kept.error().message});
+  }
+  if (!store) findings.push_back({false, "the server can be used", store.error().message});
   return print_findings(findings) ? EX_OK : EX_CONFIG;
 }
 

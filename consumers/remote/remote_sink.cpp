@@ -43,6 +43,9 @@ RemoteSink::RemoteSink(RemoteSinkOptions options, kafka::Connection connection, 
 RemoteSink::~RemoteSink() {
   lanes_.drop_all();
   lanes_.stop();
+  if (tended_) tended_->interrupt();
+  for (const auto& store : stores_)
+    if (store) store->interrupt();
   for (std::thread& thread : threads_) thread.join();
   // It gives its partitions back, and what that touches has to be there still.
   if (consumer_) consumer_->close(kCloseLimit);
@@ -52,10 +55,10 @@ RemoteSink::~RemoteSink() {
 }
 
 Result<> RemoteSink::start(const std::function<bool()>& stop) {
-  if (Result<> opened = open_stores(stop); !opened || stop()) return opened;
   auto admin = kafka::Admin::open(connection_);
   if (!admin) return admin.error();
   admin_ = std::move(admin).value();
+  if (Result<> opened = open_stores(stop); !opened || stop()) return opened;
   kafka::GroupConsumerSettings group;
   group.group_id = options_.group;
   group.group_instance_id = options_.instance_id;
@@ -90,7 +93,7 @@ Result<> RemoteSink::open_stores(const std::function<bool()>& stop) {
   for (std::size_t i = 0; i < options_.connections; ++i)
     if (Result<> opened = open_one(stores_.emplace_back()); !opened) return opened;
   while (!stop()) {
-    Result<> prepared = asked_->prepare();
+    Result<> prepared = prepare();
     if (prepared) {
       tally_.good();
       return Done{};
@@ -100,6 +103,12 @@ Result<> RemoteSink::open_stores(const std::function<bool()>& stop) {
     std::this_thread::sleep_for(kPrepareAgain);
   }
   return Done{};
+}
+
+Result<> RemoteSink::prepare() {
+  if (!asked_->keeps_positions())
+    if (Result<> kept = judge_missing(*asked_, *admin_, options_.group, options_.topic); !kept) return kept;
+  return asked_->prepare();
 }
 
 void RemoteSink::on_rebalance(const kafka::Rebalance& change) {
@@ -368,6 +377,7 @@ void RemoteSink::publish(Clock::time_point now) {
 
 Result<> RemoteSink::finish(milliseconds limit) {
   if (consumer_ == nullptr) return Done{};
+  if (tended_) tended_->interrupt();
   for (auto& [partition, reading] : reading_)
     if (reading.open != nullptr) hand_over(partition, reading);
   const auto until = Clock::now() + limit;

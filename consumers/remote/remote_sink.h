@@ -1,6 +1,7 @@
 // RemoteSink: a member of a consumer group that moves a topic to a server, over several connections at once. It reads,
 // gathers loads, hands them to writers, and commits what is done.
-// Invariants: the committed offset of a partition never passes a record that is neither stored nor a dead letter; what
+// Invariants: nothing is made anew behind committed offsets;
+// the committed offset of a partition never passes a record that is neither stored nor a dead letter; what
 // is on its way is bounded by bytes; it goes on polling while it waits for the server, so that it stays in its group;
 // nothing is committed for a partition that was taken away.
 // Thread rule: one thread, beside those of its writers; the tally may be read by any.
@@ -69,6 +70,7 @@ class RemoteSink {
   };
 
   Result<> open_stores(const std::function<bool()>& stop);
+  Result<> prepare();
   void on_rebalance(const kafka::Rebalance& change);
   // Asks where the partitions of the assignment are read from, and begins. An error that passes: later again.
   Result<> begin_reading();

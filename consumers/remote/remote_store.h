@@ -12,7 +12,7 @@
 //                      writes a batch, if and only if it stands where the batch begins. So a batch is written once, and
 //                      an instance that lost its partition without knowing changes nothing. Batches of a partition come
 //                      one after the other, each with `first` = `next` of the one before, but not over one connection.
-// Thread rule: one thread at a time per object. Different objects are used at the same time.
+// Thread rule: one thread at a time per object, but for interrupt(). Different objects are used at the same time.
 #pragma once
 
 #include <functional>
@@ -76,6 +76,10 @@ class RemoteStore {
   // Server and place in a few words, without secrets: "postgresql://127.0.0.1:5432/shop, table documents".
   [[nodiscard]] virtual std::string place() const = 0;
 
+  // Is there something to write into, whatever its state? Otherwise prepare() would make it, empty. Asked only of
+  // stores without positions of their own, because others know better whether it should be there.
+  virtual Result<bool> is_there() { return true; }
+
   // Makes what is missing (tables, templates, aliases) as far as the store is allowed to, and looks whether the rest is
   // usable. Called before the first write, on one connection. kRetriable: the server is not there, it is called again.
   // kInvalid: what is there cannot be used; the message says what to change. The program ends.
@@ -116,6 +120,10 @@ class RemoteStore {
   // Upkeep, such as removing deletes that are older than any replay. Called about once a minute, on a connection and a
   // thread of its own: it may take long. Its error is logged.
   virtual Result<> tend() { return Done{}; }
+
+  // The program ends: what this connection is waiting for, now or later, is given up within a second, as an error that
+  // may be tried again, or as a tend() that goes on next time. By any thread.
+  virtual void interrupt() {}
 };
 
 using OpenRemoteStore = std::function<Result<std::unique_ptr<RemoteStore>>()>;

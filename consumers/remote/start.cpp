@@ -3,6 +3,11 @@
 #include <string>
 
 namespace reseq::remote {
+namespace {
+
+constexpr Milliseconds kJudgeLimit{10'000};
+
+}  // namespace
 
 Result<Offset> start_of(Partition partition, std::optional<Offset> position, const LogRange& log, bool skip_lost) {
   if (!position) return log.begin;
@@ -18,6 +23,29 @@ Result<Offset> start_of(Partition partition, std::optional<Offset> position, con
   return Error{ErrorClass::kInvalid, 0,
                read + ", but the topic starts at " + std::to_string(log.begin.value()) +
                    ": releases are lost. --skip-lost goes on there; to be right again, load into a new place"};
+}
+
+Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group, const std::string& topic) {
+  auto there = store.is_there();
+  if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
+  auto committed = admin.committed(group, topic, kJudgeLimit);
+  auto begins = admin.begins(topic, kJudgeLimit);
+  if (!committed || !begins) return committed ? begins.error() : committed.error();
+  // Once more: another instance may have made it, and written, since then.
+  there = store.is_there();
+  if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
+  for (const kafka::PlainOffset& one : committed.value()) {
+    const auto place = static_cast<std::size_t>(one.partition.value());
+    if (one.offset == kNoOffset || place >= begins.value().size() || one.offset <= begins.value()[place].offset)
+      continue;
+    return Error{ErrorClass::kInvalid, 0,
+                 store.place() + " is not there, but group " + group + " has written partition " +
+                     std::to_string(place) + " up to offset " + std::to_string(one.offset.value()) +
+                     " to it: made anew it would lack all of that. Stop all instances, then restore it, or begin anew: "
+                     "kafka-consumer-groups.sh --bootstrap-server ... --group " +
+                     group + " --topic " + topic + " --reset-offsets --to-earliest --execute (or another --group)"};
+  }
+  return Done{};
 }
 
 }  // namespace reseq::remote

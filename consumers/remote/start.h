@@ -1,10 +1,13 @@
-// Start: where a partition is read from, when it comes to this member.
-// Thread rule: plain values, pure function.
+// Start: where a partition is read from, when it comes to this member, and whether there is something to write into.
+// Thread rule: start_of() is pure; judge_missing() is for one thread.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/result.h"
+#include "consumers/remote/remote_store.h"
+#include "kafka/admin.h"
 #include "model/ids.h"
 
 namespace reseq::remote {
@@ -20,5 +23,10 @@ struct LogRange {
 // another log. `skip_lost`: the first of them is meant, it goes on where the log begins.
 [[nodiscard]] Result<Offset> start_of(Partition partition, std::optional<Offset> position, const LogRange& log,
                                       bool skip_lost);
+
+// Of a store without positions: there is nothing to write into, but the group has committed that something was written.
+// kInvalid: made anew it would lack that; the message says what to do.
+[[nodiscard]] Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group,
+                                     const std::string& topic);
 
 }  // namespace reseq::remote

@@ -1,5 +1,6 @@
 #include "consumers/remote/writer.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace reseq::remote {
@@ -89,6 +90,7 @@ Writer::Next Writer::write_batch(Load& load) {
 bool Writer::sort_answers(Load& load) {
   Counts counts;
   std::vector<Write> again;
+  std::unordered_set<std::string_view> refused;
   const Answer* busy = nullptr;
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     const Write& write = load.batch.writes[i];
@@ -101,6 +103,7 @@ bool Writer::sort_answers(Load& load) {
         break;
       case Answer::Kind::kRefused:
         load.letters.push_back({write.record, false, std::move(answers_[i].words)});
+        refused.insert(write.change.id);
         break;
       case Answer::Kind::kAgain:
         busy = &answers_[i];
@@ -112,6 +115,8 @@ bool Writer::sort_answers(Load& load) {
         break;
     }
   }
+  if (!refused.empty())
+    for (const Write& older : take_outrun(load, refused)) again.push_back(older);
   load.batch.writes = std::move(again);
   tally_.add(counts);
   if (busy != nullptr && !busy->words.empty()) tally_.trouble({ErrorClass::kRetriable, 0, busy->words});

@@ -211,6 +211,43 @@ TEST(BulkWriter, GoesAgainWhereTheServerIsBusyOrSomethingElseAnswers) {
   }
 }
 
+TEST(BulkWriter, RefusesNoItemWhenNoRequestGoesWell) {
+  const Answerer server(always(400, R"({"error":{"type":"illegal_argument_exception","reason":"not as things are"}})"));
+  const auto client = good(HttpClient::open({.urls = {server.url()}}));
+  BulkWriter writer(*client, "/x/_bulk", {});
+  for (const int count : {1, 64}) {
+    BulkBody body;
+    for (int i = 0; i < count; ++i) body.add_hard_delete(std::to_string(i), Version(1));
+    std::vector<ItemAnswer> answers(static_cast<std::size_t>(count));
+    const Result<> sent = writer.send(body, answers);
+    ASSERT_FALSE(sent) << count;
+    EXPECT_EQ(sent.error().what_to_do, ErrorClass::kInvalid);
+    EXPECT_THAT(sent.error().message, HasSubstr("answers 400: illegal_argument_exception: not as things are"));
+    for (const ItemAnswer& answer : answers) EXPECT_EQ(answer.verdict, Verdict::kAgain) << count;
+  }
+  EXPECT_LT(server.requests().size(), 40U) << "it is not asked about every item";
+}
+
+TEST(HttpClient, StopsWaitingWhenItIsInterrupted) {
+  std::atomic<bool> over = false;
+  const Answerer server([&](const httplib::Request&, httplib::Response& response) {
+    while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    response.status = 200;
+  });
+  const auto client = good(HttpClient::open({.urls = {server.url()}}));
+  std::thread interrupter([&] {
+    while (server.requests().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    client->interrupt();
+  });
+  const auto begun = std::chrono::steady_clock::now();
+  const auto answer = client->send(Method::kGet, "/");
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(15));
+  over = true;
+  interrupter.join();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().what_to_do, ErrorClass::kTimeout);
+}
+
 // The server refuses any request that holds item "13", as OpenSearch does with what it cannot read at all.
 TEST(BulkWriter, FindsTheOneItemForWhichAWholeRequestIsRefused) {
   const Answerer server([](const httplib::Request& request, httplib::Response& response) {

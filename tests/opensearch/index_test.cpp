@@ -150,8 +150,35 @@ TEST_F(Index, ThatWasDeletedIsMissedAndNotMadeAnew) {
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().what_to_do, ErrorClass::kInvalid);
   EXPECT_THAT(written.error().message, HasSubstr(name_ + "-v1-write"));
+  EXPECT_THAT(written.error().message, HasSubstr("restore it, or begin anew"));
   EXPECT_THAT(writes.kinds(), Each(Kind::kAgain));
   EXPECT_EQ(server_.ask("GET", "/" + name_ + "-v1")["status"], 404);
+}
+
+TEST_F(Index, WhoseAliasLeadsToTwoIndicesIsToldAndRefusesNoDocument) {
+  const auto store = prepared(settings_);
+  const std::string other = name_ + "-other";
+  (void)server_.good("PUT", "/" + other, json{{"aliases", {{name_ + "-v1-write", json::object()}}}}.dump());
+  Writes writes;
+  const Result<> written = writes.upsert("a", 1, "{}").upsert("b", 2, "{}").to(*store);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(written.error().message, HasSubstr("no write index is defined for alias"));
+  EXPECT_THAT(writes.kinds(), Each(Kind::kAgain));
+  (void)server_.good("DELETE", "/" + other);
+  writes.all_to(*store);
+  EXPECT_THAT(writes.kinds(), Each(Kind::kStored));
+}
+
+TEST_F(Index, WhosePipelineIsMissingIsToldAndRefusesNoDocument) {
+  const auto store = prepared(settings_);
+  (void)server_.good("PUT", "/" + name_ + "-v1/_settings", json{{"index.default_pipeline", "no-such"}}.dump());
+  Writes writes;
+  const Result<> written = writes.upsert("a", 1, "{}").to(*store);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(written.error().message, HasSubstr("no-such"));
+  EXPECT_THAT(writes.kinds(), Each(Kind::kAgain));
 }
 
 TEST_F(Index, IsTakenWithUnusableWordsOfTheUserOnlyWhenTheyAreRight) {

@@ -110,6 +110,28 @@ TEST(Program, ChecksWhatItNeedsAndChangesNothing) {
   EXPECT_THAT(topic.log_of("run"), HasSubstr("there is an index with the name " + topic.index()));
 }
 
+TEST(Program, DoesNotMakeAnIndexAnewBehindThePositionsOfItsGroup) {
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("gone", server);
+  topic.release(200, 50);
+  std::unique_ptr<Process> run = topic.start("first");
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("first");
+  EXPECT_EQ(OutputTopic::end(*run), 0);
+  (void)server.good("DELETE", "/" + topic.index() + "-v1");
+  for (const std::vector<std::string>& how : {std::vector<std::string>{}, {"--check"}}) {
+    run = topic.start("gone", how);
+    EXPECT_EQ(OutputTopic::wait(*run), kConfigError);
+    EXPECT_THAT(topic.log_of("gone"), HasSubstr("restore it, or begin anew"));
+    EXPECT_THAT(topic.log_of("gone"), HasSubstr("--reset-offsets --to-earliest"));
+    EXPECT_EQ(server.ask("GET", "/" + topic.index() + "-v1")["status"], 404);
+  }
+  const std::string group = topic.group() + ".anew";
+  run = topic.start("anew", {"--group", group});
+  EXPECT_EQ(topic.wait_until_read(group), "") << topic.log_of("anew");
+  EXPECT_EQ(OutputTopic::end(*run), 0);
+  EXPECT_THAT(topic.differences(), IsEmpty());
+}
+
 TEST(Program, AsksTheTopicHowLongDeletesHaveToBeRemembered) {
   OutputTopic topic("retention", SearchServer::shared(), {{"retention.ms", "86400000"}});
   std::unique_ptr<Process> run = topic.start("too-short", {"--tombstone-retention", "24h"});

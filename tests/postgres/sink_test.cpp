@@ -155,6 +155,21 @@ TEST(PostgresSink, MakesADeadLetterOfAPoisonRowAndStoresItsNeighbours) {
   EXPECT_EQ(letters[1].headers["reseq-sink-words"], "no reseq-version");
 }
 
+TEST(PostgresSink, StoresAnOlderChangeWhenTheNewestOfItsBatchIsRefused) {
+  Scene scene("refused-newest");
+  scene.write("a", 1, "{\"n\":1}");
+  scene.write("a", 2, "{\"n\":2}");
+  scene.write("a", 3, "{not json");
+  scene.write("b", 4, "{\"n\":4}");
+  scene.flush();
+  const auto sink = scene.start("sink", {"--batch-ms", "5000"});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+  EXPECT_THAT(Session(scene.url()).list("SELECT id || ' ' || version FROM documents ORDER BY id"),
+              ElementsAre("a 2", "b 4"));
+  EXPECT_EQ(letters_of(scene).size(), 1U);
+}
+
 // GET of a path: status and body; 0 when nobody answers.
 std::pair<int, std::string> get(int port, const std::string& path) {
   const auto got = httplib::Client("127.0.0.1", port).Get(path);
@@ -238,12 +253,44 @@ TEST(PostgresSink, RefusesToStartWithoutItsTopicOfDeadLetters) {
   EXPECT_THAT(refused.second, HasSubstr("--dead-letters skip"));
 }
 
+TEST(PostgresSink, DoesNotMakeATableAnewBehindThePositionsOfItsGroup) {
+  Scene scene("gone");
+  scene.release(100, 50);
+  const std::vector<std::string> group = kBytes + std::vector<std::string>{"--delivery", "at_least_once"};
+  const auto first = scene.start("first", group);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << first->tail();
+  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
+  Session session(scene.url());
+  session.script("DROP TABLE documents CASCADE");
+  for (const auto& how : {group, group + std::vector<std::string>{"--check"}}) {
+    const auto refused = run(scene, how);
+    EXPECT_EQ(refused.first, kConfig);
+    EXPECT_THAT(refused.second, HasSubstr("restore it, or begin anew"));
+    EXPECT_THAT(refused.second, HasSubstr("--group " + scene.group() + " --topic " + scene.topic() +
+                                          " --reset-offsets --to-earliest --execute"));
+    EXPECT_EQ(session.cell("SELECT to_regclass('documents')::text"), "(null)");
+  }
+  const auto anew = scene.start("anew", group + std::vector<std::string>{"--group", scene.group() + ".anew"});
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    try {
+      return scene.differences().empty();
+    } catch (const std::exception&) {
+      return false;  // no table yet
+    }
+  })) << anew->tail();
+  EXPECT_EQ(Scene::end(*anew), 0) << anew->tail();
+}
+
 TEST(PostgresSink, TakesPasswordsFromFilesAndNotFromItsCommandLine) {
   Scene scene("secrets");
   const auto on_line = run(scene, {"--server", "postgresql://owner:secret-word@127.0.0.1/shop"});
   EXPECT_EQ(on_line.first, kConfig);
   EXPECT_THAT(on_line.second, HasSubstr("--password-file"));
   EXPECT_THAT(on_line.second, Not(HasSubstr("secret-word")));
+  const auto of_key = run(scene, {"--server", "postgresql://owner@127.0.0.1/shop?sslpassword=secret-word"});
+  EXPECT_EQ(of_key.first, kConfig);
+  EXPECT_THAT(of_key.second, HasSubstr("sslpassword"));
+  EXPECT_THAT(of_key.second, Not(HasSubstr("secret-word")));
   const auto property = run(scene, {"--property", "sasl.password=secret-word"});
   EXPECT_EQ(property.first, kConfig);
   EXPECT_THAT(property.second, HasSubstr("--property-file"));

@@ -1,8 +1,12 @@
 // The store on a real PostgreSQL: versions, deletes, positions, rows that are refused, and what a table must have.
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "consumers/postgres/postgres_store.h"
+#include "tests/e2e/patience.h"
 #include "tests/postgres/server.h"
 #include "tests/support/broker.h"
 #include "tests/support/good.h"
@@ -72,6 +76,12 @@ class PostgresStoreTest : public testing::Test {
   std::vector<std::string> all() {
     return session_.list("SELECT concat_ws(' ', id, version, deleted, payload, xmin) FROM documents ORDER BY id");
   }
+  // Every row that is inserted takes so many seconds.
+  void slow_down(const std::string& seconds) {
+    session_.script(
+        "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(" + seconds +
+        "); RETURN NEW; END $$; CREATE TRIGGER slow BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION slow()");
+  }
   std::string position() { return session_.cell("SELECT next::text FROM documents_positions"); }
 
   std::string database_;
@@ -119,12 +129,29 @@ TEST_F(PostgresStoreTest, ChangesNothingWhenThePositionIsAnother) {
 }
 
 TEST_F(PostgresStoreTest, KnowsABatchWhoseAnswerWasLost) {
+  settings_.server.answer_limit = std::chrono::milliseconds(1'000);
   open();
-  good(write(0, {{"a", 10, "1"}}));
+  slow_down("2");
+  const Result<> lost = write(0, {{"a", 10, "1"}});
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().what_to_do, ErrorClass::kTimeout);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return position() == "1"; }));
+  session_.script("DROP TRIGGER slow ON documents");
   const auto before = all();
   good(write(0, {{"a", 10, "1"}}));
   EXPECT_THAT(kinds(), ElementsAre(kStored));
   EXPECT_EQ(all(), before);
+}
+
+TEST_F(PostgresStoreTest, IsFencedWhereSomebodyElseHasWrittenTheSameBatch) {
+  open();
+  auto heir = std::make_unique<PostgresStore>(settings_);
+  store_.swap(heir);
+  good(write(0, {{"a", 10, "1"}}));
+  store_.swap(heir);
+  const Result<> zombie = write(0, {{"a", 10, "1"}});
+  ASSERT_FALSE(zombie) << "it would count as written what it did not write";
+  EXPECT_EQ(zombie.error().what_to_do, ErrorClass::kFenced);
 }
 
 TEST_F(PostgresStoreTest, RefusesARowInTheServersWordsAndHoldsItsNeighboursBack) {
@@ -272,6 +299,150 @@ TEST_F(PostgresStoreTest, WritesTheSameFromManySidesWithoutWaitingForEachOther) 
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(failed, 0);
   EXPECT_THAT(session_.list("SELECT version::text FROM documents"), Each("80"));
+}
+
+TEST_F(PostgresStoreTest, DoesNotMakeATableAnewBehindItsPositions) {
+  open();
+  good(write(0, {{"a", 10, "1"}}));
+  session_.script("DROP TABLE documents CASCADE");
+  const std::string way_out = "DELETE FROM \"documents_positions\" WHERE topic = 'shop.output.search'";
+  const auto other = std::make_unique<PostgresStore>(settings_);
+  const Result<> refused = other->prepare();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(refused.error().message, HasSubstr(way_out));
+  EXPECT_EQ(session_.cell("SELECT to_regclass('documents')::text"), "(null)");
+  std::string found;
+  for (const remote::Finding& finding : other->check())
+    if (!finding.good) found += finding.to_do;
+  EXPECT_THAT(found, HasSubstr(way_out));
+  // The one that runs says so, too.
+  (void)write(1, {{"b", 11, "1"}});
+  const Result<> running = write(1, {{"b", 11, "1"}});
+  ASSERT_FALSE(running);
+  EXPECT_EQ(running.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(running.error().message, HasSubstr(way_out));
+  session_.script(way_out);
+  good(other->prepare());
+  EXPECT_EQ(session_.cell("SELECT count(*)::text FROM documents"), "0");
+}
+
+TEST_F(PostgresStoreTest, SplitsWhatTakesLongerThanAStatementMay) {
+  settings_.server.statement_limit = std::chrono::milliseconds(1'000);
+  open();
+  slow_down("CASE WHEN NEW.id = 'for-ever' THEN 60 ELSE 0.1 END");
+  std::vector<Document> documents;
+  for (std::uint64_t i = 0; i < 20; ++i) documents.push_back({"id-" + std::to_string(i), i + 1, "1"});
+  good(write(0, documents));
+  EXPECT_THAT(kinds(), Each(kStored));
+  EXPECT_EQ(position(), "20");
+  EXPECT_EQ(session_.cell("SELECT count(DISTINCT xmin::text)::text FROM documents WHERE id = 'id-0'"), "1");
+  documents = {{"id-0", 30, "2"}, {"for-ever", 31, "1"}, {"id-20", 32, "1"}};
+  const auto before = all();
+  const Result<> told = write(20, documents);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(told.error().message, HasSubstr("alone takes longer than 1000 ms"));
+  EXPECT_THAT(kinds(), Each(Answer::Kind::kAgain));
+  EXPECT_EQ(all(), before) << "all of a batch, or nothing";
+  session_.script("DROP TRIGGER slow ON documents");
+  good(write(20, documents));
+  EXPECT_EQ(position(), "23");
+}
+
+TEST_F(PostgresStoreTest, FindsWhatIsRefusedInABatchThatTakesTooLong) {
+  settings_.server.statement_limit = std::chrono::milliseconds(1'000);
+  open();
+  slow_down("0.1");
+  std::vector<Document> documents;
+  for (std::uint64_t i = 0; i < 20; ++i) documents.push_back({"id-" + std::to_string(i), i + 1, "1"});
+  session_.script("ALTER TABLE documents ADD CHECK (id <> 'id-7')");
+  good(write(0, documents));
+  for (std::size_t i = 0; i < documents.size(); ++i) EXPECT_EQ(answers_[i].kind, i == 7 ? kRefused : kHeldBack) << i;
+  EXPECT_EQ(position(), "0");
+}
+
+// Listens, and never says a word.
+class SilentHost {
+ public:
+  SilentHost() : handle_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(handle_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(handle_, 16) != 0 ||
+        ::getsockname(handle_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+      throw std::runtime_error("no silent host");
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentHost() { ::close(handle_); }
+  SilentHost(const SilentHost&) = delete;
+  SilentHost& operator=(const SilentHost&) = delete;
+  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  int handle_;
+  int port_ = 0;
+};
+
+TEST_F(PostgresStoreTest, GoesToTheNextHostWhenOneIsSilent) {
+  const SilentHost silent;
+  std::string server = url_;
+  server.replace(server.find("127.0.0.1"), 0, silent.address() + ",");
+  server += "?connect_timeout=2";
+  settings_.server.server = server;
+  open();
+  good(write(0, {{"a", 1, "1"}}));
+  EXPECT_THAT(live(), ElementsAre("a=1"));
+  settings_.server.server = "postgresql://owner@" + silent.address() + "/x?connect_timeout=2";
+  const Result<> alone = PostgresStore(settings_).prepare();
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().message, HasSubstr("no connection within 2000 ms"));
+}
+
+TEST_F(PostgresStoreTest, SaysWhichColumnsCannotHoldADelete) {
+  settings_.layout.columns.push_back(good(postgres::parse_column("title=/title")));
+  session_.script(
+      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload jsonb, "
+      "title text NOT NULL DEFAULT '', made timestamptz NOT NULL DEFAULT now(), owner text NOT NULL)");
+  store_ = std::make_unique<PostgresStore>(settings_);
+  const Result<> title = store_->prepare();
+  ASSERT_FALSE(title);
+  EXPECT_EQ(title.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(title.error().message, HasSubstr("ALTER TABLE \"documents\" ALTER COLUMN \"title\" DROP NOT NULL"));
+  session_.script("ALTER TABLE documents ALTER COLUMN title DROP NOT NULL");
+  std::string found;
+  session_.script(
+      "CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, PRIMARY KEY (topic, "
+      "partition))");
+  for (const remote::Finding& finding : store_->check())
+    if (!finding.good) found += finding.to_do;
+  EXPECT_THAT(found, HasSubstr("ALTER COLUMN \"owner\""));
+  session_.script("ALTER TABLE documents ALTER COLUMN owner SET DEFAULT 'nobody'");
+  open();
+  good(write(0, {{"a", 1, std::nullopt}}));
+  EXPECT_THAT(kinds(), ElementsAre(kStored));
+}
+
+TEST_F(PostgresStoreTest, StopsWaitingWhenItIsInterrupted) {
+  open();
+  slow_down("30");
+  Result<> written = Done{};
+  std::atomic<bool> over = false;
+  std::thread writer([&] {
+    written = write(0, {{"a", 1, "1"}});
+    over = true;
+  });
+  const bool waits = wait_until(kPatience, [&] {
+    return session_.cell("SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'PgSleep'") != "0";
+  });
+  EXPECT_TRUE(waits && !over);
+  const auto begun = std::chrono::steady_clock::now();
+  store_->interrupt();
+  writer.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what_to_do, ErrorClass::kTimeout);
 }
 
 }  // namespace

@@ -44,6 +44,18 @@ TEST(BulkAnswer, OfAnItemFollowsFromStatusAndType) {
   for (const Case& one : cases) EXPECT_EQ(verdict_of_item(one.status, one.type), one.verdict) << one.status << one.type;
 }
 
+// What would be said of any document is not about this one.
+TEST(BulkAnswer, OfAnItemThatIsAboutTheIndexIsUnusable) {
+  const auto verdict = [](const std::string& reason) {
+    return verdict_of_item(400, "illegal_argument_exception", reason);
+  };
+  EXPECT_EQ(verdict("no write index is defined for alias [shop-v1-write]. The write index may be"), Verdict::kUnusable);
+  EXPECT_EQ(verdict("pipeline with id [clean] does not exist"), Verdict::kUnusable);
+  EXPECT_EQ(verdict("Limit of total fields [1000] has been exceeded"), Verdict::kRefused);
+  EXPECT_EQ(verdict_of_item(400, "routing_missing_exception", "routing is required"), Verdict::kUnusable);
+  EXPECT_EQ(verdict_of_item(400, "mapper_parsing_exception", "pipeline with id ["), Verdict::kRefused);
+}
+
 TEST(BulkAnswer, ReadsItemsInTheirOrderWithTheServersWords) {
   const std::string body =
       R"({"took":3,"errors":true,"items":[{"index":{"_id":"a","status":201}},)"

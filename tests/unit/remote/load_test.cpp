@@ -81,5 +81,27 @@ TEST(Load, IsFullByRecordsAndByBytesAndDueByTime) {
   EXPECT_LE(builder.due_at({.time_max = milliseconds(0)}), Clock::now());
 }
 
+TEST(Load, GivesBackWhatWasOutrunNewestFirst) {
+  for (const bool versions : {true, false}) {
+    LoadBuilder builder = builder_at(0, versions ? sink::Check::kVersions : sink::Check::kOff);
+    std::int64_t offset = 0;
+    const auto add = [&](const char* id, const char* version) {
+      kafka::PlainRecord record = record_of({offset++, id, version});
+      record.headers.push_back({"reseq-command", "sequence"});
+      builder.add(std::move(record));
+    };
+    for (const char* version : {"2", "5", "3", "4"}) add("a", version);
+    add("b", "9");
+    add("b", "8");
+    const auto load = builder.take();
+    EXPECT_EQ(load->counts.outrun, 4U);
+    std::vector<std::int64_t> offsets;
+    for (int i = 0; i < 4; ++i)
+      for (const Write& write : take_outrun(*load, {"a", "c"})) offsets.push_back(write.offset.value());
+    EXPECT_EQ(offsets, versions ? (std::vector<std::int64_t>{3, 2, 0}) : (std::vector<std::int64_t>{2, 1, 0}));
+    EXPECT_EQ(load->counts.outrun, 1U);
+  }
+}
+
 }  // namespace
 }  // namespace reseq::remote

@@ -126,6 +126,27 @@ TEST_F(WriterTest, MovesThePositionWhenAllWasRefused) {
   EXPECT_THAT(store_.written, ElementsAre(ElementsAre("a"), ElementsAre()));
 }
 
+// What would be there if each had been written alone, newest version last.
+TEST_F(WriterTest, StoresTheNewestThatIsNotRefused) {
+  std::vector<std::uint64_t> versions;
+  const auto refuses_above = [&](std::uint64_t most) -> Turn {
+    return [&versions, most](const Batch& batch, std::span<Answer> answers) -> Result<> {
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        const std::uint64_t version = batch.writes[i].change.version.value();
+        versions.push_back(version);
+        answers[i] = {version > most ? Answer::Kind::kRefused : Answer::Kind::kStored, "words"};
+      }
+      return Done{};
+    };
+  };
+  for (int i = 0; i < 5; ++i) store_.turns.push_back(refuses_above(2));
+  EXPECT_EQ(write({{0, "a", "1"}, {1, "a", "4"}, {2, "b", "2"}, {3, "a", "2"}, {4, "a", "3"}}).outcome,
+            Outcome::kWritten);
+  EXPECT_THAT(versions, ElementsAre(4U, 2U, 3U, 2U));
+  EXPECT_EQ(tally_.counts().refused, 2U);
+  EXPECT_EQ(tally_.counts().written, 2U);
+}
+
 TEST_F(WriterTest, GivesUpWhatIsFencedOrFatal) {
   store_.turns = {fails(ErrorClass::kFenced)};
   EXPECT_EQ(write({{0, "a", "1"}}).outcome, Outcome::kFenced);

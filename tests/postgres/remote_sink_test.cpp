@@ -1,0 +1,148 @@
+// RemoteSink as a member of a real group, with a store that a test holds up: how it ends.
+#include "consumers/remote/remote_sink.h"
+
+#include <atomic>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+#include "kafka/plain_producer.h"
+#include "tests/e2e/patience.h"
+#include "tests/support/broker.h"
+#include "tests/support/good.h"
+
+namespace reseq::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Milliseconds kAskLimit{30'000};
+constexpr std::chrono::seconds kSoon{15};
+
+// What the stores of a sink share.
+struct World {
+  std::atomic<int> writes = 0;
+  std::atomic<int> tends = 0;
+  std::atomic<bool> takes_writes = true;
+  std::atomic<bool> tends_for_ever = false;
+};
+
+class HeldStore : public remote::RemoteStore {
+ public:
+  explicit HeldStore(World& world) : world_(world) {}
+  [[nodiscard]] std::string place() const override { return "a test"; }
+  Result<> prepare() override { return Done{}; }
+  std::vector<remote::Finding> check() override { return {}; }
+  Result<> write(const remote::Batch&, std::span<remote::Answer> answers) override {
+    ++world_.writes;
+    if (!world_.takes_writes) return Error{ErrorClass::kRetriable, 0, "away"};
+    for (remote::Answer& answer : answers) answer.kind = remote::Answer::Kind::kStored;
+    return Done{};
+  }
+  Result<> tend() override {
+    ++world_.tends;
+    while (world_.tends_for_ever && !interrupted_) std::this_thread::sleep_for(milliseconds(5));
+    return Done{};
+  }
+  void interrupt() override { interrupted_ = true; }
+
+ private:
+  World& world_;
+  std::atomic<bool> interrupted_ = false;
+};
+
+class RemoteSinkTest : public testing::Test {
+ protected:
+  RemoteSinkTest() : topic_(unique_name("end") + ".output.search") {
+    connection_.bootstrap_servers = Broker::shared().bootstrap_servers();
+    const auto admin = good(kafka::Admin::open(connection_));
+    const std::vector<kafka::TopicSpec> specs = {{.name = topic_, .partitions = 2}};
+    good(admin->create_topics(specs, kAskLimit));
+    producer_ = good(kafka::PlainProducer::open(connection_));
+  }
+
+  void release(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string version = std::to_string(++version_);
+      const std::vector<Header> headers = {{"reseq-version", version}};
+      good(producer_->send(topic_, "id-" + version, "{}", headers));
+    }
+    good(producer_->flush(kAskLimit));
+  }
+
+  std::unique_ptr<remote::RemoteSink> start() {
+    remote::RemoteSinkOptions options;
+    options.topic = topic_;
+    options.group = topic_ + ".group";
+    options.load.records_max = 10;
+    options.session_timeout = milliseconds(60'000);
+    options.tend_interval = milliseconds(10);
+    auto sink = std::make_unique<remote::RemoteSink>(
+        options, connection_,
+        [this]() -> Result<std::unique_ptr<remote::RemoteStore>> {
+          return std::unique_ptr<remote::RemoteStore>(std::make_unique<HeldStore>(world_));
+        },
+        letters_, tally_);
+    good(sink->start([] { return false; }));
+    return sink;
+  }
+
+  // Steps until it is so.
+  template <typename Condition>
+  static bool step_until(remote::RemoteSink& sink, Condition condition) {
+    return wait_until(kPatience, [&] {
+      good(sink.step());
+      return condition();
+    });
+  }
+
+  World world_;
+  std::string topic_;
+  kafka::Connection connection_;
+  std::unique_ptr<kafka::PlainProducer> producer_;
+  remote::DeadLetters letters_{{}, "", 0};
+  remote::Tally tally_;
+  int version_ = 0;
+};
+
+// As when a poll failed: finish() is not called, and the group takes the partitions back while the sink is destroyed.
+// Under AddressSanitizer this is red when anything that a rebalance touches is gone before the consumer.
+TEST_F(RemoteSinkTest, IsDestroyedWhileItOwnsPartitionsAndWritesThem) {
+  world_.takes_writes = false;
+  release(100);
+  auto sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return world_.writes > 0; }));
+  EXPECT_EQ(tally_.counts().records, 0U);
+  sink.reset();
+  // It has left the group: the next one does not wait for its session, and reads what was not done.
+  world_.takes_writes = true;
+  const auto begun = std::chrono::steady_clock::now();
+  sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == 100; }));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(60));
+  good(sink->finish(milliseconds(5'000)));
+}
+
+TEST_F(RemoteSinkTest, EndsWhileItsUpkeepTakesForEver) {
+  world_.tends_for_ever = true;
+  auto sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return world_.tends > 0; }));
+  const auto begun = std::chrono::steady_clock::now();
+  good(sink->finish(milliseconds(5'000)));
+  sink.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, kSoon);
+}
+
+TEST_F(RemoteSinkTest, GoesOnWithItsUpkeepWhileItIsBehind) {
+  world_.takes_writes = false;
+  release(50);
+  auto sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return world_.writes > 0; }));
+  const int before = world_.tends;
+  EXPECT_TRUE(step_until(*sink, [&] { return world_.tends > before + 3; }));
+  EXPECT_EQ(tally_.counts().records, 0U);
+}
+
+}  // namespace
+}  // namespace reseq::test
