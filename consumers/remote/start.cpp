@@ -7,6 +7,17 @@ namespace {
 
 constexpr Milliseconds kJudgeLimit{10'000};
 
+Error made_anew(const std::string& place, const std::string& group, const std::string& topic,
+                const kafka::PlainOffset& committed) {
+  return Error{ErrorClass::kInvalid, 0,
+               place + " is not there, but group " + group + " has written partition " +
+                   std::to_string(committed.partition.value()) + " up to offset " +
+                   std::to_string(committed.offset.value()) +
+                   " to it: made anew it would lack all of that. Stop all instances, then restore it, or begin anew: "
+                   "kafka-consumer-groups.sh --bootstrap-server ... --group " +
+                   group + " --topic " + topic + " --reset-offsets --to-earliest --execute (or another --group)"};
+}
+
 }  // namespace
 
 Result<Offset> start_of(Partition partition, std::optional<Offset> position, const LogRange& log, bool skip_lost) {
@@ -38,12 +49,7 @@ Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::strin
     const auto place = static_cast<std::size_t>(one.partition.value());
     if (one.offset == kNoOffset || place >= begins.value().size() || one.offset <= begins.value()[place].offset)
       continue;
-    return Error{ErrorClass::kInvalid, 0,
-                 store.place() + " is not there, but group " + group + " has written partition " +
-                     std::to_string(place) + " up to offset " + std::to_string(one.offset.value()) +
-                     " to it: made anew it would lack all of that. Stop all instances, then restore it, or begin anew: "
-                     "kafka-consumer-groups.sh --bootstrap-server ... --group " +
-                     group + " --topic " + topic + " --reset-offsets --to-earliest --execute (or another --group)"};
+    return made_anew(store.place(), group, topic, one);
   }
   return Done{};
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <memory>
 
+#include "codec/sequence_text.h"
 #include "sample_record.h"
 
 namespace reseq::codec {
