@@ -114,7 +114,10 @@ void Transaction::encode() {
 
 void Transaction::go_on() {
   // The broker counts since the first record was produced: what is left of these partitions goes with the next one.
-  if (begun() && spent(kDecidingPart)) batches_.resize(current_);
+  if (begun() && current_ < batches_.size() && spent(kDecidingPart)) {
+    left_out_ = batches_[current_]->task().partition();
+    batches_.resize(current_);
+  }
   if (current_ < batches_.size()) {
     next_ = Step::kDecide;
   } else if (begun()) {

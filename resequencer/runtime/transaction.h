@@ -73,6 +73,8 @@ class Transaction {
   [[nodiscard]] const Error& error() const { return error_; }  // of kAborted, kUnknown, kFenced
   // Of kCommitted and kEmpty: kInvalid when policy on_missing = stop met a record, which ends the process.
   [[nodiscard]] const Result<>& stopped() const { return stopped_; }
+  // The first one that there was no time for.
+  [[nodiscard]] std::optional<Partition> left_out() const { return left_out_; }
   [[nodiscard]] std::vector<std::unique_ptr<PartitionBatch>>& batches() { return batches_; }
   [[nodiscard]] const std::vector<std::unique_ptr<PartitionBatch>>& batches() const { return batches_; }
 
@@ -113,6 +115,7 @@ class Transaction {
   Milliseconds commit_called_;
   Milliseconds commit_returned_;
   std::size_t current_ = 0;  // of batches_: the ones before it are produced
+  std::optional<Partition> left_out_;
   bool fault_ = false;
   Step next_ = Step::kDecide;
   Ending ending_ = Ending::kRunning;

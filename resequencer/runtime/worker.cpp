@@ -197,7 +197,8 @@ void Worker::start_transaction() {
                                                share(std::move(ready)), deadlines_at_, draw_key_);
 }
 
-// In turn: those that share a transaction, and one of those that are isolated.
+// In turn: those that share a transaction, and one of those that are isolated. Whom there was no time for in the last
+// one comes first: the others may have something to do for ever.
 std::vector<Participant> Worker::share(std::vector<Participant> ready) {
   const auto isolated = std::stable_partition(ready.begin(), ready.end(),
                                               [](const Participant& one) { return !one.task->isolation().alone(); });
@@ -205,6 +206,9 @@ std::vector<Participant> Worker::share(std::vector<Participant> ready) {
   turn_of_isolated_ = count > 0 && (!turn_of_isolated_ || isolated == ready.begin());
   if (turn_of_isolated_) return {*(isolated + static_cast<std::ptrdiff_t>(next_alone_++ % count))};
   ready.erase(isolated, ready.end());
+  const auto first = std::find_if(ready.begin(), ready.end(),
+                                  [this](const Participant& one) { return one.task->partition() >= first_in_turn_; });
+  std::rotate(ready.begin(), first, ready.end());
   return ready;
 }
 
@@ -240,6 +244,7 @@ Result<> Worker::settle_transaction() {
       return done->stopped();
     case Ending::kCommitted:
       count(*done);
+      first_in_turn_ = done->left_out().value_or(Partition(0));
       if (!turn_of_isolated_) aborts_in_a_row_ = 0;
       marker_pause_.committed(done->commit_called(), done->commit_returned());
       if (producer_->in_doubt()) recycle(false);

@@ -130,6 +130,7 @@ class Worker {
   std::vector<Partition> held_;                        // not read at all: their memory is full
   std::unique_ptr<Transaction> transaction_;
   unsigned aborts_in_a_row_ = 0;  // of transactions that partitions share
+  Partition first_in_turn_{0};
   std::size_t next_alone_ = 0;
   bool turn_of_isolated_ = false;
   TakeoverQuestions questions_;

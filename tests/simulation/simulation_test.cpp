@@ -160,6 +160,18 @@ TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
   }
 }
 
+// While every transaction began with the first partition there was no time for the last ones in a quarter of them.
+TEST(Simulation, NoneOfFiveHundredPartitionsIsForgotten) {
+#ifdef RESEQ_SANITIZED
+  simulation::Run run = run_of(1'002, 3);
+#else
+  simulation::Run run = run_of(1'000, 12);
+#endif
+  run.partitions = 500;
+  const Findings found = play(run);
+  EXPECT_FALSE(found.first) << "seed " << found.first->seed << ": " << found.first->what;
+}
+
 TEST(Simulation, TheSameSeedIsTheSameWorld) {
   simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), 40);
   const Findings once = play(run);

@@ -1,5 +1,6 @@
 // reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
-//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--guard-off NAME] [--verbose]
+//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--verbose]
+// --partitions: of every world; else each draws one to four
 // --verbose: one seed, in this order of events, with the log of the resequencer.
 // Thread rule: one thread.
 #include <charconv>
@@ -19,7 +20,8 @@ using reseq::simulation::Run;
 using reseq::test::kGuards;
 
 int usage() {
-  std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--guard-off NAME] [--verbose]\nguards:";
+  std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] "
+               "[--verbose]\nguards:";
   for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
   std::cerr << '\n';
   return EX_USAGE;
@@ -40,7 +42,9 @@ bool read(std::string_view name, std::string_view text, Run& run) {
   if (name == "--seeds") run.seeds = number;
   if (name == "--from") run.from = number;
   if (name == "--jobs") run.jobs = number;
-  return name == "--seeds" || name == "--from" || (name == "--jobs" && number >= 1 && number <= 64);
+  if (name == "--partitions") run.partitions = static_cast<std::int32_t>(number);
+  return name == "--seeds" || name == "--from" || (name == "--jobs" && number >= 1 && number <= 64) ||
+         (name == "--partitions" && number >= 1 && number <= 2'000);
 }
 
 }  // namespace

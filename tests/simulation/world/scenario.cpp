@@ -94,4 +94,10 @@ Scenario draw_scenario(Draw& draw) {
   return world;
 }
 
+Scenario of_many_partitions(Scenario world, std::int32_t partitions) {
+  world.partitions = partitions;
+  world.documents *= 8;
+  return world;
+}
+
 }  // namespace reseq::simulation

@@ -45,5 +45,7 @@ struct Scenario {
 };
 
 [[nodiscard]] Scenario draw_scenario(Draw& draw);
+// The same with so many partitions, of which a few have documents.
+[[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 
 }  // namespace reseq::simulation

@@ -17,6 +17,7 @@ struct Run {
   std::uint64_t seeds = 1;
   std::size_t jobs = 1;
   Guards guards;
+  std::int32_t partitions = 0;  // of each world; 0: as each draws it
   bool until_first = false;  // a failure ends the run
   bool tell_each = false;    // every failure, on standard error
 };

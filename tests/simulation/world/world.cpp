@@ -17,13 +17,14 @@ namespace {
 constexpr UnixMs kStart{1'700'000'000'000};
 constexpr int kHealRounds = 6'000;
 constexpr int kFinishRounds = 12;
+constexpr int kStepsPerPartition = 4;  // of a transaction
 constexpr Milliseconds kTick{3};
 
 }  // namespace
 
-World::World(std::uint64_t seed, const Guards& guards, const std::string& root)
+World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions)
     : draw_(seed),
-      scenario_(draw_scenario(draw_)),
+      scenario_(partitions == 0 ? draw_scenario(draw_) : of_many_partitions(draw_scenario(draw_), partitions)),
       time_(kStart),
       broker_(time_, draw_, scenario_.broker),
       application_(scenario_.settings),
@@ -173,7 +174,7 @@ void World::heal() {
 
 // Heartbeats go on: there is hardly a moment without a transaction, unless nobody begins one.
 void World::finish_transactions() {
-  for (int round = 0; round < kFinishRounds; ++round) {
+  for (int round = 0; round < kFinishRounds + kStepsPerPartition * scenario_.partitions; ++round) {
     for (std::size_t i = 0; i < fleet_.size(); ++i)
       for (std::size_t w = 0; w < fleet_.workers(); ++w)
         if (fleet_.runs(i) && fleet_.worker(i, w).transaction() != nullptr) work(i, w, 1);

@@ -31,8 +31,8 @@ class WorldSpecification final : public judge::Specification {
 
 class World {
  public:
-  // `root`: an empty folder for the disks of the processes.
-  World(std::uint64_t seed, const Guards& guards, const std::string& root);
+  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them.
+  World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions = 0);
 
   // The first thing found wrong, or nothing.
   [[nodiscard]] std::string play();
