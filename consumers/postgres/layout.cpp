@@ -5,7 +5,7 @@
 namespace reseq::postgres {
 namespace {
 
-std::string quoted(std::string_view text, char quote) {
+std::string in_quotes(std::string_view text, char quote) {
   std::string result(1, quote);
   for (const char letter : text) {
     if (letter == quote) result.push_back(quote);
@@ -16,7 +16,7 @@ std::string quoted(std::string_view text, char quote) {
 }
 
 std::string identifier(std::string_view name) {
-  return quoted(name, '"');
+  return in_quotes(name, '"');
 }
 
 // '{"a","b"}', as text[] reads it. Backslashes stand for themselves in a literal (standard_conforming_strings).
@@ -31,7 +31,7 @@ std::string path_literal(const std::vector<std::string>& path) {
     }
     array += '"';
   }
-  return quoted(array + "}", '\'');
+  return in_quotes(array + "}", '\'');
 }
 
 // A cast that is said would cut a text to the length of its column in silence; what the assignment does is an error.

@@ -19,6 +19,8 @@ struct Site {
   std::string folder;             // for configurations, logs and state
   std::string streams;            // program of the Kafka Streams peer; empty: without it
   std::string instructions = {};  // program that counts instructions; empty: without them
+  std::string postgres = {};      // URL of a database; empty: without its sink
+  std::string opensearch = {};    // URL of a node; empty: without its sink
 
   [[nodiscard]] kafka::Connection connection() const;
 };

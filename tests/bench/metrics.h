@@ -25,8 +25,9 @@ struct Sizes {
   std::uint64_t growth_updates = 3'000'000;
   std::uint64_t few_partitions = 64;
   std::uint64_t many_partitions = 512;
-  std::uint64_t idle_ms = 10'000;   // between the takeover of many partitions and a look at what they cost
-  std::uint64_t known = 1'000'000;  // documents of a state that steps are measured with
+  std::uint64_t idle_ms = 10'000;    // between the takeover of many partitions and a look at what they cost
+  std::uint64_t releases = 400'000;  // that a sink reads, per run
+  std::uint64_t known = 1'000'000;   // documents of a state that steps are measured with
 };
 
 // Not measured: a broker that was just started is slow until its own code is compiled.
@@ -43,6 +44,8 @@ void measure_partitions(const Site& site, const Sizes& sizes, Report& report);
 void measure_skew(const Site& site, const Sizes& sizes, Report& report);
 void measure_growth(const Site& site, const Sizes& sizes, Report& report);
 void measure_asking(const Site& site, const Sizes& sizes, Report& report);
+// Only of the servers that the site has.
+void measure_sinks(const Site& site, const Sizes& sizes, Report& report);
 void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

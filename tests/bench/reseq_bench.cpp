@@ -26,7 +26,8 @@ constexpr Part kParts[] = {{"micro", measure_micro},
                            {"growth", measure_growth},
                            {"processes", measure_processes},
                            {"asking", measure_asking},
-                           {"partitions", measure_partitions}};
+                           {"partitions", measure_partitions},
+                           {"sinks", measure_sinks}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -36,6 +37,7 @@ constexpr Sizes kQuick{.rounds = 3,
                        .many_live = 0,
                        .few_partitions = 16,
                        .many_partitions = 64,
+                       .releases = 200'000,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
@@ -55,14 +57,18 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--folder", arguments.site.folder, "for configurations, logs and state; must exist")->required();
   app.add_option("--streams", arguments.site.streams, "program of the Kafka Streams peer; none: without it");
   app.add_option("--instructions", arguments.site.instructions, "program that counts instructions; none: without them");
+  app.add_option("--postgres", arguments.site.postgres, "URL of a database; none: without its sink");
+  app.add_option("--opensearch", arguments.site.opensearch, "URL of a node; none: without its sink");
   app.add_flag("--quick", arguments.quick, "small sizes, three rounds, no growth");
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
   app.add_option("--rounds", arguments.rounds, "alternating runs of each contestant")->check(CLI::Range(1, 100));
   app.add_option("--json", arguments.json_file, "file for the metrics");
   app.add_option(
          "--part", arguments.parts,
-         "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions")
-      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions"}));
+         "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions, "
+         "sinks")
+      ->check(CLI::IsMember(
+          {"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions", "sinks"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
@@ -70,7 +76,8 @@ Sizes sizes_of(const Arguments& arguments) {
   for (std::uint64_t Sizes::*size :
        {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
         &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_settling,
-        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::idle_ms, &Sizes::known})
+        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::idle_ms, &Sizes::releases,
+        &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;
@@ -81,7 +88,8 @@ void run(const Arguments& arguments) {
   Report report;
   const Sizes sizes = sizes_of(arguments);
   const auto& wanted = arguments.parts;
-  if (wanted != std::vector<std::string>{"micro"}) warm_up(arguments.site, sizes);
+  if (wanted != std::vector<std::string>{"micro"} && wanted != std::vector<std::string>{"sinks"})
+    warm_up(arguments.site, sizes);
   for (const auto& [name, measure] : kParts)
     if (wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end())
       measure(arguments.site, sizes, report);
