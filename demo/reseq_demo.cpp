@@ -50,9 +50,9 @@ void declare(CLI::App& app, demo::Settings& settings) {
       ->check(CLI::IsMember({"inline", "tap"}))
       ->capture_default_str();
   app.add_option("--sink", settings.sink, "what the target search is written into")
-      ->check(CLI::IsMember({"sqlite", "opensearch"}))
+      ->check(CLI::IsMember({"sqlite", "opensearch", "postgres"}))
       ->capture_default_str();
-  app.add_option("--search-url", settings.search_url, "of OpenSearch, with --sink opensearch");
+  app.add_option("--search-url", settings.search_url, "of the server, with --sink opensearch or postgres; no password");
   app.add_option("--rate", settings.requests_per_second, "requests per second")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

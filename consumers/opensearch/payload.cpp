@@ -14,8 +14,9 @@ constexpr std::string_view kOurField =
     "the payload has a field of its own whose name begins with reseq_: those say what the sink knows about a document";
 constexpr std::string_view kOurs = "reseq_";
 
-// For numbers that simdjson does not hold: they are JSON, and what they mean is the server's business. Looks at the
-// names of the outermost object.
+// For what simdjson does not read. Among it are numbers that it does not hold, for which its versions have errors of
+// different names: they are JSON, and what they mean is the server's business. Looks at the names of the outermost
+// object.
 class NamesOfTheObject : public nlohmann::json_sax<nlohmann::json> {
  public:
   [[nodiscard]] std::optional<std::string_view> refusal(std::string_view text) {
@@ -61,8 +62,7 @@ PayloadReader::~PayloadReader() = default;
 
 std::optional<std::string_view> PayloadReader::refusal(std::string_view payload) {
   const auto parsed = parser_->dom.parse(payload.data(), payload.size());
-  if (parsed.error() == simdjson::NUMBER_ERROR) return NamesOfTheObject().refusal(payload);
-  if (parsed.error() != simdjson::SUCCESS) return kNoJson;
+  if (parsed.error() != simdjson::SUCCESS) return NamesOfTheObject().refusal(payload);
   simdjson::dom::object object;
   if (parsed.get_object().get(object) != simdjson::SUCCESS) return kNoObject;
   for (const simdjson::dom::key_value_pair field : object)

@@ -1,10 +1,9 @@
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "codec/base64.h"
 #include "consumers/opensearch/http_client.h"
-#include "demo/compare/sink_view.h"
+#include "demo/compare/loaded_view.h"
 
 namespace reseq::demo {
 namespace {
@@ -15,25 +14,6 @@ using opensearch::HttpClient;
 using opensearch::Method;
 
 constexpr std::size_t kPage = 100;
-
-class IndexView : public SinkView {
- public:
-  explicit IndexView(std::map<std::string, std::string, std::less<>> documents) : documents_(std::move(documents)) {}
-
-  Result<Held> find(std::string_view id) override {
-    const auto found = documents_.find(id);
-    if (found == documents_.end()) return Held{};
-    return Held{.known = true, .payload = found->second};
-  }
-  Result<std::vector<std::string>> live() override {
-    std::vector<std::string> ids;
-    for (const auto& [id, payload] : documents_) ids.push_back(id);
-    return ids;
-  }
-
- private:
-  std::map<std::string, std::string, std::less<>> documents_;
-};
 
 Result<json> ask(HttpClient& client, const std::string& path, const std::string& body) {
   Result<HttpAnswer> answer = client.send(Method::kPost, path, body);
@@ -67,14 +47,14 @@ Result<std::unique_ptr<SinkView>> view_index(const std::string& url, const std::
   Result<std::unique_ptr<HttpClient>> client = HttpClient::open({.urls = {url}});
   if (!client) return client.error();
   if (Result<json> seen = ask(*client.value(), "/" + alias + "/_refresh", ""); !seen) return seen.error();
-  std::map<std::string, std::string, std::less<>> documents;
+  LoadedView::Documents documents;
   json question = {{"size", kPage}, {"sort", {{{"_doc", "asc"}}}}};
   while (true) {
     Result<json> page = ask(*client.value(), "/" + alias + "/_search", question.dump());
     if (!page) return page.error();
     const json hits = page.value().value("/hits/hits"_json_pointer, json::array());
     for (const json& hit : hits) documents[id_of(hit)] = payload_of(hit);
-    if (hits.size() < kPage) return std::unique_ptr<SinkView>(std::make_unique<IndexView>(std::move(documents)));
+    if (hits.size() < kPage) return std::unique_ptr<SinkView>(std::make_unique<LoadedView>(std::move(documents)));
     question["search_after"] = hits.back()["sort"];
   }
 }

@@ -30,6 +30,8 @@ class SinkView {
 Result<std::unique_ptr<SinkView>> view_database(const std::string& database_file);
 // The documents that an alias of reseq-sink-opensearch shows, payloads as text. Read at the call.
 Result<std::unique_ptr<SinkView>> view_index(const std::string& url, const std::string& alias);
+// The view of a table of reseq-sink-postgres, ids and payloads as bytes. Read at the call.
+Result<std::unique_ptr<SinkView>> view_table(const std::string& server, const std::string& table);
 // The directory of reseq-sink-files. A file that its index does not know is live, under its path.
 Result<std::unique_ptr<SinkView>> view_directory(const std::string& directory);
 

@@ -50,7 +50,9 @@ class Run {
   Result<> judge();
   Result<> start_pipeline();
   Result<> start_sink(const std::string& target, bool checked);
-  Result<> start_search_sink(const std::string& name, bool checked);
+  [[nodiscard]] std::vector<std::string> search_sink_arguments(const std::string& name, bool checked) const;
+  Result<> start_opensearch_sink(const std::string& name, bool checked);
+  Result<> start_postgres_sink(const std::string& name, bool checked);
   [[nodiscard]] Result<std::unique_ptr<SinkView>> view(const std::string& target, bool checked) const;
   Result<> judge_target(const std::string& target, Outcomes& outcomes);
   // Waits until `ready`, while every process is well.
@@ -94,7 +96,8 @@ Result<> Run::wait_until(Ready ready, const char* what) {
 Result<> Run::start_sink(const std::string& target, bool checked) {
   const bool search = target == Settings::kSearch;
   const std::string name = (checked ? "" : "unchecked-") + target;
-  if (search && settings_.opensearch()) return start_search_sink(name, checked);
+  if (search && settings_.opensearch()) return start_opensearch_sink(name, checked);
+  if (search && settings_.postgres()) return start_postgres_sink(name, checked);
   const std::string database = checked ? settings_.checked_database() : settings_.unchecked_database();
   const std::string directory = checked ? settings_.checked_directory() : settings_.unchecked_directory();
   return fleet_.start(
@@ -105,14 +108,34 @@ Result<> Run::start_sink(const std::string& target, bool checked) {
               "--target", target, "--progress-file", settings_.in_work(name + ".progress")}));
 }
 
-Result<> Run::start_search_sink(const std::string& name, bool checked) {
-  return fleet_.start(
-      launch(name, "reseq-sink-opensearch",
-             {"--bootstrap-servers", settings_.bootstrap_servers, "--topic",
-              checked ? settings_.output_topic(Settings::kSearch) : settings_.topic("commands"), "--url",
-              settings_.search_url, "--index", checked ? settings_.checked_index() : settings_.unchecked_index(),
-              "--payload", "text", "--versions", checked ? "on" : "off", "--target", Settings::kSearch,
-              "--dead-letters", "skip", "--progress-file", settings_.in_work(name + ".progress")}));
+std::vector<std::string> Run::search_sink_arguments(const std::string& name, bool checked) const {
+  return {"--bootstrap-servers",
+          settings_.bootstrap_servers,
+          "--topic",
+          checked ? settings_.output_topic(Settings::kSearch) : settings_.topic("commands"),
+          "--versions",
+          checked ? "on" : "off",
+          "--target",
+          Settings::kSearch,
+          "--dead-letters",
+          "skip",
+          "--progress-file",
+          settings_.in_work(name + ".progress")};
+}
+
+Result<> Run::start_opensearch_sink(const std::string& name, bool checked) {
+  std::vector<std::string> arguments = search_sink_arguments(name, checked);
+  arguments.insert(arguments.end(), {"--url", settings_.search_url, "--payload", "text", "--index",
+                                     checked ? settings_.checked_index() : settings_.unchecked_index()});
+  return fleet_.start(launch(name, "reseq-sink-opensearch", arguments));
+}
+
+// Paths and files are any bytes.
+Result<> Run::start_postgres_sink(const std::string& name, bool checked) {
+  std::vector<std::string> arguments = search_sink_arguments(name, checked);
+  arguments.insert(arguments.end(), {"--server", settings_.search_url, "--id", "bytea", "--payload", "bytea", "--table",
+                                     settings_.table(checked)});
+  return fleet_.start(launch(name, "reseq-sink-postgres", arguments));
 }
 
 Result<> Run::make_topics() {
@@ -264,6 +287,7 @@ Result<std::unique_ptr<SinkView>> Run::view(const std::string& target, bool chec
     return view_directory(checked ? settings_.checked_directory() : settings_.unchecked_directory());
   if (settings_.opensearch())
     return view_index(settings_.search_url, checked ? settings_.checked_index() : settings_.unchecked_index());
+  if (settings_.postgres()) return view_table(settings_.search_url, settings_.table(checked));
   return view_database(checked ? settings_.checked_database() : settings_.unchecked_database());
 }
 

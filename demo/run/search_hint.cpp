@@ -51,6 +51,11 @@ std::string index_command(const Settings& settings) {
                                    "/_search?q=text:word&size=5&filter_path=hits.hits._id");
 }
 
+std::string table_command(const Settings& settings) {
+  return "psql " + shell_quoted(settings.search_url) + " -c 'SELECT convert_from(id, $$UTF8$$), version FROM \"" +
+         settings.table(true) + "_live\" LIMIT 5'";
+}
+
 std::string next_steps(const Settings& settings) {
   std::string text;
   if (settings.opensearch()) {
@@ -58,6 +63,12 @@ std::string next_steps(const Settings& settings) {
         "Search one of your own: RESEQ_OPENSEARCH_URL=http://host:9200 script/quickstart --sink opensearch keeps the\n"
         "index, and then\n  " +
         index_command(settings) + "\n";
+  } else if (settings.postgres()) {
+    text +=
+        "Look into one of your own: RESEQ_POSTGRES_URL=postgresql://user@host/database script/quickstart --sink "
+        "postgres\n"
+        "keeps the table, and then\n  " +
+        table_command(settings) + "\n";
   } else if (settings.out_folder.empty()) {
     text += "Search it yourself: run again with --out DIR, which keeps search.db, catalogue/ and report.json.\n";
   } else {

@@ -22,6 +22,9 @@ Result<std::string> word_to_search(const std::string& database_file);
 // Searches the index of OpenSearch.
 [[nodiscard]] std::string index_command(const Settings& settings);
 
+// Looks into the table of PostgreSQL.
+[[nodiscard]] std::string table_command(const Settings& settings);
+
 [[nodiscard]] std::string next_steps(const Settings& settings);
 
 }  // namespace reseq::demo

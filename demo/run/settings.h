@@ -1,9 +1,10 @@
 // Settings of one run of the demo: what the user asked for, and the names that follow from it. The demo has two
-// targets: `search`, an SQLite file with a full-text index or an index of OpenSearch, and `catalogue`, a directory with
+// targets: `search`, an SQLite file with a full-text index, an index of OpenSearch or a table of PostgreSQL, and `catalogue`, a directory with
 // a file per document.
 // Thread rule: plain values.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ struct Settings {
   std::string work_folder;     // configuration files, logs, progress files
   std::string out_folder;      // search.db, catalogue/ and report.json; empty = kept nowhere
   std::string intake = "inline";
-  std::string sink = "sqlite";  // of the target search; or opensearch
-  std::string search_url;       // of OpenSearch
+  std::string sink = "sqlite";  // of the target search; or opensearch, postgres
+  std::string search_url;       // of that server
   std::uint64_t workers = 8;
   std::uint64_t seed = 1;
   std::uint64_t processes = 1;
@@ -46,8 +47,15 @@ struct Settings {
   [[nodiscard]] std::string checked_directory() const { return result_folder() + "/catalogue"; }
   [[nodiscard]] std::string unchecked_directory() const { return in_work("unchecked-catalogue"); }
   [[nodiscard]] bool opensearch() const { return sink == "opensearch"; }
+  [[nodiscard]] bool postgres() const { return sink == "postgres"; }
   [[nodiscard]] std::string checked_index() const { return application_id + "-search"; }
   [[nodiscard]] std::string unchecked_index() const { return application_id + "-unchecked"; }
+  // A dot would divide a schema from its table.
+  [[nodiscard]] std::string table(bool checked) const {
+    std::string name = checked ? checked_index() : unchecked_index();
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
   // Every worker of the pipeline needs one, where it reads the requests.
   [[nodiscard]] std::uint64_t partitions() const { return tap() && workers > 4 ? workers : 4; }
   // At least two per worker, so that every worker of the group gets some.

@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "tests/opensearch/output_topic.h"
+#include "tests/support/change_streams.h"
+#include "tests/support/quickstart_run.h"
 
 namespace reseq::test {
 namespace {
@@ -21,6 +23,9 @@ using ::testing::IsEmpty;
 
 constexpr int kConfigError = 78;
 constexpr int kUsageError = 64;
+constexpr std::chrono::seconds kStartPatience{120};
+constexpr std::chrono::milliseconds kBetweenLooks{20};
+constexpr std::chrono::milliseconds kBetweenKills{1'000};
 
 // Some records, a kill of one instance while it writes them, and of the server.
 void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records, int documents) {
@@ -39,6 +44,24 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
   EXPECT_THAT(topic.differences(), IsEmpty());
   EXPECT_EQ(OutputTopic::end(*steady), 0) << topic.log_of("steady");
   EXPECT_EQ(OutputTopic::end(*victim), 0);
+}
+
+// The quickstart compares what the alias shows with the commit, blob by blob.
+void hold_commit(const std::filesystem::path& bundle, int kills) {
+  SearchServer server;
+  QuickstartRun run(bundle, {"--sink", "opensearch", "--processes", "2"}, {{"RESEQ_OPENSEARCH_URL", server.url()}});
+  const auto until = std::chrono::steady_clock::now() + kStartPatience;
+  while (!run.is_sending() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kBetweenLooks);
+  for (int kill = 1; kill <= kills; ++kill) {
+    std::this_thread::sleep_for(kBetweenKills);
+    ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
+    server.kill();
+    server.start_again();
+  }
+  EXPECT_EQ(run.wait(), 0) << run.log();
+  const auto search = nlohmann::json::parse(run.report()).at("targets").at("search").at("with_resequencer");
+  EXPECT_GT(search.at("documents"), 0);
+  EXPECT_EQ(search.at("equal"), search.at("documents"));
 }
 
 // A delete that was released twice, with one version, has the time of either.
@@ -64,6 +87,16 @@ TEST(Program, IsRightWhenServerAndInstancesAreKilledAndWhenAllIsReplayed) {
   kill_them(topic, server, 2, 3'000, 1'000);
   replay(topic);
   EXPECT_EQ(topic.dead_letters(), 0U);
+}
+
+TEST(Program, HoldsTheCommitOfABundleThoughItsServerIsKilled) {
+  RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
+  hold_commit(bundle, 2);
+}
+
+TEST(LongProgram, HoldsTheCommitOfABundleThoughItsServerIsKilledFiveTimes) {
+  RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
+  hold_commit(bundle, 5);
 }
 
 TEST(LongProgram, IsRightWhenServerAndInstancesAreKilledFiveTimes) {

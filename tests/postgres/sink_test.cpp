@@ -5,12 +5,17 @@
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <thread>
 
 #include "codec/header_names.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/scene.h"
+#include "tests/support/broker.h"
+#include "tests/support/change_streams.h"
 #include "tests/support/pause.h"
+#include "tests/support/quickstart_run.h"
 
 namespace reseq::test {
 namespace {
@@ -22,7 +27,8 @@ using testing::Not;
 
 constexpr std::chrono::milliseconds kKillsPatience{120'000};
 constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
-constexpr int kConfig = 78;                           // EX_CONFIG
+constexpr std::chrono::milliseconds kBetweenKills{2'000};
+constexpr int kConfig = 78;  // EX_CONFIG
 
 const std::vector<std::string> kBytes = {"--payload", "bytea"};
 
@@ -62,6 +68,25 @@ TEST(PostgresSink, IsRightAtTheEndWhateverIsKilled) {
   for (auto& [name, sink] : sinks) EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
   EXPECT_THAT(scene.differences(), IsEmpty());
   EXPECT_EQ(scene.lag_of_group(), 0) << "the group is told, too, for those who look at lags";
+}
+
+// The quickstart compares the table with the commit, blob by blob.
+TEST(PostgresSink, HoldsTheCommitOfABundleThoughItsServerIsKilled) {
+  RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
+  PostgresServer& server = PostgresServer::shared();
+  const std::string url = server.make_database(unique_name("bundle"));
+  QuickstartRun run(bundle, {"--sink", "postgres", "--processes", "2"}, {{"RESEQ_POSTGRES_URL", url}});
+  ASSERT_TRUE(wait_until(kKillsPatience, [&] { return run.is_sending(); })) << run.log();
+  for (int kill = 0; kill < 5; ++kill) {
+    std::this_thread::sleep_for(kBetweenKills);
+    ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
+    server.kill();
+    server.start();
+  }
+  EXPECT_EQ(run.wait(), 0) << run.log();
+  const auto search = nlohmann::json::parse(run.report()).at("targets").at("search");
+  EXPECT_GT(search.at("with_resequencer").at("documents"), 0);
+  EXPECT_EQ(search.at("with_resequencer").at("equal"), search.at("with_resequencer").at("documents"));
 }
 
 TEST(PostgresSink, ChangesNothingWhenTheWholeTopicComesAgain) {
