@@ -14,9 +14,16 @@ constexpr std::string_view kOurField =
     "the payload has a field of its own whose name begins with reseq_: those say what the sink knows about a document";
 constexpr std::string_view kOurs = "reseq_";
 
-// For what simdjson does not read. Among it are numbers that it does not hold, for which its versions have errors of
-// different names: they are JSON, and what they mean is the server's business. Looks at the names of the outermost
-// object.
+// Newer versions of simdjson have an error of its own for an integer of more than 64 bits.
+template <typename Code>
+bool is_about_number(Code code) {
+  if constexpr (requires { Code::BIGINT_ERROR; })
+    if (code == Code::BIGINT_ERROR) return true;
+  return code == Code::NUMBER_ERROR;
+}
+
+// For numbers that simdjson does not hold: they are JSON, and what they mean is the server's business. Looks at the
+// names of the outermost object.
 class NamesOfTheObject : public nlohmann::json_sax<nlohmann::json> {
  public:
   [[nodiscard]] std::optional<std::string_view> refusal(std::string_view text) {
@@ -62,7 +69,8 @@ PayloadReader::~PayloadReader() = default;
 
 std::optional<std::string_view> PayloadReader::refusal(std::string_view payload) {
   const auto parsed = parser_->dom.parse(payload.data(), payload.size());
-  if (parsed.error() != simdjson::SUCCESS) return NamesOfTheObject().refusal(payload);
+  if (is_about_number(parsed.error())) return NamesOfTheObject().refusal(payload);
+  if (parsed.error() != simdjson::SUCCESS) return kNoJson;
   simdjson::dom::object object;
   if (parsed.get_object().get(object) != simdjson::SUCCESS) return kNoObject;
   for (const simdjson::dom::key_value_pair field : object)
