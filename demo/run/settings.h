@@ -1,6 +1,6 @@
 // Settings of one run of the demo: what the user asked for, and the names that follow from it. The demo has two
-// targets: `search`, an SQLite file with a full-text index, an index of OpenSearch or a table of PostgreSQL, and `catalogue`, a directory with
-// a file per document.
+// targets: `search`, an SQLite file with a full-text index, an index of OpenSearch or a table of PostgreSQL, and
+// `catalogue`, a directory with a file per document.
 // Thread rule: plain values.
 #pragma once
 

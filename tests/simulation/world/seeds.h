@@ -18,8 +18,8 @@ struct Run {
   std::size_t jobs = 1;
   Guards guards;
   std::int32_t partitions = 0;  // of each world; 0: as each draws it
-  bool until_first = false;  // a failure ends the run
-  bool tell_each = false;    // every failure, on standard error
+  bool until_first = false;     // a failure ends the run
+  bool tell_each = false;       // every failure, on standard error
 };
 
 struct Failure {
