@@ -167,7 +167,7 @@ int check_all(const kafka::Connection& connection, const Arguments& arguments, c
 }
 
 int fail(const std::string& program, const Error& error) {
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), log::one_line(error.message).c_str());
+  log::say_last(program, error.message);
   return error.what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
 }
 
@@ -218,13 +218,16 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--log-level", arguments.log_level)
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str();
+  app.add_option("--log-format", arguments.log_format, "lines for people, or a JSON object each")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
 }
 
 int run(const std::string& program, Arguments arguments, const MakeOpen& make_open) {
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   std::signal(SIGPIPE, SIG_IGN);
-  log::open(arguments.log_level);
+  log::open(arguments.log_level, log::format_of(arguments.log_format));
   if (arguments.group.empty()) arguments.group = arguments.topic + "." + program;
   if (arguments.dead_letters == "skip")
     arguments.dead_letter_topic.clear();

@@ -34,6 +34,7 @@ struct Arguments {
   std::string http_listen;
   std::string progress_file;
   std::string log_level = "info";
+  std::string log_format = "text";
   std::vector<std::string> properties;
   std::string property_file;
   bool skip_lost = false;

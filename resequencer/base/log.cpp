@@ -1,9 +1,13 @@
 #include "base/log.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <memory>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <utility>
 #include <vector>
+
+#include "base/json_lines.h"
 
 namespace reseq::log {
 
@@ -12,6 +16,8 @@ namespace {
 constexpr std::size_t kOutsideBytesMax = 256;
 constexpr std::size_t kSecretBytesMin = 4;
 constexpr std::string_view kHidden = "********";
+
+bool json = false;  // written by open() alone
 
 // Longest first, so that no part of one stays behind another.
 std::vector<std::string>& secrets() {
@@ -41,12 +47,28 @@ void append_printable(char c, std::string& out) {
 
 }  // namespace
 
-void open(std::string_view level) {
+Format format_of(std::string_view name) {
+  return name == "json" ? Format::kJson : Format::kText;
+}
+
+void open(std::string_view level, Format format) {
   auto logger = spdlog::stderr_logger_mt("resequencer");
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z level=%l %v");
+  if (format == Format::kJson)
+    logger->set_formatter(std::make_unique<JsonLines>());
+  else
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z level=%l %v");
+  json = format == Format::kJson;
   logger->set_level(spdlog::level::from_str(std::string(level)));
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
+}
+
+void say_last(std::string_view program, std::string_view message) {
+  const std::string line = one_line(message);
+  if (json)
+    spdlog::critical("{}", line);
+  else
+    std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(), line.c_str());
 }
 
 void hide_secret(std::string text) {

@@ -8,8 +8,17 @@
 
 namespace reseq::log {
 
-// Sets level ("debug", "info", "warning", "error") and pattern of the process's log on stderr.
-void open(std::string_view level);
+enum class Format : unsigned char { kText, kJson };
+
+// "json" or anything else.
+[[nodiscard]] Format format_of(std::string_view name);
+
+// Sets level ("debug", "info", "warning", "error") and format of the process's log on stderr.
+void open(std::string_view level, Format format = Format::kText);
+
+// What a program ends with: "PROGRAM: MESSAGE" on stderr, or a line of JSON when that is the format of the log. MESSAGE
+// may be any bytes.
+void say_last(std::string_view program, std::string_view message);
 
 // From now on `text` is shown as asterisks wherever it stands in outside text, as in the debug lines and error texts of
 // librdkafka. What is shorter than 4 bytes could not be told from ordinary words and is not hidden. Call before any

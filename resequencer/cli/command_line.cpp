@@ -73,8 +73,7 @@ int exit_code(const Error& error) {
 int finish(const Result<>& result) {
   if (result) return EX_OK;
   // Empty: it was said already, among other things.
-  if (!result.error().message.empty())
-    std::fprintf(stderr, "resequencer: %s\n", log::one_line(result.error().message).c_str());
+  if (!result.error().message.empty()) log::say_last("resequencer", result.error().message);
   return exit_code(result.error());
 }
 
@@ -185,7 +184,10 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
     return EX_OK;
   }
   // What commands say is on stdout; librdkafka's warnings would only repeat what their last line says better.
-  log::open(all.run->parsed() ? settings.value().log_level : "critical");
+  if (all.run->parsed())
+    log::open(settings.value().log_level, log::format_of(settings.value().log_format));
+  else
+    log::open("critical");
   if (const auto asked = ask(all, options, settings.value())) return finish(*asked);
   if (const auto done = operate(all.operations, options.operations, settings.value())) return finish(*done);
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;

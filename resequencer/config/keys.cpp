@@ -133,6 +133,7 @@ std::vector<Key<S>> surrounding_keys() {
       flag("http.page_gateway", &S::http_page_gateway,
            "the page also for what comes from the default gateway: in a container, the machine that it runs on"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
+      text("log_format", &S::log_format, "text|json", "lines of the log: for people, or a JSON object each"),
   };
 }
 

@@ -97,6 +97,7 @@ struct Settings {
   std::string observe_wrong_file;  // empty = nothing is noted for it
 
   std::string log_level = "info";
+  std::string log_format = "text";
   std::string http_listen = "127.0.0.1:9464";
   bool http_page = true;
   bool http_page_gateway = false;

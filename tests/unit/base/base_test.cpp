@@ -1,10 +1,12 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <xxhash.h>
 
 #include "base/arena.h"
 #include "base/id_hash.h"
+#include "base/json_lines.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/strong.h"
@@ -23,6 +25,40 @@ TEST(Log, KeepsAWholeLineAndEscapesIt) {
   EXPECT_EQ(log::one_line("no \"quotes\"\r\n\x1b[31m \xe2\x80\xae\x7f"),
             "no \"quotes\"\\x0d\\x0a\\x1b[31m \\xe2\\x80\\xae\\x7f");
   EXPECT_EQ(log::one_line(std::string(1000, 'x')), std::string(1000, 'x'));
+}
+
+std::string json_line(std::string_view message) {
+  spdlog::memory_buf_t line;
+  log::JsonLines().format({"resequencer", spdlog::level::warn, spdlog::string_view_t(message.data(), message.size())},
+                          line);
+  return {line.data(), line.size()};
+}
+
+TEST(Log, IsOneLineOfJsonWhateverTheMessageHolds) {
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  for (const std::string& message : {std::string(), std::string("plain"), bytes, "x=" + bytes, "x=\"" + bytes}) {
+    const std::string line = json_line(message);
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    ASSERT_TRUE(json.is_object()) << line;
+    EXPECT_EQ(json.at("level"), "warning");
+    EXPECT_EQ(json.at("time").get<std::string>().size(), std::string("2026-01-01T00:00:00.000+00:00").size());
+  }
+}
+
+TEST(Log, HasTheWordsOfALineAsFieldsOfItsJson) {
+  const auto fields_of = [](const std::string& message) {
+    const auto json = nlohmann::json::parse(json_line(message));
+    EXPECT_EQ(json.at("message"), message);
+    return json.value("fields", nlohmann::json());
+  };
+  EXPECT_EQ(fields_of("partition=3 takeover=ready folder=" + log::outside("a \"b\" \\ c=d") + " ms=12"),
+            nlohmann::json::parse(R"({"partition":"3","takeover":"ready","folder":"a \"b\" \\ c=d","ms":"12"})"));
+  EXPECT_EQ(fields_of("clock=stepped forward by more than max_clock_jump_ms: set it back"),
+            nlohmann::json::parse(R"({"clock":"stepped"})"));
+  EXPECT_EQ(fields_of("no fields, = nor here=\"open"), nlohmann::json::parse(R"({"here":"open"})"));
+  EXPECT_EQ(fields_of("none at all"), nlohmann::json());
 }
 
 // The secrets of a process stay: in a process of its own.
