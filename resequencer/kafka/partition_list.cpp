@@ -7,7 +7,6 @@
 
 #include "base/assert.h"
 #include "kafka/errors.h"
-#include "kafka/version_gate.h"
 
 namespace reseq::kafka {
 
@@ -139,36 +138,29 @@ Result<std::vector<TopicPartitionOffset>> ask_offsets(rd_kafka_t& consumer, cons
 
 namespace {
 
-// Waits until the partitions of the list are being read. One that is assigned again while librdkafka to 2.8 still stops
-// it for the assignment before would be stopped twice, which ends the process ("rktp_started" in rdkafka_assignment.c).
-// Nothing reports that; but a seek is answered with an error until its partition has started. One partition tells of
-// all: the first one starts when the last one of before has stopped, and all of them in one go
-// (rd_kafka_assignment_serve). To seek thousands would take longer than to start them.
-Result<> wait_until_started(rd_kafka_t& consumer, const rd_kafka_topic_partition_list_t& list) {
-  // Taken for microseconds before 2.1.0 (confluentinc/librdkafka#4230).
-  const int seek_timeout = parse_version(rd_kafka_version()) < LibrdkafkaVersion{2, 1, 0} ? 2'000'000 : 2'000;
-  constexpr auto kLimit = std::chrono::seconds(10);
-  constexpr auto kPause = std::chrono::milliseconds(2);
-  const auto until = std::chrono::steady_clock::now() + kLimit;
-  for (int tries = 0;; ++tries) {
-    // Another one each time: one that cannot be read cannot be sought either.
-    const rd_kafka_topic_partition_t& element = list.elems[tries % list.cnt];
-    const PartitionList one = new_list(1);
-    rd_kafka_topic_partition_list_add(one.get(), element.topic, element.partition)->offset = element.offset;
-    const ErrorHandle error(rd_kafka_seek_partitions(&consumer, one.get(), seek_timeout));
-    auto started = error ? Result<>(error_of(*error, "assign")) : check_each(*one, "assign");
-    if (started || std::chrono::steady_clock::now() > until) return started;
-    std::this_thread::sleep_for(kPause);
-  }
+// Comes back when nothing is read any more. A partition that is taken away again while librdkafka to 2.15 still stops it
+// ends the process ("rktp_started" in rdkafka_assignment.c, confluentinc/librdkafka#5573), and librdkafka takes
+// partitions away by itself, at any moment, after a fatal error. So none may come back before it has stopped. Nothing
+// reports that; but librdkafka's main thread serves one queue, in order, and puts what follows from an entry behind it:
+//   assign none · n × stop · the question · n × stopped · assign
+// Without the question, whose answer is waited for, the last one could come in front of some "stopped".
+Result<> stop_reading(rd_kafka_t& consumer) {
+  const PartitionList none = new_list(0);
+  if (const auto code = rd_kafka_assign(&consumer, none.get()); code != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return error_of(code, "assign");
+  rd_kafka_topic_partition_list_t* left = nullptr;
+  const auto code = rd_kafka_assignment(&consumer, &left);
+  const PartitionList owner(left);
+  return code == RD_KAFKA_RESP_ERR_NO_ERROR ? Result<>(Done{}) : error_of(code, "assign");
 }
 
 }  // namespace
 
 Result<> assign_list(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list) {
+  if (auto stopped = stop_reading(consumer); !stopped || list.cnt == 0) return stopped;
   if (const auto code = rd_kafka_assign(&consumer, &list); code != RD_KAFKA_RESP_ERR_NO_ERROR)
     return error_of(code, "assign");
-  if (auto good = check_each(list, "assign"); !good || list.cnt == 0) return good;
-  return wait_until_started(consumer, list);
+  return check_each(list, "assign");
 }
 
 Result<> assign_offsets(rd_kafka_t& consumer, const TopicNames& topics,

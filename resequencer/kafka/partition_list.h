@@ -48,7 +48,7 @@ enum class LogSide : unsigned char { kBegin, kEnd };
                                                                     std::span<const TopicPartition> which, LogSide side,
                                                                     Milliseconds limit);
 
-// Replaces what the consumer reads; comes back when the new places are being read. REQUIRES: every offset is a place
+// Replaces what the consumer reads; nothing of before comes any more. REQUIRES: every offset is a place
 // in a log.
 [[nodiscard]] Result<> assign_list(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list);
 [[nodiscard]] Result<> assign_offsets(rd_kafka_t& consumer, const TopicNames& topics,
