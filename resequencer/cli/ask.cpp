@@ -154,6 +154,7 @@ void print_found(const Found& found, View view, const config::Settings& settings
   const bool known = for_each_document(found.answers, [&](const Json& part, const Json& document) {
     std::fputs(standing_text(part, document).c_str(), stdout);
     std::fputs(older_text(part, document, found.events.events, settings.topic_requests).c_str(), stdout);
+    std::fputs(stopped_text(document, found.events.events).c_str(), stdout);
   });
   if (!known && all_asked(found.answers) && !found.letters.empty())
     std::puts("no target knows it: none of its requests was accepted, or it completed and was forgotten");
@@ -164,7 +165,7 @@ void print_found(const Found& found, View view, const config::Settings& settings
                                           unread_text(history.unread, settings.topic_events),
                                           unread_text(found.letter_history.unread, settings.topic_dead_letter)};
   for (const std::string& note : notes)
-    if (!note.empty()) std::fprintf(stderr, "resequencer: %s\n", note.c_str());
+    if (!note.empty()) std::puts(note.c_str());
 }
 
 }  // namespace

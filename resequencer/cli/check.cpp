@@ -1,16 +1,20 @@
 #include "cli/check.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "changelog/survey.h"
 #include "cli/state_reading.h"
+#include "codec/hash.h"
 #include "kafka/admin.h"
 #include "kafka/error_questions.h"
 #include "kafka/librdkafka_cluster.h"
@@ -18,6 +22,7 @@
 #include "runtime/clients.h"
 #include "runtime/needed_rights.h"
 #include "runtime/open_files.h"
+#include "runtime/pinned_inputs.h"
 #include "runtime/recovery.h"
 #include "runtime/topic_rules.h"
 #include "store/disk_copy.h"
@@ -174,6 +179,7 @@ class Check {
       if (survey.value().records == 0) empty_.emplace_back(p);
       if (!survey.value().meta) continue;
       stands_[Partition(p)] = survey.value().meta->positions;
+      if (survey.value().identity) look_at_pins(*reader.value(), Partition(p), survey.value());
       live += survey.value().meta->live_rows;
       watermarks += survey.value().meta->watermarks;
     }
@@ -184,6 +190,53 @@ class Check {
     auto admin = kafka::Admin::open(runtime::connection_of(s()));
     if (!admin) return (void)refuse("offsets", admin.error().message);
     for (const Role role : runtime::kInputs) look_at_positions(*admin.value(), role);
+  }
+
+  // As a takeover does: is the record that was decided last still the one that the log of the input has?
+  void look_at_pins(kafka::LogReader& reader, Partition partition, const changelog::Survey& survey) {
+    runtime::PinnedInputs pins;
+    pins.expect(survey.meta->pins, survey.meta->positions);
+    for (const InputPosition& position : survey.meta->positions) {
+      if (pins.pin(position.role) == nullptr) continue;
+      const InputPin pin = *pins.pin(position.role);
+      const kafka::TopicPartition where{application_.topics.of(pin.role), partition};
+      const auto found = judge_pin(reader, where, pins, position, codec::KeyedHash(survey.identity->hash_key));
+      if (!found) return (void)refuse("inputs", found.error().message);
+      const bool other = found.value() == runtime::PinnedInputs::Judgement::kOther;
+      const bool missing = found.value() == runtime::PinnedInputs::Judgement::kMissing &&
+                           !(pin.role == Role::kRequests && application_.requests_compacted);
+      if (!other && !missing) continue;
+      refuse("inputs", "topic " + application_.topics.name(where.topic) + " partition " +
+                           std::to_string(partition.value()) + ": offset " + std::to_string(pin.offset.value()) +
+                           " was decided last and " + (other ? "is another record now" : "has no record now") +
+                           ": the topic was deleted and made anew, or another log was put in its place; `resequencer "
+                           "seek` says where to go on in it");
+    }
+  }
+
+  // What is out of reach says nothing.
+  [[nodiscard]] static Result<runtime::PinnedInputs::Judgement> judge_pin(kafka::LogReader& reader,
+                                                                          kafka::TopicPartition where,
+                                                                          runtime::PinnedInputs& pins,
+                                                                          const InputPosition& position,
+                                                                          const codec::KeyedHash& hash) {
+    const kafka::TopicPartitionOffset place{where, pins.read_from(position.role, position.next)};
+    const auto begins = reader.begins(std::span(&where, 1), runtime::kBrokerAnswerLimit);
+    if (!begins) return begins.error();
+    if (begins.value().front().offset > place.offset) return runtime::PinnedInputs::Judgement::kGoOn;
+    if (auto assigned = reader.assign(std::span(&place, 1)); !assigned) return assigned.error();
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(runtime::kBrokerAnswerLimit.value());
+    while (std::chrono::steady_clock::now() < until) {
+      auto polled = reader.poll(Milliseconds(100));
+      if (!polled) return polled.error();
+      if (const auto* record = std::get_if<kafka::Record>(&polled.value()))
+        return pins.judge(position.role, *record, hash);
+      if (const auto* end = std::get_if<kafka::EndOfLog>(&polled.value()))
+        return pins.judge_end(position.role, end->offset, position.next);
+      if (std::holds_alternative<kafka::PartitionFailure>(polled.value())) break;
+    }
+    return runtime::PinnedInputs::Judgement::kGoOn;
   }
 
   // A changelog that was deleted, or whose beginning was, although what is left can be read.

@@ -34,6 +34,14 @@ std::string last_release(const Json& document, const std::string& target) {
   return "";
 }
 
+// When a target that waits for long got the result of a request that was not the newest; empty: it got none.
+std::string interim_release(const Json& document, const std::string& target) {
+  for (const Json& meanwhile : member(document, "meanwhile"))
+    for (const Json& name : member(meanwhile, "targets"))
+      if (name == target) return text_in(meanwhile, "at");
+  return "";
+}
+
 // "deleted by 2 at ..."; empty: its last release was no delete, or there was none.
 std::string deleted_text(const Json& document, const std::string& target) {
   for (const Json& deletion : member(document, "deleted"))
@@ -55,8 +63,10 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
     text +=
         ", requested at offset " + number_text(request, "offset") + " of partition " + number_text(part, "partition");
   if (const std::string deleted = deleted_text(document, target); !deleted.empty()) return text + ", " + deleted;
-  const std::string last = last_release(document, target);
-  return text + (last.empty() ? ", has got nothing yet" : ", has " + last);
+  if (const std::string last = last_release(document, target); !last.empty()) return text + ", has " + last;
+  if (const std::string at = interim_release(document, target); !at.empty())
+    return text + ", got the result of an older request at " + at;
+  return text + ", no release for it is known";
 }
 
 // Something newer was known when it came. Not so in the other rows: what is superseded there was the newest, until a
@@ -119,6 +129,30 @@ std::string older_text(const Json& part, const Json& document, const std::vector
   return "behind its newest request came " + std::to_string(count) + (count == 1 ? " older one" : " older ones") +
          ", the last of them " + last +
          ": if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does\n";
+}
+
+std::string stopped_text(const Json& document, const std::vector<PastEvent>& events) {
+  std::set<std::string> waiting;
+  for (const Json& group : member(document, "groups"))
+    for (const Json& name : member(group, "pending"))
+      if (name.is_string()) waiting.insert(name.get<std::string>());
+  std::string text;
+  for (const std::string& target : waiting) {
+    std::int64_t count = 0;
+    std::string last;
+    for (const PastEvent& event : events) {
+      if (text_in(event.json, "outcome") != "dropped" || text_in(event.json, "target") != target ||
+          !text_in(event.json, "table_row").starts_with('S'))
+        continue;
+      count += event.count;
+      if (last.empty()) last = order_text(member(event.json, "order"));
+    }
+    if (count == 0) continue;
+    text += log::one_line(target + " waits, but results of other requests came for it and were dropped: " +
+                          std::to_string(count) + ", the last of them for " + last) +
+            "\n";
+  }
+  return text;
 }
 
 std::string letters_text(const Json& letters, std::int64_t others) {

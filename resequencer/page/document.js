@@ -46,7 +46,9 @@ function standing(row, now) {
     for (const target of list(group.pending)) {
       const has = lastRelease(target);
       const deletion = deletionOf(row, target);
-      const got = deletion ? deletedText(deletion) : has ? `has ${order(has.order)}` : "has got nothing yet";
+      const older = list(row.meanwhile).find((one) => list(one.targets).includes(target));
+      const got = deletion ? deletedText(deletion) : has ? `has ${order(has.order)}` :
+        older ? `got the result of an older request at ${older.at}` : "no release for it is known";
       tell(target, { state: "waits", kind: "busy", detail:
         `for the result of ${order(group.order)}${asDelete(row, group)}, for ` +
         `${age(now - timeOf(since(target)))} (since ${since(target)}); ${got}` });

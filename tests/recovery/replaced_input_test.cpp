@@ -24,9 +24,14 @@ class ReplacedInput : public Recovering {
 TEST_F(ReplacedInput, IsRefusedUntilSomebodySaysWhereToGoOnAndNothingIsSkipped) {
   init(1);
   live(kOldRequests);
+  EXPECT_EQ(shop.run({"check"}).code, EX_OK);
   make_anew("requests");
   documents_ = kOldRequests + 5;
   send_all("requests", {{"reseq-seq", "2"}}, "2");
+  const Ran check = shop.run({"check"});
+  EXPECT_EQ(check.code, EX_CONFIG);
+  EXPECT_THAT(check.text,
+              testing::ContainsRegex("error +inputs +topic .* partition 0: offset .* was decided last and "));
   start();
   expect_says(0, "parked reason=input_replaced");
   expect_says(0, "resequencer seek");
@@ -50,6 +55,7 @@ TEST_F(ReplacedInput, IsNoneWhenRetentionTookTheLastDecidedRecord) {
   init(1);
   live(kOldRequests);
   tools.delete_records({{shop.topic("requests"), 0}});
+  EXPECT_THAT(shop.run({"check"}).text, testing::Not(HasSubstr("was decided last")));
   start();
   expect_says(0, "input=unchecked");
   process_documents(2);

@@ -221,14 +221,41 @@ TEST(Why, TellsWhereEachTargetStands) {
   EXPECT_EQ(
       standing_text(part(2, 4), document),
       "search waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, has 5\n"
-      "new waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, has got "
-      "nothing yet\n"
+      "new waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, no release "
+      "for it is known\n"
       "gone gets nothing for 7: removed\n"
       "shop has 5, the newest for it\n");
   Json paused = part(2, 4);
   paused["paused"] = true;
   EXPECT_THAT(standing_text(paused, document),
               testing::StartsWith("partition 2 is paused: nothing is decided until `resume --partition 2`\nsearch "));
+}
+
+TEST(Why, TellsThatATargetThatWaitsGotAnOlderResultMeanwhile) {
+  const Json document = Json::parse(R"({"id":"a","state":"starving","groups":[
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"requested":true,"pending":["search"],"served":[],"removed":[]}],
+      "waiting":[{"targets":["search"],"since":"2026-01-02T03:04:05Z"}],
+      "meanwhile":[{"targets":["search"],"at":"2026-01-02T03:05:00Z"}]})");
+  EXPECT_EQ(standing_text(part(2, 4), document),
+            "search waits since 2026-01-02T03:04:05Z for the result of 7, got the result of an older request at "
+            "2026-01-02T03:05:00Z\n");
+}
+
+TEST(Why, TellsOfResultsThatWereStoppedOnlyForTargetsThatWait) {
+  const Json document = Json::parse(R"({"groups":[
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"pending":["search"],"served":["shop"],"removed":[]}]})");
+  PastEvent run = superseded("S4", "commands", 15, 6);
+  run.json["target"] = "search";
+  run.count = 3'000;
+  PastEvent one = superseded("S6", "commands", 9, 2);
+  one.json["target"] = "search";
+  PastEvent other = superseded("S4", "commands", 8, 5);
+  other.json["target"] = "shop";
+  PastEvent registration = superseded("U2", "commands", 7, 5);
+  registration.json["target"] = "search";
+  EXPECT_EQ(stopped_text(document, {other, registration}), "");
+  EXPECT_EQ(stopped_text(document, {other, run, one, registration}),
+            "search waits, but results of other requests came for it and were dropped: 3001, the last of them for 6\n");
 }
 
 TEST(Why, TellsWhatBecameOfEachInput) {
