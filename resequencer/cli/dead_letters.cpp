@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cli/progress.h"
 #include "cli/refusal.h"
+#include "cli/refused_again.h"
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/table.h"
@@ -162,8 +163,9 @@ bool needs_default_epoch(const DeadLetter& letter, const config::Settings& setti
 }
 
 // Why it cannot go back to where it came from. kTimeout: not now.
-std::optional<Error> obstacle(const DeadLetter& letter, const config::Settings& settings, const Now& now) {
+std::optional<Error> obstacle(const DeadLetter& letter, const runtime::Application& application, const Now& now) {
   namespace header = codec::header;
+  const config::Settings& settings = application.settings;
   const std::string topic = letter.text(header::kSourceTopic);
   if (topic != settings.topic_requests && topic != settings.topic_commands)
     return invalid("it came from " + log::one_line(topic) + ", which is none of " + settings.topic_requests + " and " +
@@ -171,6 +173,9 @@ std::optional<Error> obstacle(const DeadLetter& letter, const config::Settings& 
   if (!letter.source_partition()) return invalid("it does not say where it came from");
   if (const auto name = letter.left_out())
     return invalid(*name + ": a part of it was left out; write it again from where it is whole");
+  if (const auto reason = refused_again(letter, application))
+    return invalid("it would be a dead letter again (" + std::string(name_of(*reason)) +
+                   "); send it anew, repaired, or repair the configuration if that is at fault");
   if (now.epoch_raised && needs_default_epoch(letter, settings))
     return invalid(
         "a request without an epoch, and the default epoch was raised: it would count as newer than it is; send it "
@@ -191,10 +196,11 @@ std::optional<Error> obstacle(const DeadLetter& letter, const config::Settings& 
 }
 
 // What a request without an epoch had was the default of then, which nobody remembers. Asked only if one would go.
-Result<Now> now_for(const std::vector<DeadLetter>& letters, const config::Settings& settings, bool old) {
+Result<Now> now_for(const std::vector<DeadLetter>& letters, const runtime::Application& application, bool old) {
+  const config::Settings& settings = application.settings;
   Now now{.old = old};
   const auto needs = [&](const DeadLetter& each) {
-    return needs_default_epoch(each, settings) && !obstacle(each, settings, now);
+    return needs_default_epoch(each, settings) && !obstacle(each, application, now);
   };
   if (std::none_of(letters.begin(), letters.end(), needs)) return now;
   auto session = Session::open(settings, {});
@@ -266,11 +272,11 @@ struct Fit {
 };
 
 // One that was named and cannot go is an error; another one is told of.
-Result<Fit> fit_to_go(const std::vector<DeadLetter>& letters, const config::Settings& settings, bool were_named,
+Result<Fit> fit_to_go(const std::vector<DeadLetter>& letters, const runtime::Application& application, bool were_named,
                       const Now& now) {
   Fit fit;
   for (const DeadLetter& letter : letters) {
-    auto why = obstacle(letter, settings, now);
+    auto why = obstacle(letter, application, now);
     if (!why) {
       fit.letters.push_back(letter);
       continue;
@@ -446,9 +452,9 @@ Result<> redrive(const config::Settings& settings, const std::vector<LetterPlace
   const runtime::Application application(settings);
   const auto found = named(application, places, filter);
   if (!found) return found.error();
-  const auto now = now_for(found.value(), settings, options.old);
+  const auto now = now_for(found.value(), application, options.old);
   if (!now) return now.error();
-  const auto fit = fit_to_go(found.value(), settings, !places.empty(), now.value());
+  const auto fit = fit_to_go(found.value(), application, !places.empty(), now.value());
   if (!fit) return fit.error();
   if (!options.dry_run)
     if (auto sent = send_all(application, fit.value().letters); !sent) return sent;

@@ -54,6 +54,12 @@ class Operated : public testing::Test {
     EXPECT_EQ(letters.size(), 1U) << printed.text;
     return letters.empty() ? "0:0" : letters[0]["place"].get<std::string>();
   }
+  // The second one can be read, and is a dead letter: another edit under the same number.
+  static void number_twice(const std::string& id) {
+    office().request(id, 1);
+    office().send("requests", id, {{"reseq-seq", "1"}, {"reseq-op", "delete"}});
+    office().settle();
+  }
   // What the events topic tells of operations with this id.
   static std::vector<json> audit(const std::string& control_id) {
     std::vector<json> found;
@@ -168,12 +174,26 @@ TEST_F(Operated, SendsDeadLettersAgainWhichThenHaveToMatch) {
   EXPECT_EQ(office().run_alone({"dead-letter", "redrive"}).code, 78);
 }
 
+TEST_F(Operated, DoesNotSendAgainWhatCannotBeReadOrHasAnUnknownTarget) {
+  office().send("requests", "unreadable-seq", {{"reseq-seq", "one"}});
+  office().send("requests", "unreadable-target", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
+  office().settle();
+  Printed printed = office().run_alone({"dead-letter", "redrive", place_of("unreadable-seq")});
+  EXPECT_EQ(printed.code, 78);
+  EXPECT_THAT(printed.text, HasSubstr("it would be a dead letter again (malformed_sequence); send it anew, repaired"));
+  printed = office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "unreadable"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.text, HasSubstr("it would be a dead letter again (unknown_target)"));
+  office().settle();
+  EXPECT_EQ(records("dead-letter", "unreadable-seq").size(), 1U);
+  EXPECT_EQ(records("dead-letter", "unreadable-target").size(), 1U);
+}
+
 TEST_F(Operated, KeepsTheEpochOfARequestThatIsSentAgain) {
-  office().send("requests", "no target", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
+  number_twice("reused");
+  EXPECT_EQ(office().run_alone({"dead-letter", "redrive", place_of("reused")}).code, 0);
   office().settle();
-  EXPECT_EQ(office().run_alone({"dead-letter", "redrive", place_of("no target")}).code, 0);
-  office().settle();
-  const std::vector<Output> letters = records("dead-letter", "no target");
+  const std::vector<Output> letters = records("dead-letter", "reused");
   ASSERT_EQ(letters.size(), 2U);
   EXPECT_FALSE(letters[0].headers.contains("reseq-epoch"));
   EXPECT_EQ(letters[1].headers.at("reseq-epoch"), "0") << "a RESET may be on its way";
@@ -375,10 +395,9 @@ TEST_F(Operated, WritesNothingThatWouldBeRefused) {
 }
 
 TEST_F(Operated, SaysWhatCannotBeDoneWhileNobodyAnswers) {
-  office().send("requests", "quiet", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
-  office().settle();
+  number_twice("quiet");
   const std::string place = place_of("quiet");
-  office().result("quiet", 1, "search");
+  office().result("quiet", 9, "search");
   office().settle();
   for (int i = 1; i <= Office::kInstances; ++i) office().fleet().process(i).signal(SIGSTOP);
   Printed printed = office().run_alone({"dead-letter", "redrive", place});
@@ -389,7 +408,7 @@ TEST_F(Operated, SaysWhatCannotBeDoneWhileNobodyAnswers) {
   EXPECT_THAT(printed.text, HasSubstr("left out: " + place + ": a request without an epoch"));
   EXPECT_THAT(printed.text, HasSubstr("sent to " + office().application().topic("commands"))) << "the others go";
   EXPECT_THAT(printed.text, HasSubstr("1 of them, named above, cannot go before all partitions run"));
-  EXPECT_EQ(records("requests", "quiet").size(), 1U);
+  EXPECT_EQ(records("requests", "quiet").size(), 2U);
   printed = office().run_alone({"reset", "--epoch", "0", "--timeout-ms", "500"});
   EXPECT_EQ(printed.code, 69);
   EXPECT_THAT(printed.text, HasSubstr("not confirmed; partitions: all; it happens when"));
@@ -443,8 +462,7 @@ TEST_F(Operated, TakesAndGivesCloudEventsAndTellsOfTheirTraces) {
 
 // The last one: what comes behind it would need epochs.
 TEST_F(Operated, SendsNoRequestAgainThatWouldUndoNewerOnes) {
-  office().send("requests", "undone", {{"reseq-seq", "1"}, {"reseq-targets", "nowhere"}});
-  office().settle();
+  number_twice("undone");
   const std::string place = place_of("undone");
   Printed printed = office().run({"reset", "--epoch", "4"});
   EXPECT_EQ(printed.code, 0) << printed.text;

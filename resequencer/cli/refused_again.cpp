@@ -1,0 +1,44 @@
+#include "cli/refused_again.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codec/command_decoder.h"
+#include "model/command.h"
+
+namespace reseq::cli {
+
+std::optional<Reason> refused_again(const DeadLetter& letter, const runtime::Application& application) {
+  const config::Settings& settings = application.settings;
+  std::vector<std::string> names;
+  for (const config::Target& target : settings.targets) names.push_back(target.name);
+  const TargetTable targets(std::move(names));
+  Arena arena;
+  // It goes to the partition of its key.
+  const codec::DecodeContext context{&targets,
+                                     application.sequence_kind,
+                                     Partitioner::kUnchecked,
+                                     1,
+                                     settings.intake == "tap",
+                                     application.cloudevents,
+                                     application.headers_max,
+                                     application.explicit_deletes,
+                                     application.elsewhere ? &*application.elsewhere : nullptr,
+                                     &arena};
+  const std::vector<OwnedHeader> kept = letter.input_headers();
+  std::vector<Header> headers;
+  for (const auto& [name, value] : kept)
+    headers.push_back({name, value ? std::optional<std::string_view>(*value) : std::nullopt});
+  codec::InputRecord record;
+  record.role = letter.text(codec::header::kSourceTopic) == settings.topic_requests ? Role::kRequests : Role::kCommands;
+  record.timestamp = letter.at;
+  if (letter.key) record.key = *letter.key;
+  if (letter.payload) record.payload = *letter.payload;
+  record.headers = headers;
+  const Command command = codec::decode(record, context);
+  const auto* refused = std::get_if<Refused>(&command);
+  return refused == nullptr ? std::nullopt : std::optional(refused->reason);
+}
+
+}  // namespace reseq::cli
