@@ -74,15 +74,14 @@ function(reseq_program name)
   add_dependencies(programs ${name})
 endfunction()
 
-# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120] [TAKES 5] [PROCESSORS 2] [ALONE]
-# [OPTIMIZED] [LONG]): one GoogleTest program of the .cpp files in this folder, one ctest entry.
+# reseq_test(unit_engine DEPS engine [LINK ...] [LABELS unit] [TIMEOUT 120] [TAKES 5] [PROCESSORS 2] [OPTIMIZED]
+# [LONG]): one GoogleTest program of the .cpp files in this folder, one ctest entry.
 #   TAKES       seconds, about: what takes longest begins first
 #   PROCESSORS  how many of the tests that run at once it counts for
-#   ALONE       no other test runs meanwhile
 #   OPTIMIZED   an end-to-end test that has much to do itself
 #   LONG        cases whose suite begins with Long are an entry of their own, with label long
 function(reseq_test name)
-  cmake_parse_arguments(arg "ALONE;LONG;OPTIMIZED" "TIMEOUT;TAKES;PROCESSORS" "DEPS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "LONG;OPTIMIZED" "TIMEOUT;TAKES;PROCESSORS" "DEPS;LINK;LABELS" ${ARGN})
   foreach(default TIMEOUT=300 TAKES=1 PROCESSORS=1)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 option)
@@ -105,7 +104,7 @@ function(reseq_test name)
     set(short --gtest_filter=-Long*)
   endif()
   add_test(NAME ${name} COMMAND test_${name} ${short} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" RUN_SERIAL ${arg_ALONE}
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
     COST ${arg_TAKES} PROCESSORS ${arg_PROCESSORS})
   reseq_compile_fast(test_${name})
   if("e2e" IN_LIST arg_LABELS AND NOT arg_OPTIMIZED)

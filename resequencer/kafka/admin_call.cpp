@@ -10,6 +10,7 @@
 #include "kafka/error_questions.h"
 #include "kafka/errors.h"
 #include "kafka/foreign_port.h"
+#include "kafka/http_question.h"
 #include "kafka/tls_trouble.h"
 
 namespace reseq::kafka {
@@ -36,11 +37,14 @@ void cut_asides(std::string& told) {
   if (asides != std::string::npos && told.back() == ')') told.resize(asides);
 }
 
+// Whether a port that is silent may be asked what it is, which takes seconds.
+enum class Ask : bool { kNobody, kPort };
 // The trouble of a client, with the fix if it is one of TLS, or of a port.
-Error explained(const ClientContext& context) {
+Error explained(const ClientContext& context, Ask ask) {
   Error error = *context.trouble;
   cut_asides(error.message);
-  if (const auto foreign = foreign_port(error.message)) {
+  if (auto foreign = foreign_port(error.message)) {
+    if (!foreign->sure && ask == Ask::kPort && answers_http(address_in(error.message))) foreign = http_port();
     if (foreign->sure) error.what_to_do = ErrorClass::kInvalid;
     // What librdkafka takes for the reason is none.
     error.message = error.message.substr(0, error.message.find(": ")) + ": " + foreign->trouble;
@@ -112,7 +116,7 @@ Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, M
     }
     (void)rd_kafka_poll(&client, 0);  // calls the error callback
     if (!context.trouble || (is_foreign(context.trouble) && !context.all_down)) continue;
-    if (Error error = explained(context); error.what_to_do == ErrorClass::kInvalid) return error;
+    if (Error error = explained(context, Ask::kNobody); error.what_to_do == ErrorClass::kInvalid) return error;
   }
   return why_unreachable(client, context, error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id"));
 }
@@ -120,7 +124,7 @@ Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, M
 Error why_unreachable(rd_kafka_t& client, ClientContext& context, const Error& error) {
   if (!passes_by_itself(error)) return error;
   (void)rd_kafka_poll(&client, 0);
-  return context.trouble ? explained(context) : error;
+  return context.trouble ? explained(context, Ask::kPort) : error;
 }
 
 namespace {

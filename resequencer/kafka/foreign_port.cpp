@@ -42,4 +42,8 @@ std::optional<ForeignPort> foreign_port(std::string_view told) {
                                ", its answer begins with \"" + text + "\": correct the port in bootstrap.servers"};
 }
 
+ForeignPort http_port() {
+  return {true, "it is no Kafka but an HTTP server: correct the port in bootstrap.servers"};
+}
+
 }  // namespace reseq::kafka

@@ -15,5 +15,7 @@ struct ForeignPort {
 };
 // Nothing: it may well be a Kafka.
 [[nodiscard]] std::optional<ForeignPort> foreign_port(std::string_view told);
+// Of one that was silent and answers to HTTP.
+[[nodiscard]] ForeignPort http_port();
 
 }  // namespace reseq::kafka

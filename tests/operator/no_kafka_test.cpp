@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <sysexits.h>
 #include <thread>
@@ -23,10 +24,11 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-// Takes connections and answers whatever comes with the same bytes; with none it is silent.
+// Takes connections and answers whatever comes with the same bytes; with none it is silent, as it is to what does not
+// begin as it wants.
 class OtherService {
  public:
-  explicit OtherService(std::string answer) : answer_(std::move(answer)) {
+  explicit OtherService(std::string answer, std::string to = "") : answer_(std::move(answer)), to_(std::move(to)) {
     listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -66,14 +68,15 @@ class OtherService {
   // False: the other end has gone.
   bool answers(int connection) const {
     std::array<char, 4096> asked{};
-    if (::recv(connection, asked.data(), asked.size(), 0) > 0 &&
-        ::send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL) >= 0)
-      return true;
+    const ssize_t size = ::recv(connection, asked.data(), asked.size(), 0);
+    if (size > 0 && !std::string_view(asked.data(), static_cast<std::size_t>(size)).starts_with(to_)) return true;
+    if (size > 0 && ::send(connection, answer_.data(), answer_.size(), MSG_NOSIGNAL) >= 0) return true;
     ::close(connection);
     return false;
   }
 
   std::string answer_;
+  std::string to_;
   int listener_ = -1;
   int port_ = 0;
   std::vector<pollfd> open_;
@@ -93,6 +96,16 @@ TEST(NoKafka, IsNamedWhenAnHttpServerAnswers) {
     EXPECT_THAT(ran.last_line, AllOf(HasSubstr(web.address()), HasSubstr(fix))) << subcommand;
     EXPECT_THAT(ran.text, Not(HasSubstr("receive.message.max.bytes"))) << subcommand;
   }
+}
+
+// It waits for the end of a line, which no request of Kafka has.
+TEST(NoKafka, IsNamedWhenAnHttpServerIsSilentToRequestsOfKafka) {
+  const OtherService web("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", "GET ");
+  Operator shop{web.address()};
+  const Ran ran = shop.run({"check"});
+  EXPECT_EQ(ran.code, EX_CONFIG);
+  EXPECT_THAT(ran.last_line, AllOf(StartsWith("error"), HasSubstr(web.address()),
+                                   HasSubstr("it is no Kafka but an HTTP server: correct the port")));
 }
 
 // The wrong one of two keeps nobody from the right one.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kafka/http_question.h"
+
 namespace reseq::kafka {
 namespace {
 
@@ -25,6 +27,15 @@ TEST(ForeignPort, MayBeABrokerThatHangsWhenItIsSilent) {
   EXPECT_EQ(trouble_of("ApiVersionRequest failed: Local: Timed out: probably due to broker version < 0.10"),
             "perhaps: it takes connections and does not answer as Kafka does: a broker that hangs, or the port of "
             "another service");
+}
+
+TEST(ForeignPort, IsAskedWhereTheClientSaysThatTheBrokerIs) {
+  EXPECT_EQ(address_in("127.0.0.1:9464/bootstrap: ApiVersionRequest failed: Local: Timed out"), "127.0.0.1:9464");
+  EXPECT_EQ(address_in("sasl_plaintext://[::1]:9092/1: ApiVersionRequest failed"), "[::1]:9092");
+  EXPECT_EQ(address_in("ApiVersionRequest failed: see http://example.org/x"), "");
+  EXPECT_EQ(address_in(""), "");
+  EXPECT_FALSE(answers_http(""));
+  EXPECT_FALSE(answers_http("127.0.0.1:none"));
 }
 
 TEST(ForeignPort, IsNoneWhereAKafkaMayAnswer) {
