@@ -117,6 +117,13 @@ void add_outcomes(Exposition& out, const Workers& workers) {
       // What never happened is told for the reasons that stand alone, so that a rate has a beginning.
       if (count != 0 || r == 0) out.add({{"outcome", kOutcomeNames[o]}, {"reason", kReasonNames[r]}}, number(count));
     }
+  std::uint64_t bad = 0;
+  for (std::size_t r = 0; r < kReasonNames.size(); ++r)
+    for (const Outcome outcome : {Outcome::kDeadLettered, Outcome::kRedirected})
+      bad += sum.of(outcome, static_cast<Reason>(r));
+  // It is there before the first one: the growth of a series that begins with a burst is not seen.
+  out.counter("reseq_bad_records_total", "Inputs that could not be used, whatever the reason.");
+  out.add({}, number(bad));
 }
 
 void add_work(Exposition& out, const Workers& workers) {

@@ -134,7 +134,7 @@ TEST(Dashboard, HasAnAnswerForEachOfItsQueries) {
       EXPECT_NE(rule["state"], "firing") << rule;
       ++alerts;
     }
-  EXPECT_EQ(alerts, 14);
+  EXPECT_EQ(alerts, 17);
 }
 
 }  // namespace

@@ -154,6 +154,16 @@ TEST_F(Told, HasARowInItsPageForEachMetricAndNoOther) {
   EXPECT_EQ(names_in(text(), std::regex("# TYPE (reseq_[a-z_]+) ")), names_in(page, std::regex("`(reseq_[a-z_]+)`")));
 }
 
+// The growth of a series that begins with a burst is not seen.
+TEST_F(Told, CountsWhatCannotBeUsedFromZeroOn) {
+  steps(100);
+  EXPECT_THAT(text(), HasSubstr("reseq_bad_records_total 0\n"));
+  broker.append({*broker.topic("app.requests"), Partition(0)}, {"a", "{}", {}, broker.now()});
+  result("b", 7);  // nobody has asked for it
+  steps(300);
+  EXPECT_THAT(text(), HasSubstr("reseq_bad_records_total 2\n"));
+}
+
 TEST_F(Told, HoldsNothingOfARecordInItsLabels) {
   request("secret-id", 1);
   steps(200);
