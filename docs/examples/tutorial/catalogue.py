@@ -17,6 +17,7 @@ def wrong_orders():
     return [order for order, version in newest.items() if catalogue.get(order, {}).get("version") != version]
 
 
+print("waiting for results ...", flush=True)
 consumer.subscribe(["orders.enriched"])
 while wrong_orders():
     record = consumer.poll(20)
