@@ -7,10 +7,10 @@
 #include <sysexits.h>
 #include <utility>
 
+#include "base/secrets.h"
 #include "base/usage.h"
 #include "consumers/postgres/postgres_store.h"
 #include "consumers/remote/program.h"
-#include "consumers/remote/properties.h"
 
 namespace {
 
@@ -63,7 +63,7 @@ Result<> read(Options& options, const remote::Arguments& arguments) {
   postgres::StoreSettings& settings = options.settings;
   if (Result<> good = postgres::check_server(settings.server.server); !good) return good;
   if (!options.password_file.empty()) {
-    auto password = remote::read_secret_file(options.password_file);
+    auto password = read_secret_file(options.password_file);
     if (!password) return password.error();
     settings.server.password = std::move(password).value();
   }

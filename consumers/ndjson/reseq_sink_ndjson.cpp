@@ -13,6 +13,7 @@
 #include "base/usage.h"
 #include "consumers/ndjson/printer.h"
 #include "kafka/admin.h"
+#include "kafka/connection_arguments.h"
 #include "kafka/group_consumer.h"
 
 namespace {
@@ -32,16 +33,15 @@ void request_stop(int number) {
 }
 
 struct Arguments {
-  std::string bootstrap_servers;
+  kafka::ConnectionArguments connection;
   std::string topic;
   std::string group;
   bool until_end = false;
   std::string payload = "auto";
-  std::vector<std::string> properties;
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+  app.add_option("--bootstrap-servers", arguments.connection.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS")
       ->required();
   app.add_option("--topic", arguments.topic, "<application.id>.output.<target>")->required();
@@ -54,17 +54,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "JSON; base64: always payload_base64")
       ->check(CLI::IsMember({"auto", "text", "base64"}))
       ->capture_default_str();
-  app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated");
-}
-
-kafka::Connection connection_of(const Arguments& arguments) {
-  kafka::Connection connection{.bootstrap_servers = arguments.bootstrap_servers, .client_id = "reseq-sink-ndjson"};
-  for (const std::string& property : arguments.properties) {
-    const std::size_t equals = property.find('=');
-    connection.librdkafka.emplace_back(property.substr(0, equals),
-                                       equals == std::string::npos ? "" : property.substr(equals + 1));
-  }
-  return connection;
+  kafka::declare_properties(app, arguments.connection);
 }
 
 // What a rebalance may want to know; outlives the consumer.
@@ -86,8 +76,8 @@ void on_rebalance(Membership& membership, const kafka::Rebalance& change) {
   membership.printer->forget_positions();
 }
 
-Result<std::unique_ptr<kafka::GroupConsumer>> open_reader(const Arguments& arguments, Membership& membership) {
-  const kafka::Connection connection = connection_of(arguments);
+Result<std::unique_ptr<kafka::GroupConsumer>> open_reader(const kafka::Connection& connection,
+                                                          const Arguments& arguments, Membership& membership) {
   if (!arguments.group.empty()) {
     kafka::GroupConsumerSettings group;
     group.group_id = arguments.group;
@@ -137,13 +127,15 @@ Result<> print_all(const Arguments& arguments, kafka::GroupConsumer& reader, sin
 
 Result<> run(const Arguments& arguments) {
   std::vector<kafka::PlainOffset> ends;
-  auto admin = kafka::Admin::open(connection_of(arguments));
+  const auto connection = kafka::connection_of(arguments.connection, "reseq-sink-ndjson");
+  if (!connection) return connection.error();
+  auto admin = kafka::Admin::open(connection.value());
   if (!admin) return admin.error();
   auto asked = admin.value()->stable_ends(arguments.topic, kAskLimit);
   if (!asked) return asked.error();
   sink_ndjson::Printer printer(STDOUT_FILENO, lines::payload_form_of(arguments.payload));
   Membership membership{.printer = &printer};
-  auto reader = open_reader(arguments, membership);
+  auto reader = open_reader(connection.value(), arguments, membership);
   if (!reader) return reader.error();
   membership.consumer = reader.value().get();
   Result<> printed = print_all(arguments, *reader.value(), printer, membership, asked.value());

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/log.h"
-#include "consumers/remote/properties.h"
+#include "base/secrets.h"
 
 namespace reseq::opensearch {
 namespace {
@@ -26,7 +26,7 @@ Result<std::string> read_file(const std::string& option, const std::string& path
 Result<std::string> read_secret(const char* variable, const std::string& option, const std::string& path) {
   std::string secret;
   if (!path.empty()) {
-    Result<std::string> text = remote::read_secret_file(path);
+    Result<std::string> text = read_secret_file(path);
     if (!text) return invalid(option + ": " + text.error().message);
     secret = std::move(text).value();
     if (secret.ends_with('\r')) secret.pop_back();

@@ -14,7 +14,6 @@
 #include "consumers/remote/catching_up.h"
 #include "consumers/remote/check.h"
 #include "consumers/remote/dead_letters.h"
-#include "consumers/remote/properties.h"
 #include "consumers/remote/remote_sink.h"
 #include "consumers/remote/start.h"
 #include "consumers/remote/telling.h"
@@ -37,20 +36,6 @@ void request_stop(int) {
 }
 bool stop() {
   return stop_requested != 0;
-}
-
-Result<kafka::Connection> connection_of(const std::string& program, const Arguments& arguments) {
-  kafka::Connection connection{.bootstrap_servers = arguments.bootstrap_servers, .client_id = program};
-  if (!arguments.property_file.empty()) {
-    auto properties = read_property_file(arguments.property_file);
-    if (!properties) return properties.error();
-    connection.librdkafka = std::move(properties).value();
-  }
-  auto properties = parse_properties(arguments.properties);
-  if (!properties) return properties.error();
-  for (auto& property : properties.value()) connection.librdkafka.push_back(std::move(property));
-  for (auto& property : environment_properties()) connection.librdkafka.push_back(std::move(property));
-  return connection;
 }
 
 // The largest record of the topic of dead letters, which has to exist.
@@ -174,7 +159,7 @@ int fail(const std::string& program, const Error& error) {
 }  // namespace
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+  app.add_option("--bootstrap-servers", arguments.connection.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS")
       ->required();
   app.add_option("--topic", arguments.topic, "<application.id>.output.<target>; with --versions off: .commands")
@@ -211,9 +196,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--http-listen", arguments.http_listen, "host:port of /metrics, /livez and /readyz; default: none");
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records, written, rejected, positions");
-  app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated; no secrets");
-  app.add_option("--property-file", arguments.property_file, "file of such lines, secrets too")
-      ->envname("RESEQ_PROPERTY_FILE");
+  kafka::declare_properties(app, arguments.connection);
   app.add_flag("--skip-lost", arguments.skip_lost, "go on where the topic begins when it lost what was not read");
   app.add_option("--log-level", arguments.log_level)
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
@@ -233,7 +216,7 @@ int run(const std::string& program, Arguments arguments, const MakeOpen& make_op
     arguments.dead_letter_topic.clear();
   else if (arguments.dead_letter_topic.empty())
     arguments.dead_letter_topic = arguments.topic + ".dead-letter";
-  const auto connection = connection_of(program, arguments);
+  const auto connection = kafka::connection_of(arguments.connection, program);
   if (!connection) return fail(program, connection.error());
   const auto open = make_open(connection.value());
   if (!open) return fail(program, open.error());

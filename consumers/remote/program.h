@@ -11,12 +11,13 @@
 
 #include "base/result.h"
 #include "consumers/remote/remote_store.h"
+#include "kafka/connection_arguments.h"
 #include "kafka/settings.h"
 
 namespace reseq::remote {
 
 struct Arguments {
-  std::string bootstrap_servers;
+  kafka::ConnectionArguments connection;
   std::string topic;
   std::string group;
   std::string instance_id;
@@ -35,8 +36,6 @@ struct Arguments {
   std::string progress_file;
   std::string log_level = "info";
   std::string log_format = "text";
-  std::vector<std::string> properties;
-  std::string property_file;
   bool skip_lost = false;
   bool only_check = false;
 };

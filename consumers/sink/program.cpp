@@ -25,16 +25,6 @@ void request_stop(int) {
   stop_requested = 1;
 }
 
-kafka::Connection connection_of(const std::string& program, const Arguments& arguments) {
-  kafka::Connection connection{.bootstrap_servers = arguments.bootstrap_servers, .client_id = program};
-  for (const std::string& property : arguments.properties) {
-    const std::size_t equals = property.find('=');
-    connection.librdkafka.emplace_back(property.substr(0, equals),
-                                       equals == std::string::npos ? "" : property.substr(equals + 1));
-  }
-  return connection;
-}
-
 nlohmann::ordered_json progress_of(const Sink& sink) {
   const SinkCounts& counts = sink.counts();
   nlohmann::ordered_json positions = nlohmann::json::object();
@@ -71,16 +61,17 @@ Result<> follow(Sink& sink, progress::ProgressFile& progress) {
 
 Result<> move(const std::string& program, const Arguments& arguments, const OpenStore& open) {
   const Check check = arguments.check == "off" ? Check::kOff : Check::kVersions;
-  const kafka::Connection connection = connection_of(program, arguments);
+  const auto connection = kafka::connection_of(arguments.connection, program);
+  if (!connection) return connection.error();
   auto progress = progress::ProgressFile::open(arguments.progress_file);
   if (!progress) return progress.error();
-  auto admin = kafka::Admin::open(connection);
+  auto admin = kafka::Admin::open(connection.value());
   if (!admin) return admin.error();
   auto begins = ask_begins(*admin.value(), arguments.topic);
   if (!begins) return begins.error();
   auto store = open({.topic = arguments.topic, .check = check});
   if (!store) return store.error();
-  auto reader = kafka::GroupConsumer::open(connection);
+  auto reader = kafka::GroupConsumer::open(connection.value());
   if (!reader) return reader.error();
   Sink sink(*reader.value(), *store.value(), {.check = check, .target = arguments.target});
   if (Result<> started = sink.start(arguments.topic, begins.value()); !started) return started;
@@ -91,7 +82,7 @@ Result<> move(const std::string& program, const Arguments& arguments, const Open
 }  // namespace
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+  app.add_option("--bootstrap-servers", arguments.connection.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS")
       ->required();
   app.add_option("--topic", arguments.topic, "<application.id>.output.<target>; with --check off: .commands")
@@ -101,7 +92,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--target", arguments.target, "with --check off: read the results of this target only");
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records, written, rejected, positions");
-  app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated");
+  kafka::declare_properties(app, arguments.connection);
 }
 
 int run(const std::string& program, const Arguments& arguments, const OpenStore& open) {

@@ -10,16 +10,16 @@
 
 #include "base/result.h"
 #include "consumers/sink/store.h"
+#include "kafka/connection_arguments.h"
 
 namespace reseq::sink {
 
 struct Arguments {
-  std::string bootstrap_servers;
+  kafka::ConnectionArguments connection;
   std::string topic;
   std::string check = "on";
   std::string target;
   std::string progress_file;
-  std::vector<std::string> properties;
 };
 
 void declare(CLI::App& app, Arguments& arguments);

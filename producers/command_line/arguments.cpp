@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
 #include <string_view>
 #include <sysexits.h>
 
 #include "codec/sequence_text.h"
+#include "kafka/connection_arguments.h"
 
 namespace reseq::command_line {
 namespace {
@@ -16,8 +16,7 @@ namespace {
 struct Texts {
   std::string sequence_kind = "u64";
   std::string payload_bytes = "100-300";
-  std::vector<std::string> properties;
-  std::string property_file;
+  kafka::ConnectionArguments connection;
   std::string on_error = "stop";
   std::string progress_file;
   std::string state_file;
@@ -33,8 +32,7 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_option("--partitioner", arguments.partitioner, "murmur2 or crc32, as the application is configured")
       ->check(CLI::IsMember({"murmur2", "crc32"}))
       ->capture_default_str();
-  app.add_option("--property", texts.properties, "key=value for librdkafka, may be repeated");
-  app.add_option("--property-file", texts.property_file, "file of key=value lines for librdkafka (for secrets)");
+  kafka::declare_properties(app, texts.connection);
   app.add_option("--rate", arguments.records_per_second, "records per second, 0 = as fast as possible")
       ->capture_default_str();
   app.add_option("--follow-group", arguments.follow_group,
@@ -99,20 +97,10 @@ CLI::App* add_load(CLI::App& app, load::LoadOptions& load, Texts& texts) {
   return command;
 }
 
-void add_property(std::map<std::string, std::string>& properties, std::string_view line) {
-  const std::size_t equals = line.find('=');
-  if (equals == 0 || equals == std::string_view::npos) throw CLI::ValidationError("--property", "not key=value");
-  properties[std::string(line.substr(0, equals))] = line.substr(equals + 1);
-}
-
 void read_properties(Arguments& arguments, const Texts& texts) {
-  if (!texts.property_file.empty()) {
-    std::ifstream file(texts.property_file);
-    if (!file) throw CLI::ValidationError("--property-file", "cannot read " + texts.property_file);
-    for (std::string line; std::getline(file, line);)
-      if (!line.empty() && line[0] != '#') add_property(arguments.properties, line);
-  }
-  for (const std::string& property : texts.properties) add_property(arguments.properties, property);
+  auto properties = kafka::read_properties(texts.connection);
+  if (!properties) throw CLI::ValidationError(properties.error().message);
+  for (auto& [name, value] : properties.value()) arguments.properties[name] = value;
   // A file of properties that other clients read names the brokers too.
   auto brokers = arguments.properties.extract("bootstrap.servers");
   if (!brokers.empty() && arguments.bootstrap_servers.empty()) arguments.bootstrap_servers = brokers.mapped();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/secrets.h"
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/init.h"
@@ -178,7 +179,7 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   auto settings = config::load(options.config_file);
   if (!settings) return finish(settings.error());
   for (const auto& [name, value] : settings.value().kafka)
-    if (config::is_secret(name)) log::hide_secret(value);
+    if (is_secret(name)) log::hide_secret(value);
   if (all.print->parsed()) {
     std::fputs(config::print(settings.value()).c_str(), stdout);
     return EX_OK;

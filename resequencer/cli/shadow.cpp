@@ -8,6 +8,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "base/secrets.h"
 #include "cli/option_values.h"
 #include "config/print.h"
 #include "config/rules.h"
@@ -136,7 +137,7 @@ std::optional<Result<>> Shadow::run() {
                           "its document? As header:version"});
   if (auto good = config::check(settings.value()); !good) return Result<>(good.error());
   for (const auto& [name, value] : settings.value().kafka)
-    if (config::is_secret(name)) log::hide_secret(value);
+    if (is_secret(name)) log::hide_secret(value);
   log::open(settings.value().log_level, log::format_of(settings.value().log_format));
   return observe_and_print(std::move(settings).value(), options_->anew, options_->view);
 }

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <toml++/toml.h>
 
+#include "base/secrets.h"
+
 namespace reseq::config {
 
 namespace {
@@ -57,13 +59,6 @@ std::string table_of(const std::vector<Key<Owner>>& all) {
 }
 
 }  // namespace
-
-bool is_secret(std::string_view kafka_property) {
-  constexpr std::array<std::string_view, 6> kParts = {"password", "passphrase",  "secret",
-                                                      "key.pem",  "private.key", "oauthbearer.config"};
-  return std::any_of(kParts.begin(), kParts.end(),
-                     [&](std::string_view part) { return kafka_property.find(part) != std::string_view::npos; });
-}
 
 bool is_harmless(std::string_view kafka_property) {
   constexpr std::array<std::string_view, 20> kNames = {"security.protocol",

@@ -16,8 +16,6 @@ namespace reseq::config {
 // The tables of docs/configuration.md, as Markdown.
 [[nodiscard]] std::string reference();
 
-// True: this property of librdkafka holds a password or a key, to be hidden wherever it could appear.
-[[nodiscard]] bool is_secret(std::string_view kafka_property);
 // True: its value may be printed.
 [[nodiscard]] bool is_harmless(std::string_view kafka_property);
 

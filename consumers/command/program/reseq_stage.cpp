@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <string>
 #include <sysexits.h>
-#include <vector>
 
 #include "base/log.h"
 #include "base/usage.h"
 #include "consumers/command/command_stage.h"
 #include "consumers/stage/kafka_stage.h"
+#include "kafka/connection_arguments.h"
 
 namespace {
 
@@ -26,7 +26,7 @@ void on_signal(int number) {
 }
 
 struct Arguments {
-  std::string bootstrap_servers;
+  kafka::ConnectionArguments connection;
   std::string application_id;
   std::string group;
   std::string work_topic;
@@ -37,12 +37,11 @@ struct Arguments {
   std::size_t in_flight_max = 1'000;
   std::string on_error = "stop";
   std::string payload = "auto";
-  std::vector<std::string> properties;
   command::CommandOptions command;
 };
 
 void declare_kafka(CLI::App& app, Arguments& arguments) {
-  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+  app.add_option("--bootstrap-servers", arguments.connection.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS")
       ->required();
   app.add_option("--application-id", arguments.application_id, "application.id of the resequencer")->required();
@@ -60,7 +59,7 @@ void declare_kafka(CLI::App& app, Arguments& arguments) {
   app.add_option("--in-flight", arguments.in_flight_max, "records that may wait for an answer")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated");
+  kafka::declare_properties(app, arguments.connection);
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -85,16 +84,6 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.footer("One line of JSON per record goes to the command, and its lines are the results: docs/shell-pipelines.md");
 }
 
-kafka::Connection connection_of(const Arguments& arguments) {
-  kafka::Connection connection{.bootstrap_servers = arguments.bootstrap_servers, .client_id = "reseq-stage"};
-  for (const std::string& property : arguments.properties) {
-    const std::size_t equals = property.find('=');
-    connection.librdkafka.emplace_back(property.substr(0, equals),
-                                       equals == std::string::npos ? "" : property.substr(equals + 1));
-  }
-  return connection;
-}
-
 std::string or_default(const std::string& given, const std::string& otherwise) {
   return given.empty() ? otherwise : given;
 }
@@ -110,8 +99,10 @@ int fail(int exit_code, const Error& error) {
 
 int run(const Arguments& arguments) {
   const std::string& application = arguments.application_id;
+  const auto connection = kafka::connection_of(arguments.connection, "reseq-stage");
+  if (!connection) return fail(EX_CONFIG, connection.error());
   auto stage = stage::open_kafka_stage(
-      {.connection = connection_of(arguments),
+      {.connection = connection.value(),
        .group = or_default(arguments.group, application + ".stage"),
        .work_topic = or_default(arguments.work_topic, application + ".work"),
        .commands_topic = or_default(arguments.commands_topic, application + ".commands"),

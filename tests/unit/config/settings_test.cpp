@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/secrets.h"
 #include "config/print.h"
 #include "tests/support/source_path.h"
 

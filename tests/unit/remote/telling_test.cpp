@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "consumers/remote/catching_up.h"
-#include "consumers/remote/properties.h"
 #include "consumers/remote/start.h"
 
 namespace reseq::remote {
@@ -72,23 +71,6 @@ TEST(StartOfReading, RefusesALogThatLostReleasesOrIsAnother) {
   const auto another = start_of(Partition(0), Offset(21), log, true);
   ASSERT_FALSE(another);
   EXPECT_THAT(another.error().message, HasSubstr("made anew"));
-}
-
-TEST(SinkProperties, RefuseSecretsOnTheCommandLine) {
-  EXPECT_TRUE(parse_properties({"fetch.wait.max.ms=10"}));
-  EXPECT_THAT(parse_properties({"sasl.password=x"}).error().message, HasSubstr("--property-file"));
-  EXPECT_THAT(parse_properties({"ssl.keystore.password=x"}).error().message, HasSubstr("--property-file"));
-  EXPECT_THAT(parse_properties({"nothing"}).error().message, HasSubstr("key=value"));
-}
-
-TEST(SinkProperties, ComeFromTheEnvironmentToo) {
-  ::setenv("RESEQ_KAFKA_SASL_PASSWORD", "from-the-environment", 1);
-  ::setenv("RESEQ_KAFKA_HEAP", "-Xmx1g", 1);
-  const kafka::Properties properties = environment_properties();
-  EXPECT_THAT(properties, testing::Contains(testing::Pair("sasl.password", "from-the-environment")));
-  EXPECT_THAT(properties, Not(testing::Contains(testing::Pair("heap", testing::_))));
-  ::unsetenv("RESEQ_KAFKA_SASL_PASSWORD");
-  ::unsetenv("RESEQ_KAFKA_HEAP");
 }
 
 }  // namespace
