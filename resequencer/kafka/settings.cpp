@@ -57,7 +57,7 @@ const std::vector<OwnedProperty>& owned_properties() {
       {"client.id", "it is made from application and instance"},
       {"group.id", "it is the application id"},
       {"group.instance.id", "it is made from the instance id"},
-      {"group.protocol", "static membership needs the classic protocol"},
+      {"group.protocol", "a restarted instance would wait for its old session with the other one"},
       {"transactional.id", "it is made from application and instance"},
       {"isolation.level", kGuarantee},
       {"enable.idempotence", kGuarantee},
