@@ -268,7 +268,7 @@ export class Overview {
     this.tile("live", "Live documents", count(total(parts, (part) => part.documents?.live)), note, false);
     this.tile("overdue", "Overdue", count(overdue), note, overdue > 0);
     this.tile("starving", "Starving", count(starving), note, starving > 0);
-    this.tile("oldest", "Oldest waits for", wait === 0 ? "none waits" : age(wait), note, false);
+    this.tile("oldest", "Oldest waits for", wait === 0 ? "none" : age(wait), note, false);
     const completed = total(parts, (part) => part.documents?.completed);
     this.tile("completed", "Completed", count(completed), note, false);
   }

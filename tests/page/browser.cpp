@@ -74,12 +74,13 @@ void Browser::prefer(const std::string& colour_scheme) {
        {{"features", json::array({{{"name", "prefers-color-scheme"}, {"value", colour_scheme}}})}});
 }
 
-void Browser::screenshot(const std::string& name) {
-  const json shot = call("Page.captureScreenshot", {{"format", "png"}, {"captureBeyondViewport", true}});
+void Browser::screenshot(const std::string& name, Shot shot) {
+  const json taken =
+      call("Page.captureScreenshot", {{"format", "png"}, {"captureBeyondViewport", shot == Shot::kPage}});
   const std::string folder = program("screenshots");
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/" + name + ".png", std::ios::binary)
-      << codec::parse_base64(shot.value("data", "")).value_or("");
+      << codec::parse_base64(taken.value("data", "")).value_or("");
 }
 
 std::vector<std::string> Browser::requested() {

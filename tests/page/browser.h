@@ -26,8 +26,9 @@ class Browser {
 
   void resize(int width, int height);
   void prefer(const std::string& colour_scheme);
-  // The whole page, into the folder of screenshots of this build.
-  void screenshot(const std::string& name);
+  // The whole page, or what the window shows of it, into the folder of screenshots of this build.
+  enum class Shot : bool { kWindow, kPage };
+  void screenshot(const std::string& name, Shot shot = Shot::kPage);
 
   // Addresses of all requests that the page has made.
   std::vector<std::string> requested();

@@ -33,6 +33,20 @@ TEST_F(Ticket, IsNotGreenWhileThereAreDeadLetters) {
   EXPECT_THAT(browser().text("#document"), HasSubstr(": missing sequence, from "));
 }
 
+// The picture of docs/page.md and README.md is made here: late-result.png in the folder of screenshots.
+TEST_F(Ticket, TellsWhatBecameOfALateResult) {
+  for (const std::uint64_t sequence : {1, 2}) office().request("coat-17", sequence);
+  office().settle();
+  for (const char* target : {"search", "catalogue"}) office().result("coat-17", 2, target);
+  office().settle();
+  office().result("coat-17", 1, "search");  // too late
+  office().settle();
+  const std::string shown = look_up("coat-17");
+  EXPECT_THAT(shown, testing::ContainsRegex("search.*has.*2, the newest for it"));
+  EXPECT_THAT(shown, HasSubstr("stale"));
+  browser().screenshot("late-result", Browser::Shot::kWindow);
+}
+
 // What is pasted into a ticket opens the same document, and what is below it stays in reach.
 TEST_F(Ticket, GivesADocumentAnAddressAndLittleRoom) {
   for (int i = 0; i < 30; ++i) {
