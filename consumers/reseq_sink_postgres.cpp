@@ -10,6 +10,7 @@
 #include "base/secrets.h"
 #include "base/usage.h"
 #include "consumers/postgres/postgres_store.h"
+#include "consumers/remote/forgetting.h"
 #include "consumers/remote/program.h"
 
 namespace {
@@ -83,6 +84,16 @@ Result<> read(Options& options, const remote::Arguments& arguments) {
   return Done{};
 }
 
+// Kafka is asked only where deletes are to be forgotten.
+Result<> check_forgetting(const kafka::Connection& connection, const postgres::StoreSettings& settings) {
+  constexpr std::int64_t kDayMs = 86'400'000;
+  if (settings.forget_deletes_days == 0) return Done{};
+  const auto retention = remote::ask_retention(connection, settings.topic, "--forget-deletes-after-days");
+  if (!retention) return retention.error();
+  return remote::judge_forgetting(Milliseconds(settings.forget_deletes_days * kDayMs), retention.value(),
+                                  "Let --forget-deletes-after-days be more, or 0");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -92,15 +103,16 @@ int main(int argc, char** argv) {
   remote::declare(app, arguments);
   declare_own(app, options);
   if (const auto code = parse(app, argc, argv)) return *code;
-  const auto make_open = [&](const kafka::Connection&) -> Result<remote::OpenRemoteStore> {
+  const auto make_open = [&](const kafka::Connection& connection) -> Result<remote::OpenRemoteStore> {
     if (Result<> good = read(options, arguments); !good) return good.error();
+    if (Result<> good = check_forgetting(connection, options.settings); !good) return good.error();
     return remote::OpenRemoteStore([settings = options.settings]() -> Result<std::unique_ptr<remote::RemoteStore>> {
       return std::unique_ptr<remote::RemoteStore>(std::make_unique<postgres::PostgresStore>(settings));
     });
   };
   if (options.print_schema) {
-    if (const auto made = make_open({}); !made) {
-      std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), made.error().message.c_str());
+    if (const auto good = read(options, arguments); !good) {
+      std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), good.error().message.c_str());
       return EX_CONFIG;
     }
     std::printf("%s", postgres::make_statements(options.settings.layout).c_str());

@@ -156,9 +156,4 @@ std::optional<Milliseconds> parse_duration(const std::string& text) {
   }
 }
 
-std::optional<Milliseconds> retention_of(const kafka::TopicFacts& topic) {
-  if (!topic.deletes || topic.retention_ms < 0) return std::nullopt;
-  return Milliseconds(topic.retention_ms);
-}
-
 }  // namespace reseq::opensearch

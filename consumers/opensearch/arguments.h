@@ -46,7 +46,4 @@ void declare(CLI::App& app, Arguments& arguments);
 // "90s", "15m", "12h", "30d"; nothing: it is none of these.
 [[nodiscard]] std::optional<Milliseconds> parse_duration(const std::string& text);
 
-// How long an older result may still be read from the topic; nothing: for ever.
-[[nodiscard]] std::optional<Milliseconds> retention_of(const kafka::TopicFacts& topic);
-
 }  // namespace reseq::opensearch

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "consumers/opensearch/sweep.h"
+#include "consumers/remote/forgetting.h"
 
 namespace reseq::opensearch {
 namespace {
@@ -65,19 +66,8 @@ std::string OpenSearchStore::place() const {
 
 Result<> OpenSearchStore::check_retention() const {
   if (!settings_.tombstone_retention) return Done{};
-  const std::string fix =
-      ": an older result that is still in the topic could bring a deleted document back. Let --tombstone-retention be "
-      "longer, or never";
-  if (!settings_.output_retention)
-    return Error{.what_to_do = ErrorClass::kInvalid,
-                 .message = "tombstones are to be removed, but the output topic keeps records for ever" + fix};
-  if (*settings_.tombstone_retention <= *settings_.output_retention)
-    return Error{.what_to_do = ErrorClass::kInvalid,
-                 .message = "tombstones are to be removed after " +
-                            std::to_string(settings_.tombstone_retention->value() / 1000) +
-                            " s, but the output topic keeps records for " +
-                            std::to_string(settings_.output_retention->value() / 1000) + " s" + fix};
-  return Done{};
+  return remote::judge_forgetting(*settings_.tombstone_retention, settings_.output_retention,
+                                  "Let --tombstone-retention be longer, or never");
 }
 
 void OpenSearchStore::interrupt() {

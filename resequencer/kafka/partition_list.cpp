@@ -138,8 +138,8 @@ Result<std::vector<TopicPartitionOffset>> ask_offsets(rd_kafka_t& consumer, cons
 
 namespace {
 
-// Comes back when nothing is read any more. A partition that is taken away again while librdkafka to 2.15 still stops it
-// ends the process ("rktp_started" in rdkafka_assignment.c, confluentinc/librdkafka#5573), and librdkafka takes
+// Comes back when nothing is read any more. A partition that is taken away again while librdkafka to 2.15 still stops
+// it ends the process ("rktp_started" in rdkafka_assignment.c, confluentinc/librdkafka#5573), and librdkafka takes
 // partitions away by itself, at any moment, after a fatal error. So none may come back before it has stopped. Nothing
 // reports that; but librdkafka's main thread serves one queue, in order, and puts what follows from an entry behind it:
 //   assign none · n × stop · the question · n × stopped · assign

@@ -306,6 +306,14 @@ TEST(PostgresSink, DoesNotMakeATableAnewBehindThePositionsOfItsGroup) {
   EXPECT_EQ(Scene::end(*anew), 0) << anew->tail();
 }
 
+TEST(PostgresSink, ForgetsNoDeleteWhileAnOlderResultCanCome) {
+  Scene scene("forgetting");  // whose topic keeps all records
+  const auto refused = run(scene, {"--forget-deletes-after-days", "30", "--check"});
+  EXPECT_EQ(refused.first, kConfig);
+  EXPECT_THAT(refused.second, HasSubstr("but the output topic keeps records for ever: "));
+  EXPECT_THAT(refused.second, HasSubstr("Let --forget-deletes-after-days be more, or 0"));
+}
+
 TEST(PostgresSink, TakesPasswordsFromFilesAndNotFromItsCommandLine) {
   Scene scene("secrets");
   const auto on_line = run(scene, {"--server", "postgresql://owner:secret-word@127.0.0.1/shop"});

@@ -119,18 +119,5 @@ TEST_F(OpenSearchArguments, TakeDurations) {
   refused({"--tombstone-retention", "soon"}, "--tombstone-retention is never, or");
 }
 
-TEST_F(OpenSearchArguments, HoldTheRetentionOfTheTopicAgainstIt) {
-  kafka::TopicFacts topic;
-  topic.retention_ms = 5;
-  EXPECT_EQ(retention_of(topic), Milliseconds(5));
-  topic.compacts = true;
-  EXPECT_EQ(retention_of(topic), Milliseconds(5));
-  topic.deletes = false;
-  EXPECT_FALSE(retention_of(topic)) << "compacted only: the last record of a document stays";
-  topic.deletes = true;
-  topic.retention_ms = -1;
-  EXPECT_FALSE(retention_of(topic));
-}
-
 }  // namespace
 }  // namespace reseq::opensearch
