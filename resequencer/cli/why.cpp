@@ -148,9 +148,10 @@ std::string stopped_text(const Json& document, const std::vector<PastEvent>& eve
       if (last.empty()) last = order_text(member(event.json, "order"));
     }
     if (count == 0) continue;
-    text += log::one_line(target + " waits, but results of other requests came for it and were dropped: " +
-                          std::to_string(count) + ", the last of them for " + last) +
-            "\n";
+    std::string line = target;
+    line += " waits, but results of other requests came for it and were dropped: ";
+    line += std::to_string(count) + ", the last of them for " + last;
+    text += log::one_line(line) + "\n";
   }
   return text;
 }

@@ -35,7 +35,7 @@ TEST_F(Ticket, IsNotGreenWhileThereAreDeadLetters) {
 
 // The picture of docs/page.md and README.md is made here: late-result.png in the folder of screenshots.
 TEST_F(Ticket, TellsWhatBecameOfALateResult) {
-  for (const std::uint64_t sequence : {1, 2}) office().request("coat-17", sequence);
+  for (const std::uint64_t sequence : {1U, 2U}) office().request("coat-17", sequence);
   office().settle();
   for (const char* target : {"search", "catalogue"}) office().result("coat-17", 2, target);
   office().settle();
