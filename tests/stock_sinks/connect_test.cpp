@@ -1,0 +1,130 @@
+// A sink that others have made, with the recipe of docs/stock-sinks.md word by word, behind a real resequencer: the
+// table has to be the commit, blob by blob.
+#include <algorithm>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "demo/compare/comparison.h"
+#include "demo/compare/git_tree.h"
+#include "demo/compare/sink_view.h"
+#include "kafka/admin.h"
+#include "tests/clients/fences.h"
+#include "tests/e2e/patience.h"
+#include "tests/postgres/server.h"
+#include "tests/stock_sinks/connect_worker.h"
+#include "tests/support/broker.h"
+#include "tests/support/change_streams.h"
+#include "tests/support/good.h"
+#include "tests/support/process.h"
+
+namespace reseq::test {
+namespace {
+
+constexpr Milliseconds kLimit{30'000};
+constexpr int kRunLimitMs = 300'000;
+constexpr std::int64_t kPartitions = 4;
+
+// The fence of this language that follows the heading of the recipe.
+std::string recipe(const std::string& label) {
+  const std::string page = source_file("docs/stock-sinks.md");
+  const std::size_t heading = page.find("## Kafka Connect: Debezium's JDBC sink (tested)");
+  if (heading == std::string::npos) throw std::runtime_error("the page has no tested recipe");
+  const std::vector<Fence> fences = fences_of(std::string_view(page).substr(heading));
+  const auto found =
+      std::find_if(fences.begin(), fences.end(), [&](const Fence& fence) { return fence.label == label; });
+  if (found == fences.end()) throw std::runtime_error("the recipe has no " + label);
+  return found->text;
+}
+
+// Outputs of a pipeline that scrambles the changes of a repository, left behind in Kafka.
+class Outputs {
+ public:
+  explicit Outputs(const std::filesystem::path& bundle) {
+    Process clone({"git", "clone", "-q", "--bare", bundle, repository()}, folder_.path() + "/git.log");
+    if (clone.wait(kRunLimitMs) != 0) throw std::runtime_error("git clone: " + clone.tail());
+    Process demo({program("reseq-demo"), "--repo", repository(), "--bootstrap-servers",
+                  Broker::shared().bootstrap_servers(), "--application-id", application_, "--work-folder",
+                  folder_.path(), "--require-scramble"},
+                 folder_.path() + "/demo.log");
+    if (demo.wait(kRunLimitMs) != 0) throw std::runtime_error("the demo: " + demo.tail());
+  }
+
+  [[nodiscard]] std::string topic() const { return application_ + ".output.search"; }
+
+  // How the rows of a table differ from the commit.
+  [[nodiscard]] demo::Comparison compared(const std::string& server) const {
+    const demo::GitTree tree = good(demo::read_tree(repository(), "HEAD"));
+    const auto view = good(demo::view_table(server, "documents"));
+    return good(demo::compare(*view, repository(), tree, folder_.path()));
+  }
+
+ private:
+  [[nodiscard]] std::string repository() const { return folder_.path() + "/repository.git"; }
+
+  TempDir folder_;
+  std::string application_ = unique_name("stock");
+};
+
+class StockSink : public ::testing::Test {
+ protected:
+  // The recipe, told where everything is. `name` is that of its group, too.
+  [[nodiscard]] std::string connector(const std::string& name, const std::string& topic) const {
+    std::string lines = recipe("properties");
+    lines = replaced(lines, "name=search", "name=" + name);
+    lines = replaced(lines, "shop.output.search", topic);
+    lines = replaced(lines, "jdbc:postgresql://127.0.0.1:5432/shop",
+                     "jdbc:postgresql://" + url_.substr(url_.find('@') + 1));
+    lines = replaced(lines, "connection.username=writer", "connection.username=owner");
+    return lines + "consumer.override.max.poll.records=20\nconsumer.override.session.timeout.ms=6000\n";
+  }
+
+  // Every record that the group reads was written; markers of transactions are no records, and it may stand before one.
+  bool is_caught_up(const std::string& name, const std::string& topic) {
+    const auto lag = admin_->lag("connect-" + name, topic, kLimit);
+    return lag.ok() && lag.value() <= kPartitions;
+  }
+
+  [[nodiscard]] std::int64_t rows() const { return std::stoll(session_->cell("SELECT count(*)::text FROM documents")); }
+  // Every row with the transaction that wrote it.
+  [[nodiscard]] std::vector<std::string> writes() const {
+    return session_->list("SELECT concat_ws(' ', id, version, xmin) FROM documents ORDER BY id");
+  }
+
+  std::string url_ = PostgresServer::shared().make_database(unique_name("stock"));
+  std::unique_ptr<Session> session_ = std::make_unique<Session>(url_);
+  std::unique_ptr<kafka::Admin> admin_ =
+      good(kafka::Admin::open({.bootstrap_servers = Broker::shared().bootstrap_servers()}));
+};
+
+TEST_F(StockSink, OfKafkaConnectHoldsTheCommitAfterAKillAndAReplay) {
+  RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
+  ::setenv("SHOP_PASSWORD", "unused", 1);
+  const std::string& servers = Broker::shared().bootstrap_servers();
+  const Outputs outputs(bundle);
+  session_->script(recipe("sql"));
+
+  ConnectWorker worker(servers, connector("search", outputs.topic()));
+  worker.start();
+  ASSERT_TRUE(wait_until(kPatience, [&] { return !worker.running() || rows() >= 100; }));
+  ASSERT_TRUE(worker.running()) << worker.log();
+  worker.kill();
+  EXPECT_LT(rows(), 733) << "it was done before it was killed: nothing is shown";
+  worker.start();
+  ASSERT_TRUE(wait_until(kPatience, [&] { return is_caught_up("search", outputs.topic()); })) << worker.log();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return outputs.compared(url_).right(); }))
+      << ::testing::PrintToString(outputs.compared(url_).examples) << worker.log();
+  worker.stop();
+
+  const std::vector<std::string> before = writes();
+  ConnectWorker replay(servers, connector("replay", outputs.topic()));
+  replay.start();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return is_caught_up("replay", outputs.topic()); })) << replay.log();
+  replay.stop();
+  EXPECT_EQ(writes(), before) << "a replay wrote rows again";
+}
+
+}  // namespace
+}  // namespace reseq::test
