@@ -1,12 +1,13 @@
-# The programs on Debian 12, from the same packages that a host gets (docs/deployment.md).
+# The programs on Debian 13, whose librdkafka logs in with SCRAM at Kafka 4, from the same packages that a host of that
+# release gets (docs/deployment.md).
 #   docker build --tag resequencer .
 #   docker build --tag resequencer-demo --target demo .
-FROM debian:12-slim AS build
+FROM debian:13-slim AS build
 WORKDIR /source
 COPY . .
 RUN script/package
 
-FROM debian:12-slim AS base
+FROM debian:13-slim AS base
 RUN --mount=type=bind,from=build,source=/source,target=/source \
   /source/deploy/docker/install /source/build/package/resequencer_*.deb
 # resequencer, see deploy/docker/install.

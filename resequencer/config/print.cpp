@@ -61,7 +61,7 @@ std::string table_of(const std::vector<Key<Owner>>& all) {
 }  // namespace
 
 bool is_harmless(std::string_view kafka_property) {
-  constexpr std::array<std::string_view, 20> kNames = {"security.protocol",
+  constexpr std::array<std::string_view, 21> kNames = {"security.protocol",
                                                        "sasl.mechanism",
                                                        "sasl.mechanisms",
                                                        "sasl.username",
@@ -80,6 +80,7 @@ bool is_harmless(std::string_view kafka_property) {
                                                        "enable.metrics.push",
                                                        "debug",
                                                        "client.dns.lookup",
+                                                       "client.rack",
                                                        "linger.ms"};
   constexpr std::array<std::string_view, 8> kFamilies = {"broker.",     "socket.",     "reconnect.",  "connections.",
                                                          "compression", "statistics.", "api.version", "log."};

@@ -73,7 +73,6 @@ const std::vector<OwnedProperty>& owned_properties() {
       {"partition.assignment.strategy", kGuarantee},
       {"enable.partition.eof", kGuarantee},
       {"partitioner", "use the setting partitioner"},
-      {"client.rack", "it may break up co-partitioned inputs"},
       {"check.crcs", kGuarantee},
       {"socket.timeout.ms", "use the setting socket.timeout.ms"},
       {"session.timeout.ms", "use the setting session.timeout.ms"},

@@ -16,8 +16,10 @@
 #   launch        starts it and writes its pid
 #   answers       whether it serves
 #   own_address   prints it
+self=${script#"$(readlink -f "$(dirname "${BASH_SOURCE[0]}")/../..")"/}
+
 fail() {
-  echo "script/$(basename "$script"): $1" >&2
+  echo "$self: $1" >&2
   exit "${2:-69}" # EX_UNAVAILABLE
 }
 
@@ -35,7 +37,7 @@ fetch_jars() {
   flock 8
   if [ ! -d "$jars" ]; then
     fresh=$(mktemp -d "$jars.XXXXXX")
-    echo "$(basename "$script"): fetching $what from Maven Central" >&2
+    echo "$self: fetching $what from Maven Central" >&2
     if ! mvn -q -B -f "$pom" "${@:4}" dependency:copy-dependencies -DoutputDirectory="$fresh" >"$jars.log" 2>&1; then
       rm -rf "$fresh"
       fail "Maven cannot get $what: $(grep -m 1 ERROR "$jars.log" || tail -n 1 "$jars.log")"
@@ -150,7 +152,7 @@ stop() {
 
 wipe() {
   if [ -d "$dir" ] && [ ! -e "$dir/${mark%%/*}" ] && [ -n "$(ls -A "$dir")" ]; then
-    fail "$dir is not a folder of script/$(basename "$script"), nothing deleted" 73 # EX_CANTCREAT
+    fail "$dir is not a folder of $self, nothing deleted" 73 # EX_CANTCREAT
   fi
   stop
   rm -rf "$dir" "$dir.lock"

@@ -16,8 +16,6 @@ using testing::HasSubstr;
 using testing::Not;
 using Payloads = std::vector<std::string>;
 
-constexpr std::chrono::minutes kHealing{2};
-
 TEST(OneBroker, ThatIsStoppedAnswersAgainWhenItGoesOn) {
   Scene scene(one_broker());
   const auto producer = scene.plain_producer("plain");

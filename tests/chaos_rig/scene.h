@@ -19,6 +19,7 @@ namespace reseq::chaos {
 inline constexpr Milliseconds kLong{60'000};
 inline constexpr Milliseconds kShort{200};
 inline constexpr std::chrono::seconds kPatience{60};
+inline constexpr std::chrono::minutes kHealing{2};
 inline constexpr std::int16_t kDone = 0;  // error code of an answer: none
 inline const kafka::TopicPartition kPlace{kafka::TopicIndex(0), Partition(0)};
 

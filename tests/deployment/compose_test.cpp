@@ -72,7 +72,7 @@ TEST(Dockerfile, IsCleanForItsLinter) {
   const Outcome clean = run_here({checker("hadolint"), source_path("Dockerfile")});
   EXPECT_EQ(clean.code, 0) << clean.text;
   const TempDir folder;
-  const Outcome wrong = run_here({checker("hadolint"), changed_copy(folder, "Dockerfile", "debian:12-slim", "debian")});
+  const Outcome wrong = run_here({checker("hadolint"), changed_copy(folder, "Dockerfile", "debian:13-slim", "debian")});
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.text, HasSubstr("DL3006"));
 }

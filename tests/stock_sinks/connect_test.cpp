@@ -45,10 +45,10 @@ class Outputs {
   explicit Outputs(const std::filesystem::path& bundle) {
     Process clone({"git", "clone", "-q", "--bare", bundle, repository()}, folder_.path() + "/git.log");
     if (clone.wait(kRunLimitMs) != 0) throw std::runtime_error("git clone: " + clone.tail());
-    Process demo({program("reseq-demo"), "--repo", repository(), "--bootstrap-servers",
-                  Broker::shared().bootstrap_servers(), "--application-id", application_, "--work-folder",
-                  folder_.path(), "--require-scramble"},
-                 folder_.path() + "/demo.log");
+    Process demo(
+        {program("reseq-demo"), "--repo", repository(), "--bootstrap-servers", Broker::shared().bootstrap_servers(),
+         "--application-id", application_, "--work-folder", folder_.path(), "--require-scramble"},
+        folder_.path() + "/demo.log");
     if (demo.wait(kRunLimitMs) != 0) throw std::runtime_error("the demo: " + demo.tail());
   }
 
@@ -108,7 +108,7 @@ TEST_F(StockSink, OfKafkaConnectHoldsTheCommitAfterAKillAndAReplay) {
 
   ConnectWorker worker(servers, connector("search", outputs.topic()));
   worker.start();
-  ASSERT_TRUE(wait_until(kPatience, [&] { return !worker.running() || rows() >= 100; }));
+  ASSERT_TRUE(wait_until(kPatience, [&] { return !worker.running() || rows() >= 100; })) << worker.log();
   ASSERT_TRUE(worker.running()) << worker.log();
   worker.kill();
   EXPECT_LT(rows(), 733) << "it was done before it was killed: nothing is shown";

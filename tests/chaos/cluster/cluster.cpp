@@ -130,6 +130,8 @@ void Cluster::write_properties(int broker) const {
         (other == 1 ? "" : ",") + std::to_string(other) + "@127.0.0.1:" + std::to_string(at(other).controller_port);
   std::map<std::string, std::string> properties = {
       {"node.id", std::to_string(broker)},
+      {"broker.rack", rack(broker)},
+      {"replica.selector.class", "org.apache.kafka.common.replica.RackAwareReplicaSelector"},
       {"controller.quorum.voters", voters},
       {"listeners", address("BROKER", node.port) + "," + address("REPLICATION", node.inner_port) + "," +
                         address("CONTROLLER", node.controller_port)},

@@ -48,6 +48,8 @@ class Cluster {
   [[nodiscard]] std::uint16_t direct_port(int broker) const { return at(broker).port; }
   [[nodiscard]] Proxy& proxy() { return *proxy_; }
   [[nodiscard]] int brokers() const { return static_cast<int>(nodes_.size()); }
+  // Where a broker stands: a client that says the same with client.rack may read from it, though another one leads.
+  [[nodiscard]] static std::string rack(int broker) { return "rack-" + std::to_string(broker); }
 
   // Brokers are numbered from 1, as their node.id.
   void kill(int broker);  // SIGKILL; returns when the process is gone
