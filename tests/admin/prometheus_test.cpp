@@ -1,16 +1,14 @@
 // What is made for Prometheus works with it: a real one scrapes three instances, is asked every query of the dashboard,
 // and evaluates the alerts.
-#include <arpa/inet.h>
 #include <csignal>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <iterator>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/admin/office.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/free_port.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::test {
@@ -20,19 +18,6 @@ using nlohmann::json;
 
 constexpr std::chrono::milliseconds kScrapedLimit{60'000};
 const std::string kDeploy = source_path("deploy/");
-
-int free_port() {
-  const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(handle, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    throw std::runtime_error("no free port");
-  ::close(handle);
-  return ntohs(address.sin_port);
-}
 
 class Prometheus {
  public:

@@ -1,16 +1,15 @@
 #include "tests/postgres/server.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <pwd.h>
 #include <stdexcept>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/e2e/patience.h"
+#include "tests/support/free_port.h"
 #include "tests/support/good.h"
 
 namespace reseq::test {
@@ -38,19 +37,6 @@ const passwd& somebody_else() {
 }
 
 }  // namespace
-
-int PostgresServer::free_port() {
-  const int handle = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  if (::bind(handle, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
-      ::getsockname(handle, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    throw std::runtime_error("no free port");
-  ::close(handle);
-  return ntohs(address.sin_port);
-}
 
 PostgresServer& PostgresServer::shared() {
   static PostgresServer server;

@@ -21,9 +21,6 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  // A port of loopback that nobody listens on.
-  static int free_port();
-
   // kill -9 of the server; its sessions end, too.
   void kill();
   // Answers when this returns; throws as the constructor.

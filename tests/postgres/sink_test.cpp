@@ -14,6 +14,7 @@
 #include "tests/postgres/scene.h"
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
+#include "tests/support/free_port.h"
 #include "tests/support/pause.h"
 #include "tests/support/quickstart_run.h"
 
@@ -213,7 +214,7 @@ TEST(PostgresSink, WaitsForRightsAndTellsSo) {
       "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON "
       "documents, documents_positions TO \"" +
       role + "\"");
-  const int port = PostgresServer::free_port();
+  const int port = free_port();
   const auto sink = scene.start(
       "sink", kBytes + std::vector<std::string>{"--server", PostgresServer::shared().url(scene.database(), role),
                                                 "--http-listen", "127.0.0.1:" + std::to_string(port)});

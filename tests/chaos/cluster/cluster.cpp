@@ -43,20 +43,6 @@ bool wait_until(std::chrono::milliseconds limit, Condition condition) {
   return true;
 }
 
-// A free port below the range that outgoing connections take theirs from, so that it is free again at the next start.
-std::uint16_t free_port(std::random_device& random) {
-  for (int i = 0; i < 100; ++i) {
-    const auto port = std::uniform_int_distribution<std::uint16_t>(20'000, 32'000)(random);
-    try {
-      (void)Socket::listener(port);
-      return port;
-    } catch (const std::runtime_error&) {
-      continue;  // taken
-    }
-  }
-  throw std::runtime_error("no free port for a broker");
-}
-
 // 16 bytes in base64, as Kafka writes them.
 std::string random_id(std::random_device& random) {
   constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -92,9 +78,9 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)) {
   std::vector<std::uint16_t> ports;
   for (int broker = 1; broker <= options_.brokers; ++broker) {
     const std::string folder = options_.folder + "/" + std::to_string(broker);
-    nodes_.push_back({.port = free_port(random),
-                      .inner_port = free_port(random),
-                      .controller_port = free_port(random),
+    nodes_.push_back({.port = test::free_port(),
+                      .inner_port = test::free_port(),
+                      .controller_port = test::free_port(),
                       .folder = folder,
                       .markers = MarkerRepair(broker, folder + "/broker.log", options_.brokers == 1)});
     ports.push_back(nodes_.back().port);
