@@ -14,6 +14,7 @@
 #include "tests/opensearch/output_topic.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/quickstart_run.h"
+#include "tests/support/second_instance.h"
 
 namespace reseq::test {
 namespace {
@@ -52,12 +53,16 @@ void hold_commit(const std::filesystem::path& bundle, int kills) {
   QuickstartRun run(bundle, {"--sink", "opensearch", "--processes", "2"}, {{"RESEQ_OPENSEARCH_URL", server.url()}});
   const auto until = std::chrono::steady_clock::now() + kStartPatience;
   while (!run.is_sending() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kBetweenLooks);
+  SecondInstance second(run.command_of_sink("reseq-sink-opensearch"));
   for (int kill = 1; kill <= kills; ++kill) {
     std::this_thread::sleep_for(kBetweenKills);
     ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
     server.kill();
     server.start_again();
+    second.kill_and_start();
   }
+  EXPECT_GT(second.times_at_work(), 0) << second.log();
+  second.stop();  // the first one goes on with its partitions when its session is over, and tells how far it is
   EXPECT_EQ(run.wait(), 0) << run.log();
   const auto search = nlohmann::json::parse(run.report()).at("targets").at("search").at("with_resequencer");
   EXPECT_GT(search.at("documents"), 0);
@@ -89,12 +94,12 @@ TEST(Program, IsRightWhenServerAndInstancesAreKilledAndWhenAllIsReplayed) {
   EXPECT_EQ(topic.dead_letters(), 0U);
 }
 
-TEST(Program, HoldsTheCommitOfABundleThoughItsServerIsKilled) {
+TEST(Program, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilled) {
   RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
   hold_commit(bundle, 2);
 }
 
-TEST(LongProgram, HoldsTheCommitOfABundleThoughItsServerIsKilledFiveTimes) {
+TEST(LongProgram, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilledFiveTimes) {
   RESEQ_CHANGE_STREAM(bundle, "mobility-database-catalogs.bundle");  // the server takes seconds to come back
   hold_commit(bundle, 5);
 }

@@ -17,6 +17,7 @@
 #include "tests/support/free_port.h"
 #include "tests/support/pause.h"
 #include "tests/support/quickstart_run.h"
+#include "tests/support/second_instance.h"
 
 namespace reseq::test {
 namespace {
@@ -72,18 +73,23 @@ TEST(PostgresSink, IsRightAtTheEndWhateverIsKilled) {
 }
 
 // The quickstart compares the table with the commit, blob by blob.
-TEST(PostgresSink, HoldsTheCommitOfABundleThoughItsServerIsKilled) {
+TEST(PostgresSink, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilled) {
   RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
   PostgresServer& server = PostgresServer::shared();
   const std::string url = server.make_database(unique_name("bundle"));
   QuickstartRun run(bundle, {"--sink", "postgres", "--processes", "2"}, {{"RESEQ_POSTGRES_URL", url}});
   ASSERT_TRUE(wait_until(kKillsPatience, [&] { return run.is_sending(); })) << run.log();
+  // With its name it has its partitions again as soon as it is back.
+  SecondInstance second(run.command_of_sink("reseq-sink-postgres"));
   for (int kill = 0; kill < 5; ++kill) {
     std::this_thread::sleep_for(kBetweenKills);
     ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
     server.kill();
     server.start();
+    second.kill_and_start();
   }
+  EXPECT_GT(second.times_at_work(), 0) << second.log();
+  second.stop();  // the first one goes on with its partitions when its session is over, and tells how far it is
   EXPECT_EQ(run.wait(), 0) << run.log();
   const auto search = nlohmann::json::parse(run.report()).at("targets").at("search");
   EXPECT_GT(search.at("with_resequencer").at("documents"), 0);

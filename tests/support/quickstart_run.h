@@ -19,6 +19,9 @@ class QuickstartRun {
 
   // Requests are on their way, and not all of their results are written.
   [[nodiscard]] bool is_sending();
+  // The command line of its sink behind the resequencer, without the file of its progress: for one more instance.
+  // Throws when it does not run.
+  [[nodiscard]] std::vector<std::string> command_of_sink(const std::string& program) const;
   // Waits for its end: the exit code.
   [[nodiscard]] int wait();
   // report.json

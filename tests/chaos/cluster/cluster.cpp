@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "tests/chaos/cluster/deposed_coordinators.h"
-#include "tests/chaos/proxy/socket.h"
+#include "tests/support/free_port.h"
 #include "tests/support/pause.h"
 #include "tests/support/source_path.h"
 
