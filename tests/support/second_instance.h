@@ -12,7 +12,7 @@ namespace reseq::test {
 
 class SecondInstance {
  public:
-  // Starts it. `command` is the command line of the first one. It has a name of its own in the group (--instance-id), so
+  // Starts it. `command` is the command line of the first one. It has a name of its own in the group (--instance-id):
   // it gets its partitions again as soon as it is back.
   explicit SecondInstance(std::vector<std::string> command);
 
