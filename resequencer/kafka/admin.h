@@ -40,7 +40,7 @@ class Admin {
   // Where the brokers are, as bootstrap.servers takes it.
   virtual Result<std::string> broker_addresses(Milliseconds limit) = 0;
 
-  // Brokers that are there now.
+  // Brokers of the cluster, also those that are down and have a replica of some topic.
   virtual Result<std::int32_t> broker_count(Milliseconds limit) = 0;
 
   // Facts of a topic as the brokers tell them. kInvalid: no such topic.

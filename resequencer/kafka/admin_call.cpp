@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <string_view>
 
 #include "kafka/error_questions.h"
@@ -129,6 +130,18 @@ Error why_unreachable(rd_kafka_t& client, ClientContext& context, const Error& e
 
 namespace {
 
+// Brokers of the cluster: one that is down is still named by the partitions that have a replica there.
+std::int32_t brokers_of(const rd_kafka_metadata_t& metadata) {
+  std::set<std::int32_t> ids;
+  for (int i = 0; i < metadata.broker_cnt; ++i) ids.insert(metadata.brokers[i].id);
+  for (int i = 0; i < metadata.topic_cnt; ++i) {
+    const rd_kafka_metadata_topic_t& topic = metadata.topics[i];
+    for (int p = 0; p < topic.partition_cnt; ++p)
+      ids.insert(topic.partitions[p].replicas, topic.partitions[p].replicas + topic.partitions[p].replica_cnt);
+  }
+  return static_cast<std::int32_t>(ids.size());
+}
+
 // The facts that are no configuration.
 Result<TopicFacts> ask_places(rd_kafka_t& client, const std::string& topic, Milliseconds limit) {
   const std::string what = "metadata of topic " + topic;
@@ -141,7 +154,7 @@ Result<TopicFacts> ask_places(rd_kafka_t& client, const std::string& topic, Mill
   if (metadata->topic_cnt != 1) return error_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, what);
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(found.err, what);
-  TopicFacts facts{.partitions = found.partition_cnt, .replicas = INT32_MAX, .brokers = metadata->broker_cnt};
+  TopicFacts facts{.partitions = found.partition_cnt, .replicas = INT32_MAX, .brokers = brokers_of(*metadata)};
   for (int i = 0; i < found.partition_cnt; ++i) {
     if (found.partitions[i].leader < 0) return error_of(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, what);
     facts.replicas = std::min(facts.replicas, found.partitions[i].replica_cnt);
@@ -158,9 +171,10 @@ Result<std::int32_t> ask_partition_count(rd_kafka_t& client, const std::string& 
 
 namespace {
 
-Result<MetadataHandle> ask_brokers(rd_kafka_t& client, Milliseconds limit) {
+enum class Topics : bool { kNone, kAll };
+Result<MetadataHandle> ask_brokers(rd_kafka_t& client, Topics topics, Milliseconds limit) {
   const rd_kafka_metadata_t* answer = nullptr;
-  const auto code = rd_kafka_metadata(&client, 0, nullptr, &answer, timeout_ms(limit));
+  const auto code = rd_kafka_metadata(&client, topics == Topics::kAll ? 1 : 0, nullptr, &answer, timeout_ms(limit));
   MetadataHandle metadata(answer);
   if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "metadata of the brokers");
   return metadata;
@@ -169,7 +183,7 @@ Result<MetadataHandle> ask_brokers(rd_kafka_t& client, Milliseconds limit) {
 }  // namespace
 
 Result<std::string> ask_broker_addresses(rd_kafka_t& client, Milliseconds limit) {
-  const auto metadata = ask_brokers(client, limit);
+  const auto metadata = ask_brokers(client, Topics::kNone, limit);
   if (!metadata) return metadata.error();
   std::string addresses;
   for (int i = 0; i < metadata.value()->broker_cnt; ++i) {
@@ -183,9 +197,9 @@ Result<std::string> ask_broker_addresses(rd_kafka_t& client, Milliseconds limit)
 }
 
 Result<std::int32_t> ask_broker_count(rd_kafka_t& client, Milliseconds limit) {
-  const auto metadata = ask_brokers(client, limit);
+  const auto metadata = ask_brokers(client, Topics::kAll, limit);
   if (!metadata) return metadata.error();
-  return metadata.value()->broker_cnt;
+  return brokers_of(*metadata.value());
 }
 
 namespace {

@@ -29,6 +29,7 @@ namespace reseq::kafka {
 
 // Brokers that are there now.
 [[nodiscard]] Result<std::string> ask_broker_addresses(rd_kafka_t& client, Milliseconds limit);
+// All of them, also those that are down and have a replica of some topic.
 [[nodiscard]] Result<std::int32_t> ask_broker_count(rd_kafka_t& client, Milliseconds limit);
 
 // Partitions, replicas and configuration. Errors as above.

@@ -210,7 +210,7 @@ struct TopicFacts {
   std::int64_t retention_ms = -1;        // -1 = for ever
   std::int64_t delete_retention_ms = 0;  // how long tombstones of a compacted topic stay readable at least
   std::int32_t replicas = 1;             // of the partition that has fewest
-  std::int32_t brokers = 1;              // that are there now
+  std::int32_t brokers = 1;              // of the cluster, those that are down, too, as far as they have a replica
   std::int64_t min_insync_replicas = 1;
   bool unclean_election = false;  // a replica that lacks what was acknowledged may lead
 };

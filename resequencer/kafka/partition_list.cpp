@@ -15,6 +15,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(10);
+// A leader that has just changed is known to all brokers some time later.
+constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
+// How long the first question waits for its answer; each one that got none is followed by one that waits twice as long.
+constexpr int kFirstPatienceMs = 2'000;
 
 PartitionList new_list(std::size_t size) {
   return PartitionList(rd_kafka_topic_partition_list_new(static_cast<int>(size)));
@@ -117,12 +121,19 @@ Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
     return std::max(1, static_cast<int>(left.count()));
   };
-  for (bool looked = false;;) {
-    auto asked = ask_once(consumer, list, side, left_ms());
-    // A leader that has just changed, or of a topic that was just made, is found within milliseconds.
-    if (asked || asked.error().what_to_do != ErrorClass::kRetriable) return asked;
+  int patience_ms = kFirstPatienceMs;
+  for (auto next_look = Clock::now();;) {
+    auto asked = ask_once(consumer, list, side, std::min(left_ms(), patience_ms));
+    // A leader that has just changed, or of a topic that was just made, is found within milliseconds. One that was killed
+    // is silent, and another one leads when its session is over.
+    const bool silent = !asked && asked.error().what_to_do == ErrorClass::kTimeout;
+    if (asked || (!silent && asked.error().what_to_do != ErrorClass::kRetriable)) return asked;
     if (Clock::now() + kBetweenQuestions >= until) return asked;
-    if (!std::exchange(looked, true)) look_for_leaders(consumer, left_ms());
+    if (silent) patience_ms *= 2;
+    if (Clock::now() >= next_look) {
+      look_for_leaders(consumer, left_ms());
+      next_look = Clock::now() + kBetweenLooks;
+    }
     std::this_thread::sleep_for(kBetweenQuestions);
   }
 }

@@ -144,6 +144,21 @@ TEST_F(ThreeBrokers, HaveThreeReplicasOfWhatInitMakesAndCheckMissesThem) {
                                        "acknowledged; give each partition 3 with"));
 }
 
+// Not two, which would stay two for ever.
+TEST_F(ThreeBrokers, HaveThreeReplicasOfWhatInitMakesWhileOneOfThemIsDown) {
+  test::Operator shop(cluster_->bootstrap_servers());
+  EXPECT_EQ(shop.run({"init"}).code, 0);
+  cluster_->kill(2);
+  test::Operator other(cluster_->bootstrap_servers());
+  const test::Ran made = other.run({"init"});
+  EXPECT_EQ(made.code, 0) << made.text;
+  EXPECT_THAT(made.text, HasSubstr("created           " + other.topic("changelog") + " partitions=4 replicas=3\n"));
+  ASSERT_TRUE(cluster_->heal(kHealing));
+  const test::Ran content = other.run({"check"});
+  EXPECT_EQ(content.code, 0) << content.text;
+  EXPECT_THAT(content.text, Not(HasSubstr("warning")));
+}
+
 // bootstrap.servers names one broker, which is gone; the two others work.
 TEST_F(ThreeBrokers, AnswerTheQuestionWhetherTheyAreThereWhenTheOneThatIsConfiguredIsGone) {
   config::Settings settings;
