@@ -16,15 +16,17 @@ constexpr int kCausesMax = 5;
 
 // Until somebody lifts a block or opens an index: told by words that look like those of a bad document.
 bool is_for_a_while(std::string_view type) {
-  constexpr std::array<std::string_view, 2> kTypes = {"cluster_block_exception", "index_closed_exception"};
+  constexpr std::array<std::string_view, 4> kTypes = {"cluster_block_exception", "index_closed_exception",
+                                                      "circuit_breaking_exception", "knn_circuit_breaker_exception"};
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
 }
 
 // It would be said of any document: somebody has to mend the alias, the index or its settings.
 bool is_about_the_index(std::string_view type, std::string_view reason) {
-  constexpr std::array<std::string_view, 3> kReasons = {
-      "no write index is defined for alias",  // several indices behind it, or is_write_index=false
-      "pipeline with id [",                   // index.default_pipeline that does not exist
+  constexpr std::array<std::string_view, 4> kReasons = {
+      "no write index is defined for alias",              // several indices behind it, or is_write_index=false
+      "pipeline with id [",                               // index.default_pipeline that does not exist
+      "Number of documents in the index can't exceed [",  // of a shard
       "only write ops with an op_type of create are allowed in data streams",
   };
   if (type == "routing_missing_exception") return true;
@@ -65,6 +67,18 @@ std::string words_of(const object& error) {
   return shortened(std::move(words));
 }
 
+// What is not about the document may stand under words that are: "failed to parse", caused by a lack of memory.
+Verdict verdict_of_error(std::int64_t status, const object& error) {
+  object at = error;
+  for (int depth = 0; depth <= kCausesMax; ++depth) {
+    const Verdict verdict = verdict_of_item(status, text_of(at, "type"), text_of(at, "reason"));
+    object cause;
+    if (verdict != Verdict::kRefused || at["caused_by"].get_object().get(cause) != simdjson::SUCCESS) return verdict;
+    at = cause;
+  }
+  return Verdict::kRefused;
+}
+
 // {"index": {"status": 201}} or {"delete": {"status": 409, "error": {..}}}
 bool read_item(const element& item, ItemAnswer& answer) {
   object outer;
@@ -75,8 +89,7 @@ bool read_item(const element& item, ItemAnswer& answer) {
   if (inner["status"].get_int64().get(status) != simdjson::SUCCESS) return false;
   object error;
   const bool failed = inner["error"].get_object().get(error) == simdjson::SUCCESS;
-  answer.verdict = failed ? verdict_of_item(status, text_of(error, "type"), text_of(error, "reason"))
-                          : verdict_of_item(status, std::string_view());
+  answer.verdict = failed ? verdict_of_error(status, error) : verdict_of_item(status, std::string_view());
   answer.words = failed && answer.verdict != Verdict::kNotNewer ? words_of(error) : std::string();
   return true;
 }

@@ -15,11 +15,12 @@
 //   404                                 index_not_found, alias missing                 unusable
 //   400                                 what is wrong with the index or its alias      unusable
 //   409                                                                                not newer
-//   400, 403                            cluster_block, index_closed                    again
+//   400, 403                            cluster_block, index_closed, circuit_breaking  again
 //   401, 403                            any other                                      unusable
 //   408, 429, 5xx                                                                      again
 //   any other                                                                          refused
 //
+// Of an error with causes the first of them decides that is not about the document.
 // "Unusable": no batch can be written as things are, somebody has to do something. A version conflict may come from an
 // attempt of our own whose answer was lost, or from a newer version: both mean that nothing is to be done.
 // Thread rule: one thread per reader.

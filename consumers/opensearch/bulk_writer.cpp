@@ -60,7 +60,6 @@ Result<> BulkWriter::send_range(const BulkBody& body, std::span<ItemAnswer> answ
   const auto items = answers.subspan(range.begin, range.end - range.begin);
   switch (verdict_of_status(status)) {
     case Verdict::kStored:
-      went_well_ = true;
       return take_items(answer.value().body, items);
     case Verdict::kSmaller: {
       const std::string words = reader_.read_error(answer.value().body);
@@ -91,6 +90,7 @@ Result<> BulkWriter::send_range(const BulkBody& body, std::span<ItemAnswer> answ
 // An item that tells of a state in which nothing can be written goes again, and its words are the error.
 Result<> BulkWriter::take_items(std::string_view answer, std::span<ItemAnswer> answers) {
   if (Result<> read = reader_.read_items(answer, answers); !read) return read;
+  went_well_ = true;
   Result<> taken = Done{};
   for (ItemAnswer& item : answers) {
     RESEQ_ASSERT(item.verdict != Verdict::kSmaller, "an item is as small as it gets");

@@ -59,6 +59,7 @@ class OpenSearchStore final : public remote::RemoteStore {
   std::atomic<bool> interrupted_ = false;
   BulkBody body_;
   std::vector<std::size_t> places_;  // of the items of the body, in the batch
+  bool has_hard_deletes_ = false;    // in the body
 };
 
 }  // namespace reseq::opensearch

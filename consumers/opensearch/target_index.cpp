@@ -129,7 +129,11 @@ Result<> TargetIndex::look_at_index(HttpClient& client, State& state) const {
   if (!found) return found.error();
   const json described = at(found.value(), {index().c_str()});
   state.exists = described.is_object();
-  if (!state.exists) return Done{};
+  if (!state.exists) {
+    if (Result<std::string> body = creation_body(!state.alias_exists); !body)
+      state.faults.push_back(body.error().message);
+    return Done{};
+  }
   judge_aliases(described, state);
   judge_mapping(at(described, {"mappings", "properties"}), state);
   judge_settings(at(described, {"settings", "index"}), state);
@@ -142,6 +146,9 @@ void TargetIndex::judge_aliases(const json& index_state, State& state) const {
   if (state.alias_leads_here && !hides_tombstones(at(own, {"filter"})))
     state.faults.push_back("the alias " + alias() + " does not hide deleted documents: give it the filter " +
                            filter_of_tombstones().dump());
+  if (!state.alias_exists)
+    state.remarks.push_back("there is no alias " + alias() + ": nobody finds the documents by it. Add it to " +
+                            index() + " with the filter " + filter_of_tombstones().dump());
   if (state.alias_exists && !state.alias_leads_here)
     state.remarks.push_back("the alias " + alias() + " leads to another index than " + index() +
                             ": move it when this one has caught up");
@@ -185,6 +192,16 @@ Result<std::vector<std::string>> TargetIndex::prepare(HttpClient& client) const 
   }
   if (!state.value().faults.empty()) return invalid(state.value().faults.front());
   return state.value().remarks;
+}
+
+Result<> TargetIndex::require_write_alias(HttpClient& client) const {
+  const std::string path = "/_alias/" + write_alias();
+  Result<HttpAnswer> answer = client.send(Method::kGet, path);
+  if (!answer) return answer.error();
+  if (answer.value().status == 404)
+    return invalid(client.url() + " answers 404: index_not_found_exception: no such alias [" + write_alias() + "]");
+  if (answer.value().status != 200) return error_of(client, path, answer.value());
+  return Done{};
 }
 
 Result<> TargetIndex::make(HttpClient& client, bool with_alias) const {

@@ -44,6 +44,10 @@ class TargetIndex {
   // Makes what is missing. Answers what somebody should know, a line each. kInvalid: what is there cannot be used.
   Result<std::vector<std::string>> prepare(HttpClient& client) const;
 
+  // kInvalid: the write alias leads nowhere. Of deletes the server does not ask for it (require_alias): it would make
+  // an index with the name of the alias, and say that nothing was there to delete.
+  Result<> require_write_alias(HttpClient& client) const;
+
   // What is there, and nothing is changed.
   struct State {
     bool reachable = false;

@@ -46,7 +46,8 @@ Finding PostgresStore::check_table(const std::string& table, bool is_there) {
   if (is_there) return {true, "table " + table + " exists", {}};
   const std::string make = "run: " + make_statements(settings_.layout);
   if (!settings_.makes_tables) return {false, "table " + table + " exists", make};
-  auto may = run("SELECT has_schema_privilege(current_schema(), 'CREATE')");
+  const std::vector<Parameter> schema = {{kTextType, schema_of(settings_.layout)}};
+  auto may = run("SELECT has_schema_privilege(coalesce(nullif($1, ''), current_schema()), 'CREATE')", schema);
   if (may && may.value().at(0, 0) == kTrue)
     return {true, "table " + table + " does not exist yet, and is made at the start", {}};
   return {false, "table " + table + " exists, or may be made", make};

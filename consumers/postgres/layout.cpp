@@ -126,6 +126,11 @@ std::string quoted_name(std::string_view name) {
   return identifier(name.substr(0, dot)) + "." + identifier(name.substr(dot + 1));
 }
 
+std::string schema_of(const Layout& layout) {
+  const std::size_t dot = layout.table.find('.');
+  return dot == std::string::npos ? std::string() : layout.table.substr(0, dot);
+}
+
 std::string positions_table(const Layout& layout) {
   return layout.table + "_positions";
 }

@@ -42,6 +42,7 @@ struct Layout {
 
 // "shop.documents" -> "shop"."documents"
 [[nodiscard]] std::string quoted_name(std::string_view name);
+[[nodiscard]] std::string schema_of(const Layout& layout);        // not quoted; "" = the current one
 [[nodiscard]] std::string positions_table(const Layout& layout);  // not quoted
 
 // What has to be there, made where it is missing.

@@ -34,11 +34,12 @@ std::string_view state_within(std::string_view message) {
 }
 
 bool is_about_data(std::string_view state) {
-  constexpr std::array<std::string_view, 5> kData = {
+  constexpr std::array<std::string_view, 6> kData = {
       "22",     // data exception
       "23",     // integrity constraint
       "44000",  // check option of a view
-      "54000",  // program limit: an id too long for the index, a row too long for a page
+      "54",     // program limit: an id too long for the index, a row too long for a page, JSON that is nested too deep
+      "42601",  // syntax, of a value: ltree, tsquery, jsonpath. Ours was tried before
       "P0",     // raised by a trigger
   };
   return begins_with_one_of(state, kData);

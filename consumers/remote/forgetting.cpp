@@ -21,7 +21,8 @@ std::string seconds(Milliseconds time) {
 
 std::optional<Milliseconds> retention_of(const kafka::TopicFacts& topic) {
   if (!topic.deletes || topic.retention_ms < 0) return std::nullopt;
-  return Milliseconds(topic.retention_ms);
+  if (topic.segment_ms > INT64_MAX - topic.retention_ms) return std::nullopt;
+  return Milliseconds(topic.retention_ms + topic.segment_ms);
 }
 
 Result<std::optional<Milliseconds>> ask_retention(const kafka::Connection& connection, const std::string& topic,
@@ -44,7 +45,7 @@ Result<> judge_forgetting(Milliseconds after, std::optional<Milliseconds> retent
   if (retention && after > *retention) return Done{};
   return Error{ErrorClass::kInvalid, 0,
                "deletes are to be forgotten after " + seconds(after) + ", but the output topic keeps records for " +
-                   (retention ? seconds(*retention) : "ever") +
+                   (retention ? seconds(*retention) + " (retention.ms and segment.ms)" : "ever") +
                    ": an older result that is still in the topic could bring a deleted document back. " + fix};
 }
 

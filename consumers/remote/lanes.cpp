@@ -76,8 +76,8 @@ void Lanes::give_back(Finished finished) {
   bytes_ -= finished.load->bytes;
   std::erase(running_, finished.load);
   --running_of_[partition];
-  // What follows in the lane begins where this one would have ended.
-  if (finished.outcome == Outcome::kFenced) {
+  // What follows in the lane begins where this one would have ended; behind one that was dropped it was read anew.
+  if (finished.outcome == Outcome::kFenced && !finished.load->dropped) {
     waiting_.remove_if([&](const std::shared_ptr<Load>& load) {
       if (load->batch.partition != partition) return false;
       bytes_ -= load->bytes;

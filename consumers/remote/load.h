@@ -74,6 +74,7 @@ class LoadBuilder {
     return load_->counts.records >= limits.records_max || load_->bytes >= limits.bytes_max;
   }
   [[nodiscard]] Clock::time_point due_at(const LoadLimits& limits) const { return load_->opened + limits.time_max; }
+  [[nodiscard]] std::uint64_t bytes() const { return load_->bytes; }
   [[nodiscard]] Offset next() const { return load_->batch.next; }
   [[nodiscard]] std::shared_ptr<Load> take() { return std::move(load_); }
 

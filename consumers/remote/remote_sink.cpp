@@ -138,6 +138,7 @@ void RemoteSink::forget() {
   lanes_.drop_all();
   for (auto& [partition, reading] : reading_) in_flight_.revoked(partition);
   reading_.clear();
+  open_bytes_ = 0;
   resting_ = false;
   full_since_.reset();
 }
@@ -160,44 +161,65 @@ Result<std::map<Partition, Offset>> RemoteSink::known_positions() {
   return known;
 }
 
-Result<> RemoteSink::begin_partition(Partition partition, std::optional<Offset> position, const LogRange& log) {
-  const Result<Offset> from = start_of(partition, position, log, options_.skip_lost);
-  if (!from) return from.error();
+Result<> RemoteSink::begin_partition(Partition partition, std::optional<Offset> position, Offset from, Offset end) {
   if (asked_->keeps_positions())
-    if (Result<> begun = asked_->begin_at(partition, position, from.value()); !begun) return begun;
-  reading_[partition] = {.position = from.value(), .done = from.value(), .end = log.end, .open = nullptr};
+    if (Result<> begun = asked_->begin_at(partition, position, from); !begun) return begun;
+  reading_[partition] = {.position = from, .done = from, .end = end, .open = nullptr};
   return Done{};
 }
 
-Result<> RemoteSink::begin_partitions() {
+// A group forgets what it has committed, seven days after its last member is gone if nothing else is configured.
+void RemoteSink::tell_of_missing_begins(const std::vector<kafka::PlainOffset>& begins,
+                                        const std::map<Partition, Offset>& known) {
+  std::size_t count = 0;
+  for (const Partition partition : owned_)
+    if (!known.contains(partition) && begins[static_cast<std::size_t>(partition.value())].offset > Offset(0)) ++count;
+  if (count == 0) return;
+  spdlog::warn(
+      "reading=first_records_are_gone partitions={} to_do=\"no position is known of them, and the topic does not go "
+      "back "
+      "to their beginning: what was released before is missing, unless an earlier run has written it. If one has, and "
+      "was stopped for longer than the group or the topic remembers, load into a new place\"",
+      count);
+}
+
+std::optional<RemoteSink::NotBegun> RemoteSink::begin_partitions() {
   auto begins = admin_->begins(options_.topic, kPlacesLimit);
-  if (!begins) return begins.error();
+  if (!begins) return NotBegun{begins.error()};
   auto known = known_positions();
-  if (!known) return known.error();
+  if (!known) return NotBegun{known.error(), asked_->keeps_positions()};
   // Asked last: no position is behind it.
   auto ends = admin_->stable_ends(options_.topic, kPlacesLimit);
-  if (!ends) return ends.error();
+  if (!ends) return NotBegun{ends.error()};
+  const std::size_t partitions = std::min(begins.value().size(), ends.value().size());
+  for (const Partition partition : owned_)
+    if (static_cast<std::size_t>(partition.value()) >= partitions)
+      return NotBegun{
+          {ErrorClass::kRetriable, 0, "partition " + std::to_string(partition.value()) + " is not known yet"}};
+  tell_of_missing_begins(begins.value(), known.value());
   for (const Partition partition : owned_) {
     const auto place = static_cast<std::size_t>(partition.value());
-    if (place >= begins.value().size() || place >= ends.value().size())
-      return Error{ErrorClass::kRetriable, 0, "partition " + std::to_string(place) + " is not known yet"};
-    const auto position = known.value().find(partition);
+    const auto found = known.value().find(partition);
+    const auto position = found == known.value().end() ? std::nullopt : std::optional(found->second);
     const LogRange log{.begin = begins.value()[place].offset, .end = ends.value()[place].offset};
-    Result<> begun = begin_partition(
-        partition, position == known.value().end() ? std::nullopt : std::optional(position->second), log);
-    if (!begun) return begun;
+    const Result<Offset> from = start_of(partition, position, log, options_.skip_lost);
+    if (!from) return NotBegun{from.error()};
+    if (Result<> begun = begin_partition(partition, position, from.value(), log.end); !begun)
+      return NotBegun{begun.error(), true};
   }
-  return Done{};
+  return std::nullopt;
 }
 
 Result<> RemoteSink::begin_reading() {
   if (!begins_reading_ || Clock::now() < begin_at_) return Done{};
-  Result<> begun = begin_partitions();
+  const std::optional<NotBegun> failed = begin_partitions();
   pulse_.beat(Clock::now());  // it may have waited for answers; nothing is being written
-  if (!begun) {
+  if (failed) {
     reading_.clear();
-    if (begun.error().what_to_do == ErrorClass::kInvalid || !stage::means_later(begun.error())) return begun;
-    tally_.trouble(begun.error());
+    const bool is_told =
+        stage::means_later(failed->error) || (failed->of_store && failed->error.what_to_do == ErrorClass::kInvalid);
+    if (!is_told) return failed->error;
+    tally_.trouble(failed->error);
     begin_at_ = Clock::now() + kBeginAgain;
     return Done{};
   }
@@ -221,7 +243,8 @@ Result<> RemoteSink::step() {
   pulse_.beat(now);
   if (Result<> taken = take_finished(milliseconds(0)); !taken) return taken;
   if (Result<> begun = begin_reading(); !begun) return begun;
-  if (Result<> stepped = lanes_.bytes() >= options_.bytes_max || resting_ ? make_room() : read(); !stepped)
+  if (Result<> stepped = lanes_.bytes() + open_bytes_ >= options_.bytes_max || resting_ ? make_room() : read();
+      !stepped)
     return stepped;
   if (now - looked_at_ >= kLookEvery) {
     looked_at_ = now;
@@ -251,7 +274,9 @@ Result<> RemoteSink::take_record(kafka::PlainRecord record) {
   if (state.open == nullptr)
     state.open =
         std::make_unique<LoadBuilder>(partition, state.position, options_.check, options_.target, Clock::now());
+  open_bytes_ -= state.open->bytes();
   state.open->add(std::move(record));
+  open_bytes_ += state.open->bytes();
   if (state.open->is_full(options_.load)) hand_over(partition, state);
   return Done{};
 }
@@ -272,6 +297,7 @@ void RemoteSink::follow_positions() {
 }
 
 void RemoteSink::hand_over(Partition partition, Reading& reading) {
+  open_bytes_ -= reading.open->bytes();
   std::shared_ptr<Load> load = reading.open->take();
   reading.open.reset();
   load->ticket = in_flight_.start(partition, load->batch.first);
@@ -289,6 +315,8 @@ void RemoteSink::hand_over_due(Clock::time_point now) {
 // polled without a record coming.
 Result<> RemoteSink::make_room() {
   const auto now = Clock::now();
+  for (auto& [partition, reading] : reading_)
+    if (reading.open != nullptr) hand_over(partition, reading);  // nothing more comes
   if (!full_since_) full_since_ = now;
   if (resting_ && lanes_.bytes() <= options_.bytes_max / 2) return go_on();
   if (!resting_ && now - *full_since_ >= kFullUntilResting)

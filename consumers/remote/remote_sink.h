@@ -72,11 +72,17 @@ class RemoteSink {
   Result<> open_stores(const std::function<bool()>& stop);
   Result<> prepare();
   void on_rebalance(const kafka::Rebalance& change);
-  // Asks where the partitions of the assignment are read from, and begins. An error that passes: later again.
+  // Asks where the partitions of the assignment are read from, and begins. An error that passes, and every one of the
+  // store, which was good at the start: later again.
   Result<> begin_reading();
-  Result<> begin_partitions();
+  struct NotBegun {
+    Error error;
+    bool of_store = false;
+  };
+  std::optional<NotBegun> begin_partitions();
+  void tell_of_missing_begins(const std::vector<kafka::PlainOffset>& begins, const std::map<Partition, Offset>& known);
   Result<std::map<Partition, Offset>> known_positions();
-  Result<> begin_partition(Partition partition, std::optional<Offset> position, const LogRange& log);
+  Result<> begin_partition(Partition partition, std::optional<Offset> position, Offset from, Offset end);
   Result<> read();
   Result<> take_record(kafka::PlainRecord record);
   void follow_positions();
@@ -111,6 +117,7 @@ class RemoteSink {
 
   std::vector<Partition> owned_;
   std::map<Partition, Reading> reading_;
+  std::uint64_t open_bytes_ = 0;  // of the loads that are open in reading_
   stage::InFlight in_flight_;
   bool begins_reading_ = false;  // there is an assignment that is not read yet
   bool resting_ = false;

@@ -1,5 +1,6 @@
 #include "consumers/remote/start.h"
 
+#include <algorithm>
 #include <string>
 
 namespace reseq::remote {
@@ -36,19 +37,27 @@ Result<Offset> start_of(Partition partition, std::optional<Offset> position, con
                    ": releases are lost. --skip-lost goes on there; to be right again, load into a new place"};
 }
 
+bool has_read(const LogRange& log, Offset committed) {
+  // Set back to the beginning, or never past it.
+  if (committed == log.begin && (log.begin < log.end || log.begin == Offset(0))) return false;
+  return committed >= log.begin;
+}
+
 Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group, const std::string& topic) {
   auto there = store.is_there();
   if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
   auto committed = admin.committed(group, topic, kJudgeLimit);
   auto begins = admin.begins(topic, kJudgeLimit);
-  if (!committed || !begins) return committed ? begins.error() : committed.error();
+  auto ends = admin.stable_ends(topic, kJudgeLimit);
+  if (!committed) return committed.error();
+  if (!begins || !ends) return begins ? ends.error() : begins.error();
   // Once more: another instance may have made it, and written, since then.
   there = store.is_there();
   if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
   for (const kafka::PlainOffset& one : committed.value()) {
     const auto place = static_cast<std::size_t>(one.partition.value());
-    if (one.offset == kNoOffset || place >= begins.value().size() || one.offset <= begins.value()[place].offset)
-      continue;
+    if (one.offset == kNoOffset || place >= std::min(begins.value().size(), ends.value().size())) continue;
+    if (!has_read({.begin = begins.value()[place].offset, .end = ends.value()[place].offset}, one.offset)) continue;
     return made_anew(store.place(), group, topic, one);
   }
   return Done{};

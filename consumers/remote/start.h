@@ -24,6 +24,9 @@ struct LogRange {
 [[nodiscard]] Result<Offset> start_of(Partition partition, std::optional<Offset> position, const LogRange& log,
                                       bool skip_lost);
 
+// Whether a group that has committed this has written something of the log. A log that is empty now had what it read.
+[[nodiscard]] bool has_read(const LogRange& log, Offset committed);
+
 // Of a store without positions: there is nothing to write into, but the group has committed that something was written.
 // kInvalid: made anew it would lack that; the message says what to do.
 [[nodiscard]] Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group,

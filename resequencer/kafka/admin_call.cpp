@@ -221,6 +221,7 @@ Result<TopicFacts> parse(const rd_kafka_ConfigResource_t& resource, const std::s
     if (name == "max.message.bytes") read_number(value, facts.max_message_bytes);
     if (name == "delete.retention.ms") read_number(value, facts.delete_retention_ms);
     if (name == "retention.ms") read_number(value, facts.retention_ms);
+    if (name == "segment.ms") read_number(value, facts.segment_ms);
     if (name == "min.insync.replicas") read_number(value, facts.min_insync_replicas);
     if (name == "unclean.leader.election.enable") facts.unclean_election = value == "true";
     if (name == "cleanup.policy") {

@@ -208,6 +208,7 @@ struct TopicFacts {
   bool compacts = false;                 // cleanup.policy: older records of a key go
   bool deletes = true;                   // cleanup.policy: records older than retention_ms go
   std::int64_t retention_ms = -1;        // -1 = for ever
+  std::int64_t segment_ms = 0;           // records go with their segment, which takes new ones for so long
   std::int64_t delete_retention_ms = 0;  // how long tombstones of a compacted topic stay readable at least
   std::int32_t replicas = 1;             // of the partition that has fewest
   std::int32_t brokers = 1;              // of the cluster, those that are down, too, as far as they have a replica

@@ -155,6 +155,29 @@ TEST_F(Index, ThatWasDeletedIsMissedAndNotMadeAnew) {
   EXPECT_EQ(server_.ask("GET", "/" + name_ + "-v1")["status"], 404);
 }
 
+// Of deletes the server does not ask for an alias: it would make an index with its name, and all would seem well.
+TEST_F(Index, ThatWasDeletedIsMissedByDeletesAlone) {
+  settings_.index.hard_deletes = true;
+  const auto store = prepared(settings_);
+  (void)server_.good("DELETE", "/" + name_ + "-v1");
+  Writes writes;
+  const Result<> written = writes.remove("b", 2).to(*store);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(written.error().message, HasSubstr("restore it, or begin anew"));
+  EXPECT_THAT(writes.kinds(), Each(Kind::kAgain));
+  EXPECT_EQ(server_.ask("GET", "/" + name_ + "-v1-write")["status"], 404);
+}
+
+TEST_F(Index, WhoseAliasIsGoneTellsSo) {
+  (void)prepared(settings_);
+  (void)server_.good("DELETE", "/" + name_ + "-v1/_alias/" + name_);
+  const auto findings = good(OpenSearchStore::open(settings_))->check();
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const remote::Finding& one) {
+    return one.what.find("there is no alias " + name_ + ": nobody finds") != std::string::npos;
+  }));
+}
+
 TEST_F(Index, WhoseAliasLeadsToTwoIndicesIsToldAndRefusesNoDocument) {
   const auto store = prepared(settings_);
   const std::string other = name_ + "-other";

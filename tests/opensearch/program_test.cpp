@@ -171,10 +171,10 @@ TEST(Program, DoesNotMakeAnIndexAnewBehindThePositionsOfItsGroup) {
 }
 
 TEST(Program, AsksTheTopicHowLongDeletesHaveToBeRemembered) {
-  OutputTopic topic("retention", SearchServer::shared(), {{"retention.ms", "86400000"}});
-  std::unique_ptr<Process> run = topic.start("too-short", {"--tombstone-retention", "24h"});
+  OutputTopic topic("retention", SearchServer::shared(), {{"retention.ms", "86400000"}, {"segment.ms", "3600000"}});
+  std::unique_ptr<Process> run = topic.start("too-short", {"--tombstone-retention", "25h"});
   EXPECT_EQ(OutputTopic::wait(*run), kConfigError);
-  EXPECT_THAT(topic.log_of("too-short"), HasSubstr("keeps records for 86400 s"));
+  EXPECT_THAT(topic.log_of("too-short"), HasSubstr("keeps records for 90000 s"));
   run = topic.start("long-enough", {"--tombstone-retention", "2d", "--check"});
   EXPECT_EQ(OutputTopic::wait(*run), 0) << topic.log_of("long-enough");
 }

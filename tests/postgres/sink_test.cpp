@@ -239,6 +239,17 @@ TEST(PostgresSink, WaitsForRightsAndTellsSo) {
   EXPECT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
   EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; }));
   EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_lag_records{partition=\"0\"}"));
+
+  // Also what it asks when the group gives it partitions.
+  session.script("REVOKE SELECT ON documents_positions FROM \"" + role + "\"");
+  const auto other = scene.start("other", kBytes);
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return get(port, "/readyz").second.find("server refuses: permission denied for table documents_positions") == 0;
+  })) << sink->tail();
+  session.script("GRANT SELECT ON documents_positions TO \"" + role + "\"");
+  scene.release(100, 50);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_EQ(Scene::end(*other), 0) << other->tail();
   EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
   EXPECT_THAT(scene.differences(), IsEmpty());
 }

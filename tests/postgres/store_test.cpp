@@ -170,6 +170,13 @@ TEST_F(PostgresStoreTest, RefusesARowInTheServersWordsAndHoldsItsNeighboursBack)
   EXPECT_EQ(position(), "0");
 }
 
+TEST_F(PostgresStoreTest, RefusesJsonThatIsNestedTooDeepForTheServer) {
+  open();
+  good(write(0, {{"deep", 1, std::string(100'000, '[') + std::string(100'000, ']')}, {"b", 2, "2"}}));
+  EXPECT_THAT(kinds(), ElementsAre(kRefused, kHeldBack));
+  EXPECT_THAT(answers_[0].words, HasSubstr("stack depth limit exceeded"));
+}
+
 TEST_F(PostgresStoreTest, RefusesAnIdThatTheIndexCannotHold) {
   settings_.layout.positions = false;
   open();

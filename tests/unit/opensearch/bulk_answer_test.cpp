@@ -51,6 +51,7 @@ TEST(BulkAnswer, OfAnItemThatIsAboutTheIndexIsUnusable) {
   };
   EXPECT_EQ(verdict("no write index is defined for alias [shop-v1-write]. The write index may be"), Verdict::kUnusable);
   EXPECT_EQ(verdict("pipeline with id [clean] does not exist"), Verdict::kUnusable);
+  EXPECT_EQ(verdict("Number of documents in the index can't exceed [2147483519]"), Verdict::kUnusable);
   EXPECT_EQ(verdict("Limit of total fields [1000] has been exceeded"), Verdict::kRefused);
   EXPECT_EQ(verdict_of_item(400, "routing_missing_exception", "routing is required"), Verdict::kUnusable);
   EXPECT_EQ(verdict_of_item(400, "mapper_parsing_exception", "pipeline with id ["), Verdict::kRefused);
@@ -72,6 +73,22 @@ TEST(BulkAnswer, ReadsItemsInTheirOrderWithTheServersWords) {
   EXPECT_EQ(items[2].verdict, Verdict::kStored);
   EXPECT_EQ(items[3].verdict, Verdict::kRefused);
   EXPECT_EQ(items[3].words, "mapper_parsing_exception: failed to parse field [n]: For input string: \"x\"");
+}
+
+TEST(BulkAnswer, ThatIsCausedByALackOfMemoryIsNotAboutTheDocument) {
+  const auto answer = [](const std::string& causes) {
+    return R"({"items":[{"index":{"status":400,"error":{"type":"mapper_parsing_exception","reason":"failed to parse")" +
+           causes + "}}}]}";
+  };
+  AnswerReader reader;
+  std::vector<ItemAnswer> items(1);
+  ASSERT_TRUE(reader.read_items(answer(R"(,"caused_by":{"type":"x","reason":"y","caused_by":)"
+                                       R"({"type":"knn_circuit_breaker_exception","reason":"low on memory"}})"),
+                                items));
+  EXPECT_EQ(items[0].verdict, Verdict::kAgain);
+  ASSERT_TRUE(
+      reader.read_items(answer(R"(,"caused_by":{"type":"illegal_argument_exception","reason":"no vector"})"), items));
+  EXPECT_EQ(items[0].verdict, Verdict::kRefused);
 }
 
 TEST(BulkAnswer, ThatIsNotOneSetsNothing) {

@@ -23,6 +23,8 @@ TEST(SqlState, TellsDataFromTroubleOfTheServer) {
       {"22021", true, ErrorClass::kInvalid},     // not UTF-8
       {"23514", true, ErrorClass::kInvalid},     // a CHECK
       {"54000", true, ErrorClass::kInvalid},     // an id too long for the index
+      {"54001", true, ErrorClass::kInvalid},     // JSON that is nested too deep
+      {"42601", true, ErrorClass::kInvalid},     // no tsquery
       {"P0001", true, ErrorClass::kInvalid},     // a trigger
       {"42P01", false, ErrorClass::kInvalid},    // no such table
       {"42501", false, ErrorClass::kInvalid},    // no right

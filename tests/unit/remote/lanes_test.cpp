@@ -84,6 +84,17 @@ TEST(Lanes, ForgetWhatFollowsAFencedLoad) {
   EXPECT_EQ(lanes.take()->batch.partition, Partition(1));
 }
 
+TEST(Lanes, KeepWhatWasReadAnewWhenALoadThatWasDroppedIsFenced) {
+  Lanes lanes(1);
+  lanes.put(load_of(0, 0));
+  const auto fenced = lanes.take();
+  lanes.drop_all();
+  lanes.put(load_of(0, 0));
+  lanes.put(load_of(0, 1));
+  lanes.give_back({fenced, Outcome::kFenced});
+  EXPECT_EQ(lanes.waiting(), 2U);
+}
+
 TEST(Lanes, EndForThoseThatWait) {
   Lanes lanes(1);
   std::thread writer([&] { EXPECT_EQ(lanes.take(), nullptr); });

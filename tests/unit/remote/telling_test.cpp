@@ -61,6 +61,15 @@ TEST(StartOfReading, IsThePositionIfTheLogStillHasIt) {
   EXPECT_EQ(start_of(Partition(0), Offset(20), log, false).value(), Offset(20));
 }
 
+TEST(StartOfReading, KnowsWhetherAGroupHasRead) {
+  const LogRange log{.begin = Offset(10), .end = Offset(20)};
+  EXPECT_FALSE(has_read(log, Offset(9))) << "what it has read is not there any more, which start_of() judges";
+  EXPECT_FALSE(has_read(log, Offset(10))) << "set back to the beginning";
+  EXPECT_TRUE(has_read(log, Offset(11)));
+  EXPECT_TRUE(has_read({.begin = Offset(10), .end = Offset(10)}, Offset(10))) << "all that it read has expired";
+  EXPECT_FALSE(has_read({.begin = Offset(0), .end = Offset(0)}, Offset(0)));
+}
+
 TEST(StartOfReading, RefusesALogThatLostReleasesOrIsAnother) {
   const LogRange log{.begin = Offset(10), .end = Offset(20)};
   const auto lost = start_of(Partition(0), Offset(9), log, false);
