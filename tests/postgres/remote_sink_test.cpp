@@ -60,6 +60,11 @@ class RemoteSinkTest : public testing::Test {
     const std::vector<kafka::TopicSpec> specs = {{.name = topic_, .partitions = 2}};
     good(admin->create_topics(specs, kAskLimit));
     producer_ = good(kafka::PlainProducer::open(connection_));
+    options_.topic = topic_;
+    options_.group = topic_ + ".group";
+    options_.load.records_max = 10;
+    options_.session_timeout = milliseconds(60'000);
+    options_.tend_interval = milliseconds(10);
   }
 
   void release(int count) {
@@ -72,14 +77,8 @@ class RemoteSinkTest : public testing::Test {
   }
 
   std::unique_ptr<remote::RemoteSink> start() {
-    remote::RemoteSinkOptions options;
-    options.topic = topic_;
-    options.group = topic_ + ".group";
-    options.load.records_max = 10;
-    options.session_timeout = milliseconds(60'000);
-    options.tend_interval = milliseconds(10);
     auto sink = std::make_unique<remote::RemoteSink>(
-        options, connection_,
+        options_, connection_,
         [this]() -> Result<std::unique_ptr<remote::RemoteStore>> {
           return std::unique_ptr<remote::RemoteStore>(std::make_unique<HeldStore>(world_));
         },
@@ -98,6 +97,7 @@ class RemoteSinkTest : public testing::Test {
   }
 
   World world_;
+  remote::RemoteSinkOptions options_;
   std::string topic_;
   kafka::Connection connection_;
   std::unique_ptr<kafka::PlainProducer> producer_;
@@ -142,6 +142,17 @@ TEST_F(RemoteSinkTest, GoesOnWithItsUpkeepWhileItIsBehind) {
   const int before = world_.tends;
   EXPECT_TRUE(step_until(*sink, [&] { return world_.tends > before + 3; }));
   EXPECT_EQ(tally_.counts().records, 0U);
+}
+
+// Batches that still wait for more records are in the buffer, too: full of them, it would hold up what it has.
+TEST_F(RemoteSinkTest, WritesWhatItHasWhenItsBufferIsFullOfOpenBatches) {
+  options_.load.records_max = 1'000;
+  options_.load.time_max = milliseconds(600'000);
+  options_.bytes_max = 1;
+  release(20);
+  auto sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == 20; }));
+  good(sink->finish(milliseconds(5'000)));
 }
 
 }  // namespace
