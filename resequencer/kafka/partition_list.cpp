@@ -124,8 +124,8 @@ Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list
   int patience_ms = kFirstPatienceMs;
   for (auto next_look = Clock::now();;) {
     auto asked = ask_once(consumer, list, side, std::min(left_ms(), patience_ms));
-    // A leader that has just changed, or of a topic that was just made, is found within milliseconds. One that was killed
-    // is silent, and another one leads when its session is over.
+    // A leader that has just changed, or of a topic that was just made, is found within milliseconds. One that was
+    // killed is silent, and another one leads when its session is over.
     const bool silent = !asked && asked.error().what_to_do == ErrorClass::kTimeout;
     if (asked || (!silent && asked.error().what_to_do != ErrorClass::kRetriable)) return asked;
     if (Clock::now() + kBetweenQuestions >= until) return asked;
