@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "kafka/admin.h"
+#include "kafka/error_questions.h"
 #include "kafka/rights.h"
 
 namespace reseq::remote {
@@ -34,7 +35,11 @@ std::vector<Finding> check_kafka(const kafka::Connection& connection, const Kafk
   if (!needs.dead_letter_topic.empty()) topics.push_back(needs.dead_letter_topic);
   for (const std::string& topic : topics) {
     auto count = admin.value()->partition_count(topic, kLimit);
-    findings.push_back({count.ok(), "topic " + topic + " exists", count ? "" : count.error().message});
+    std::string to_do = count ? "" : count.error().message;
+    if (!count && topic == needs.dead_letter_topic && kafka::is_unknown_topic(count.error()))
+      to_do = "run: kafka-topics.sh --bootstrap-server ... --create --topic " + topic +
+              " --partitions 1, or say --dead-letters skip";
+    findings.push_back({count.ok(), "topic " + topic + " exists", to_do});
   }
   std::vector<kafka::Right> rights = {{kafka::Resource::kTopic, needs.topic, kafka::Operation::kRead},
                                       {kafka::Resource::kGroup, needs.group, kafka::Operation::kRead}};

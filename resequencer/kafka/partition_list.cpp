@@ -19,6 +19,8 @@ constexpr auto kBetweenQuestions = std::chrono::milliseconds(10);
 constexpr auto kBetweenLooks = std::chrono::milliseconds(500);
 // How long the first question waits for its answer; each one that got none is followed by one that waits twice as long.
 constexpr int kFirstPatienceMs = 2'000;
+// So much longer than its limit a question takes to which nobody answers.
+constexpr int kLastLookMs = 100;
 
 PartitionList new_list(std::size_t size) {
   return PartitionList(rd_kafka_topic_partition_list_new(static_cast<int>(size)));
@@ -128,7 +130,11 @@ Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list
     // killed is silent, and another one leads when its session is over.
     const bool silent = !asked && asked.error().what_to_do == ErrorClass::kTimeout;
     if (asked || (!silent && asked.error().what_to_do != ErrorClass::kRetriable)) return asked;
-    if (Clock::now() + kBetweenQuestions >= until) return asked;
+    if (Clock::now() + kBetweenQuestions >= until) {
+      // Who gives little time asks again, and a silent leader must not be asked for ever.
+      if (silent) look_for_leaders(consumer, kLastLookMs);
+      return asked;
+    }
     if (silent) patience_ms *= 2;
     if (Clock::now() >= next_look) {
       look_for_leaders(consumer, left_ms());
