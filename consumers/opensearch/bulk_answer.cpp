@@ -12,7 +12,7 @@ using simdjson::dom::element;
 using simdjson::dom::object;
 
 constexpr std::size_t kWordsMax = 1'000;
-constexpr int kCausesMax = 5;
+constexpr std::size_t kCausesMax = 5;
 
 // Until somebody lifts a block or opens an index: told by words that look like those of a bad document.
 bool is_for_a_while(std::string_view type) {
@@ -41,6 +41,15 @@ std::string_view text_of(const object& from, std::string_view name) {
   return text;
 }
 
+// The error, and what caused it, and what caused that.
+std::vector<object> with_causes(const object& error) {
+  std::vector<object> chain{error};
+  object cause;
+  while (chain.size() <= kCausesMax && chain.back()["caused_by"].get_object().get(cause) == simdjson::SUCCESS)
+    chain.push_back(cause);
+  return chain;
+}
+
 // At most kWordsMax bytes, and no half of a character.
 std::string shortened(std::string words) {
   if (words.size() <= kWordsMax) return words;
@@ -53,28 +62,20 @@ std::string shortened(std::string words) {
 // "mapper_parsing_exception: failed to parse field [n]: For input string: \"x\"": what went wrong and what caused it.
 std::string words_of(const object& error) {
   std::string words(text_of(error, "type"));
-  object at = error;
-  for (int depth = 0; depth <= kCausesMax; ++depth) {
-    const std::string_view reason = text_of(at, "reason");
-    if (!reason.empty() && words.find(reason) == std::string::npos) {
-      if (!words.empty()) words += ": ";
-      words += reason;
-    }
-    object cause;
-    if (at["caused_by"].get_object().get(cause) != simdjson::SUCCESS) break;
-    at = cause;
+  for (const object& cause : with_causes(error)) {
+    const std::string_view reason = text_of(cause, "reason");
+    if (reason.empty() || words.find(reason) != std::string::npos) continue;
+    if (!words.empty()) words += ": ";
+    words += reason;
   }
   return shortened(std::move(words));
 }
 
 // What is not about the document may stand under words that are: "failed to parse", caused by a lack of memory.
 Verdict verdict_of_error(std::int64_t status, const object& error) {
-  object at = error;
-  for (int depth = 0; depth <= kCausesMax; ++depth) {
-    const Verdict verdict = verdict_of_item(status, text_of(at, "type"), text_of(at, "reason"));
-    object cause;
-    if (verdict != Verdict::kRefused || at["caused_by"].get_object().get(cause) != simdjson::SUCCESS) return verdict;
-    at = cause;
+  for (const object& cause : with_causes(error)) {
+    const Verdict verdict = verdict_of_item(status, text_of(cause, "type"), text_of(cause, "reason"));
+    if (verdict != Verdict::kRefused) return verdict;
   }
   return Verdict::kRefused;
 }

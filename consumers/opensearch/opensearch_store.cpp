@@ -1,5 +1,6 @@
 #include "consumers/opensearch/opensearch_store.h"
 
+#include <algorithm>
 #include <chrono>
 #include <spdlog/spdlog.h>
 #include <utility>
@@ -123,12 +124,10 @@ std::optional<std::string_view> OpenSearchStore::add(const remote::Write& write)
     body_.add_text(change.id, change.version, *change.payload);
     return std::nullopt;
   }
-  if (settings_.check == sink::Check::kOff || settings_.index.hard_deletes) {
+  if (deletes_hard())
     body_.add_hard_delete(change.id, change.version);
-    has_hard_deletes_ = true;
-  } else {
+  else
     body_.add_tombstone(change.id, change.version, write.timestamp.value() > 0 ? write.timestamp : now());
-  }
   return std::nullopt;
 }
 
@@ -136,7 +135,6 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
   RESEQ_ASSERT(answers.size() == batch.writes.size(), "one answer per write");
   body_.clear();
   places_.clear();
-  has_hard_deletes_ = false;
   for (std::size_t i = 0; i < batch.writes.size(); ++i) {
     if (const auto why = add(batch.writes[i]))
       answers[i] = {.kind = Answer::Kind::kRefused, .words = std::string(*why)};
@@ -144,7 +142,10 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
       places_.push_back(i);
   }
   std::vector<ItemAnswer> items(body_.items());
-  Result<> sent = has_hard_deletes_ ? index_.require_write_alias(*client_) : Done{};
+  const bool has_hard_deletes =
+      deletes_hard() && std::any_of(batch.writes.begin(), batch.writes.end(),
+                                    [](const remote::Write& write) { return write.change.op == Op::kDelete; });
+  Result<> sent = has_hard_deletes ? index_.require_write_alias(*client_) : Done{};
   if (sent) sent = writer_.send(body_, items);
   if (!sent && sent.error().what_to_do == ErrorClass::kInvalid &&
       sent.error().message.find("index_not_found_exception") != std::string::npos)

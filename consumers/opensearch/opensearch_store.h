@@ -48,6 +48,10 @@ class OpenSearchStore final : public remote::RemoteStore {
 
  private:
   OpenSearchStore(std::unique_ptr<HttpClient> client, const StoreSettings& settings);
+  // Without a tombstone.
+  [[nodiscard]] bool deletes_hard() const {
+    return settings_.check == sink::Check::kOff || settings_.index.hard_deletes;
+  }
   // Why a write is refused by us; nothing: it is in the body.
   std::optional<std::string_view> add(const remote::Write& write);
   [[nodiscard]] Result<> check_retention() const;
@@ -59,7 +63,6 @@ class OpenSearchStore final : public remote::RemoteStore {
   std::atomic<bool> interrupted_ = false;
   BulkBody body_;
   std::vector<std::size_t> places_;  // of the items of the body, in the batch
-  bool has_hard_deletes_ = false;    // in the body
 };
 
 }  // namespace reseq::opensearch

@@ -306,6 +306,11 @@ void RemoteSink::hand_over(Partition partition, Reading& reading) {
   lanes_.put(std::move(load));
 }
 
+void RemoteSink::hand_over_all() {
+  for (auto& [partition, reading] : reading_)
+    if (reading.open != nullptr) hand_over(partition, reading);
+}
+
 void RemoteSink::hand_over_due(Clock::time_point now) {
   for (auto& [partition, reading] : reading_)
     if (reading.open != nullptr && reading.open->due_at(options_.load) <= now) hand_over(partition, reading);
@@ -315,8 +320,7 @@ void RemoteSink::hand_over_due(Clock::time_point now) {
 // polled without a record coming.
 Result<> RemoteSink::make_room() {
   const auto now = Clock::now();
-  for (auto& [partition, reading] : reading_)
-    if (reading.open != nullptr) hand_over(partition, reading);  // nothing more comes
+  hand_over_all();  // nothing more comes
   if (!full_since_) full_since_ = now;
   if (resting_ && lanes_.bytes() <= options_.bytes_max / 2) return go_on();
   if (!resting_ && now - *full_since_ >= kFullUntilResting)
@@ -406,8 +410,7 @@ void RemoteSink::publish(Clock::time_point now) {
 Result<> RemoteSink::finish(milliseconds limit) {
   if (consumer_ == nullptr) return Done{};
   if (tended_) tended_->interrupt();
-  for (auto& [partition, reading] : reading_)
-    if (reading.open != nullptr) hand_over(partition, reading);
+  hand_over_all();
   const auto until = Clock::now() + limit;
   // A server that is away would not come back within the limit: what is left is read again at the next start.
   while (lanes_.running() + lanes_.waiting() > 0 && Clock::now() < until &&

@@ -87,6 +87,7 @@ class RemoteSink {
   Result<> take_record(kafka::PlainRecord record);
   void follow_positions();
   void hand_over(Partition partition, Reading& reading);
+  void hand_over_all();
   void hand_over_due(Clock::time_point now);
   // What it was worth. False: its partition is not the one of then any more.
   bool account(const Finished& finished);
