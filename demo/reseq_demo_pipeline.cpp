@@ -22,6 +22,8 @@ namespace {
 using namespace reseq;  // NOLINT(google-build-using-namespace): the words of this program
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
+// Of all workers together. A machine that carries less than that is slow: see PacedClock.
+constexpr std::uint64_t kPaceRecordsPerSecond = 250;
 
 volatile std::sig_atomic_t stop_requested = 0;
 void request_stop(int) {
@@ -62,6 +64,7 @@ struct Running {
 };
 
 Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::list<Running>& workers) {
+  const auto per_record = std::chrono::nanoseconds(std::chrono::seconds(arguments.workers)) / kPaceRecordsPerSecond;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
     auto stage = stage::open_kafka_stage({.connection = {.bootstrap_servers = arguments.bootstrap_servers,
                                                          .client_id = "demo-worker-" + std::to_string(i)},
@@ -72,7 +75,7 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::l
     if (!stage) return stage.error();
     Running& running = workers.emplace_back();
     running.worker = std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed),
-                                                    arguments.targets, running.counts);
+                                                    arguments.targets, demo::PacedClock(per_record), running.counts);
   }
   for (Running& running : workers)
     running.thread = std::thread([&running, &stop] {

@@ -43,7 +43,7 @@ RemoteSink::RemoteSink(RemoteSinkOptions options, kafka::Connection connection, 
 RemoteSink::~RemoteSink() {
   lanes_.drop_all();
   lanes_.stop();
-  if (tended_) tended_->interrupt();
+  if (upkeep_) upkeep_->interrupt();
   for (const auto& store : stores_)
     if (store) store->interrupt();
   for (std::thread& thread : threads_) thread.join();
@@ -73,11 +73,8 @@ Result<> RemoteSink::start(const std::function<bool()>& stop) {
   for (const auto& store : stores_)
     threads_.emplace_back(
         [this, one = store.get()] { Writer(*one, lanes_, letters_, tally_, pulse_, options_.back_off).run(); });
-  threads_.emplace_back([this] {
-    while (lanes_.pause(options_.tend_interval))
-      if (Result<> tended = tended_->tend(); !tended)
-        spdlog::warn("upkeep=failed words={}", log::outside(tended.error().message));
-  });
+  upkeep_ = std::make_unique<Upkeep>(*tended_, lanes_, tally_, options_.tend_interval);
+  threads_.emplace_back([this] { upkeep_->run(); });
   return Done{};
 }
 
@@ -409,7 +406,7 @@ void RemoteSink::publish(Clock::time_point now) {
 
 Result<> RemoteSink::finish(milliseconds limit) {
   if (consumer_ == nullptr) return Done{};
-  if (tended_) tended_->interrupt();
+  if (upkeep_) upkeep_->interrupt();
   hand_over_all();
   const auto until = Clock::now() + limit;
   // A server that is away would not come back within the limit: what is left is read again at the next start.

@@ -21,6 +21,7 @@
 #include "consumers/remote/remote_store.h"
 #include "consumers/remote/start.h"
 #include "consumers/remote/tally.h"
+#include "consumers/remote/upkeep.h"
 #include "consumers/remote/writer.h"
 #include "consumers/stage/in_flight.h"
 #include "kafka/admin.h"
@@ -112,6 +113,7 @@ class RemoteSink {
   std::unique_ptr<kafka::Admin> admin_;
   std::unique_ptr<RemoteStore> asked_;   // by this thread
   std::unique_ptr<RemoteStore> tended_;  // by its own
+  std::unique_ptr<Upkeep> upkeep_;
   std::vector<std::unique_ptr<RemoteStore>> stores_;
   std::vector<std::thread> threads_;
   std::unique_ptr<kafka::GroupConsumer> consumer_;

@@ -11,14 +11,18 @@ constexpr Milliseconds kDrainLimit{2'000};
 
 }  // namespace
 
-Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, WorkerCounts& counts)
-    : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), counts_(counts) {}
+Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
+               WorkerCounts& counts)
+    : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), clock_(clock), counts_(counts) {}
 
 Result<> Worker::run(const std::atomic<bool>& stop) {
+  auto before = std::chrono::steady_clock::now();
   while (!stop.load()) {
     Result<std::optional<stage::Work>> read = stage_->next(until_next());
     if (!read) return read.error();
     counts_.partitions = stage_->partitions_owned();
+    const auto now = std::chrono::steady_clock::now();
+    clock_.advance(now - std::exchange(before, now), read.value().has_value());
     if (read.value()) take(std::move(*read.value()));
     if (Result<> done = do_what_is_due(); !done) return done;
   }
@@ -33,7 +37,7 @@ void Worker::take(stage::Work work) {
 }
 
 Result<> Worker::do_what_is_due() {
-  while (!waiting_.empty() && waiting_.top().due <= Clock::now()) {
+  while (!waiting_.empty() && waiting_.top().due <= clock_.now()) {
     const Waiting waiting = waiting_.top();
     waiting_.pop();
     if (!stage_->in_flight(waiting.record->work)) continue;  // its partition went to another worker
@@ -68,7 +72,7 @@ Result<> Worker::send(const stage::Work& work, const std::string& target) {
 
 void Worker::schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target) {
   waiting_.push(
-      {Clock::now() + std::chrono::milliseconds(delay.value()), ++scheduled_, step, std::move(record), target});
+      {clock_.now() + std::chrono::milliseconds(delay.value()), ++scheduled_, step, std::move(record), target});
 }
 
 Treatment Worker::treatment(const stage::Work& work, std::size_t target) const {
@@ -77,7 +81,7 @@ Treatment Worker::treatment(const stage::Work& work, std::size_t target) const {
 
 Milliseconds Worker::until_next() const {
   if (waiting_.empty()) return kLongestPoll;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.top().due - Clock::now());
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.top().due - clock_.now());
   return Milliseconds(std::clamp<std::int64_t>(left.count(), 0, kLongestPoll.value()));
 }
 

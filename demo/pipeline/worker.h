@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "consumers/stage/stage.h"
+#include "demo/pipeline/paced_clock.h"
 #include "demo/pipeline/treatment.h"
 
 namespace reseq::demo {
@@ -28,14 +29,14 @@ struct WorkerCounts {
 
 class Worker {
  public:
-  // REQUIRES: counts outlive the worker.
-  Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, WorkerCounts& counts);
+  // REQUIRES: counts outlive the worker. Delays are by `clock`.
+  Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
+         WorkerCounts& counts);
 
   // Until `stop`. What is in flight then is done again by whoever comes next.
   Result<> run(const std::atomic<bool>& stop);
 
  private:
-  using Clock = std::chrono::steady_clock;
   enum class Step : unsigned char { kFirstAttempt, kResult, kDuplicate };
   // A record and the number of targets that are not finished.
   struct Record {
@@ -43,7 +44,7 @@ class Worker {
     std::size_t open_targets;
   };
   struct Waiting {
-    Clock::time_point due;
+    PacedClock::Duration due;
     std::uint64_t number;  // equal times keep their order
     Step step;
     std::shared_ptr<Record> record;
@@ -63,6 +64,7 @@ class Worker {
   std::unique_ptr<stage::Stage> stage_;
   Seed seed_;
   std::vector<std::string> targets_;
+  PacedClock clock_;
   WorkerCounts& counts_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   std::uint64_t scheduled_ = 0;

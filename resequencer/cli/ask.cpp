@@ -193,7 +193,7 @@ Result<> why(const config::Settings& settings, const std::string& id, const WhyO
   Found found;
   if (auto asked = session.value()->collect(admin::DocumentQuery{id}, found.answers, all_asked); !asked) return asked;
   const runtime::Application application(settings);
-  const runtime::HistoryOf document{id, runtime::newest_requests(found.answers.parts(), settings.topic_requests)};
+  const runtime::HistoryOf document{id, runtime::borders_of(found.answers.parts(), settings.topic_requests)};
   auto events =
       runtime::read_events_of(application, document, limits_of(wanted), progress_of(application.settings.topic_events));
   if (!events) return runtime::with_fix(events.error(), application.settings);

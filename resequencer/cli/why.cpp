@@ -63,7 +63,7 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
     text +=
         ", requested at offset " + number_text(request, "offset") + " of partition " + number_text(part, "partition");
   if (const std::string deleted = deleted_text(document, target); !deleted.empty()) return text + ", " + deleted;
-  if (const std::string last = last_release(document, target); !last.empty()) return text + ", has " + last;
+  if (const std::string last = last_release(document, target); !last.empty()) return text + ", released last: " + last;
   if (const std::string at = interim_release(document, target); !at.empty())
     return text + ", got the result of an older request at " + at;
   return text + ", no release for it is known";
@@ -92,6 +92,7 @@ std::string standing_text(const Json& part, const Json& document) {
   if (part.contains("paused"))
     text = "partition " + number_text(part, "partition") + " is paused: nothing is decided until `resume --partition " +
            number_text(part, "partition") + "`\n";
+  bool released = false;
   std::set<std::string> told;
   const auto tell = [&](const Json& names, const auto& text_of) {
     for (const Json& name : names)
@@ -104,10 +105,14 @@ std::string standing_text(const Json& part, const Json& document) {
     tell(member(group, "pending"), [&](const std::string& name) { return pending_text(part, document, group, name); });
     tell(member(group, "served"), [&](const std::string& name) {
       const std::string deleted = deleted_text(document, name);
-      return deleted.empty() ? "has " + order_of(document, group) + ", the newest for it" : deleted;
+      released = true;
+      return deleted.empty() ? "got the release of " + order_of(document, group) + ", the newest for it" : deleted;
     });
     tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });
   }
+  if (released)
+    text +=
+        "a release is written to the output topic; what its sink did with it, the sink's log and dead letters say\n";
   return text;
 }
 
@@ -142,7 +147,8 @@ std::string stopped_text(const Json& document, const std::vector<PastEvent>& eve
     std::string last;
     for (const PastEvent& event : events) {
       if (text_in(event.json, "outcome") != "dropped" || text_in(event.json, "target") != target ||
-          !text_in(event.json, "table_row").starts_with('S'))
+          !text_in(event.json, "table_row").starts_with('S') ||
+          admin::time_text(event.at) < waits_since(document, target))
         continue;
       count += event.count;
       if (last.empty()) last = order_text(member(event.json, "order"));

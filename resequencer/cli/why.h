@@ -18,7 +18,8 @@ namespace reseq::cli {
 // `events`: of the document, no run of which is both from before its newest request and from behind it.
 [[nodiscard]] std::string older_text(const admin::Json& part, const admin::Json& document,
                                      const std::vector<runtime::PastEvent>& events, const std::string& requests);
-// The results that came for targets that wait and were stopped, one line per target; empty: none did.
+// The results that came for targets since they wait and were stopped, one line per target; empty: none did.
+// `events`: no run of which is both from before and from behind the time since which its target waits.
 [[nodiscard]] std::string stopped_text(const admin::Json& document, const std::vector<runtime::PastEvent>& events);
 // One line per dead letter, as runtime::letter_json() gives them. `others`: older ones that are not among them.
 [[nodiscard]] std::string letters_text(const admin::Json& letters, std::int64_t others);

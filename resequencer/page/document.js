@@ -47,7 +47,7 @@ function standing(row, now) {
       const has = lastRelease(target);
       const deletion = deletionOf(row, target);
       const older = list(row.meanwhile).find((one) => list(one.targets).includes(target));
-      const got = deletion ? deletedText(deletion) : has ? `has ${order(has.order)}` :
+      const got = deletion ? deletedText(deletion) : has ? `released last: ${order(has.order)}` :
         older ? `got the result of an older request at ${older.at}` : "no release for it is known";
       tell(target, { state: "waits", kind: "busy", detail:
         `for the result of ${order(group.order)}${asDelete(row, group)}, for ` +
@@ -57,7 +57,7 @@ function standing(row, now) {
       const deletion = deletionOf(row, target);
       tell(target, deletion
         ? { state: "deleted", kind: "", detail: `by ${order(deletion.order)} at ${deletion.at}` }
-        : { state: "has", kind: "good", detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });
+        : { state: "released", kind: "good", detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });
     }
     for (const target of list(group.removed))
       tell(target, { state: "removed", kind: "", detail: `gets nothing for ${order(group.order)}` });
@@ -167,7 +167,12 @@ export function documentParts(found, now, { close, showMore }) {
   for (const part of list(found.partitions))
     for (const row of list(part.documents)) {
       known = true;
-      parts.push(make("ul", { class: "standing" }, ...standing(row, now).map(targetItem)), facts(part, row));
+      const all = standing(row, now);
+      parts.push(make("ul", { class: "standing" }, ...all.map(targetItem)));
+      if (all.some(({ state }) => state === "released" || state === "deleted"))
+        note(parts, "A release is written to the output topic. What its sink did with it, the sink's log and dead " +
+                    "letters say.");
+      parts.push(facts(part, row));
     }
   if (!known && found.complete)
     note(parts, list(found.letters).length > 0

@@ -8,7 +8,7 @@ namespace reseq::runtime {
 
 Result<EventHistory> read_events_of(const Application& application, const HistoryOf& document,
                                     const HistoryLimits& limits, const GoOn& go_on) {
-  EventLines lines(limits.events_max, document.newest);
+  EventLines lines(limits.events_max, document.borders);
   const auto visit = [&](const kafka::Record& record) {
     admin::Json json = admin::parse_object(record.payload.value_or(""));
     if (!json.is_discarded()) lines.add(record.timestamp, std::move(json));

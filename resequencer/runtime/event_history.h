@@ -25,7 +25,7 @@ struct HistoryLimits {
 
 struct HistoryOf {
   std::string id;
-  std::vector<RequestPlace> newest;  // requests; see EventLines
+  Borders borders;  // see EventLines
 };
 
 // Errors as of a log that is read: kInvalid: there is no such topic, or it may not be read.

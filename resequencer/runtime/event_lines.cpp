@@ -23,12 +23,18 @@ bool is_behind(const Json& source, const std::vector<RequestPlace>& newest) {
   });
 }
 
-std::string kind_of(const Json& event, const std::vector<RequestPlace>& newest) {
+bool is_waited_for(UnixMs at, const std::string& target, const std::vector<Wait>& waits) {
+  return std::any_of(waits.begin(), waits.end(),
+                     [&](const Wait& wait) { return wait.target == target && admin::time_text(at) >= wait.since; });
+}
+
+std::string kind_of(UnixMs at, const Json& event, const Borders& borders) {
   if (text_in(event, "kind") != "outcome" || text_in(event, "outcome") != "dropped") return "";
   std::string kind;
   for (const char* name : {"reason", "table_row", "target"}) kind += text_in(event, name) + "\n";
   const Json source = member(event, "source");
-  return kind + text_in(source, "topic") + (is_behind(source, newest) ? "\nbehind" : "");
+  return kind + text_in(source, "topic") + (is_behind(source, borders.newest) ? "\nbehind" : "") +
+         (is_waited_for(at, text_in(event, "target"), borders.waits) ? "\nwaited for" : "");
 }
 
 // The run of that kind, from the end of the lines on where the next one is put; `end`: there is none.
@@ -50,16 +56,19 @@ std::size_t open_runs(const std::vector<PastEvent>& lines) {
 
 }  // namespace
 
-std::vector<RequestPlace> newest_requests(const Json& parts, const std::string& topic) {
-  std::vector<RequestPlace> newest;
+Borders borders_of(const Json& parts, const std::string& topic) {
+  Borders borders;
   for (const Json& part : parts)
     for (const Json& document : member(part, "documents")) {
+      for (const Json& waiting : member(document, "waiting"))
+        for (const Json& name : member(waiting, "targets"))
+          if (name.is_string()) borders.waits.push_back({name.get<std::string>(), text_in(waiting, "since")});
       const Json request = member(document, "request");
       if (!request.is_object()) continue;
       const Partition partition(static_cast<std::int32_t>(number_in(part, "partition")));
-      newest.push_back({topic, partition, Offset(number_in(request, "offset"))});
+      borders.newest.push_back({topic, partition, Offset(number_in(request, "offset"))});
     }
-  return newest;
+  return borders;
 }
 
 Json event_json(const PastEvent& event) {
@@ -73,7 +82,7 @@ Json event_json(const PastEvent& event) {
 
 void EventLines::add(UnixMs at, Json event) {
   PastEvent line{.at = at, .json = std::move(event)};
-  line.kind = kind_of(line.json, newest_);
+  line.kind = kind_of(at, line.json, borders_);
   if (const auto run = run_of(line.kind, piece_.begin(), piece_.end()); run != piece_.end()) {
     line.count += run->count;
     line.since = run->since;

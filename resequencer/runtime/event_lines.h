@@ -3,7 +3,8 @@
 // Invariant: of a kind are only inputs that agree in reason, row of the decision tables, target and topic, so that
 // these columns are true of each input of a run. A run may have runs of other kinds between its first and its last
 // input, because requests and results of a document alternate; any other event of the document ends it.
-// Of requests a run is either from before the newest one or from behind it: only the latter came too late.
+// Of requests a run is either from before the newest one or from behind it: only the latter came too late. Of results it
+// is either from before its target began to wait or from behind that.
 // Thread rule: one thread.
 #pragma once
 
@@ -27,8 +28,20 @@ struct RequestPlace {
   Offset offset;
 };
 
-// `parts`: what the instances answer of a document, one entry for each partition.
-[[nodiscard]] std::vector<RequestPlace> newest_requests(const admin::Json& parts, const std::string& topic);
+// A target waits for a result.
+struct Wait {
+  std::string target;
+  std::string since;  // as admin::time_text() writes it
+};
+
+// Times that runs of a document do not reach across.
+struct Borders {
+  std::vector<RequestPlace> newest;
+  std::vector<Wait> waits;
+};
+
+// `parts`: what the instances answer of a document, one entry for each partition. `topic`: of requests.
+[[nodiscard]] Borders borders_of(const admin::Json& parts, const std::string& topic);
 
 // An event, or a run of inputs that were dropped.
 struct PastEvent {
@@ -45,8 +58,8 @@ struct PastEvent {
 // Takes the events in pieces, the newest piece first, those of a piece oldest first.
 class EventLines {
  public:
-  explicit EventLines(std::size_t lines_max, std::vector<RequestPlace> newest = {})
-      : lines_max_(lines_max), newest_(std::move(newest)) {}
+  explicit EventLines(std::size_t lines_max, Borders borders = {})
+      : lines_max_(lines_max), borders_(std::move(borders)) {}
 
   void add(UnixMs at, admin::Json event);
   // True: older pieces would change nothing of what is wanted.
@@ -58,7 +71,7 @@ class EventLines {
 
  private:
   std::size_t lines_max_;
-  std::vector<RequestPlace> newest_;
+  Borders borders_;
   std::deque<PastEvent> piece_;
   std::vector<PastEvent> lines_;
   bool more_ = false;

@@ -54,7 +54,7 @@ void read_events(const Application& application, const std::string& id, std::siz
                  Json& found) {
   found["events_kept"] = application.settings.events;
   found["events"] = Json::array();
-  const HistoryOf document{id, newest_requests(found["partitions"], application.settings.topic_requests)};
+  const HistoryOf document{id, borders_of(found["partitions"], application.settings.topic_requests)};
   const auto read = read_events_of(application, document, {events_max, kEventsTime}, go_on);
   if (!read) {
     found["events_trouble"] = text_of(read.error(), application);

@@ -91,7 +91,9 @@ TEST_F(Asked, SaysThatADocumentIsNotKnown) {
 TEST_F(Asked, TellsWhyADocumentIsInItsTargetsAsItIs) {
   const Printed printed = office().run({"why", id_of(0)});
   EXPECT_EQ(printed.code, 0) << printed.text;
-  EXPECT_THAT(printed.text, HasSubstr("search has 5, the newest for it\ncatalogue has 5, the newest for it\n"));
+  EXPECT_THAT(
+      printed.text,
+      HasSubstr("search got the release of 5, the newest for it\ncatalogue got the release of 5, the newest for it\n"));
   EXPECT_THAT(printed.text, testing::ContainsRegex("released +- +5 +5 +search +[0-9]+ +S1 +"));
   EXPECT_THAT(printed.text, testing::ContainsRegex("dropped +stale +1 +5 +search +- +S6 +.*commands [0-9]@[0-9]+\n"));
   const json waiting = office().run_json({"why", id_of(kDocuments - 1)});

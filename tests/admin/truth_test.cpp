@@ -120,7 +120,7 @@ TEST_F(Told, ThatADocumentWasDeletedByWhatAndWhen) {
   office().request("deleted", 3);
   office().result("deleted", 3, "search");
   office().settle();
-  EXPECT_THAT(office().run({"why", "deleted"}).text, HasSubstr("search has 3, the newest for it\n"));
+  EXPECT_THAT(office().run({"why", "deleted"}).text, HasSubstr("search got the release of 3, the newest for it\n"));
   EXPECT_THAT(office().run({"describe", "deleted"}).text, Not(HasSubstr("deleted  ")));
 }
 

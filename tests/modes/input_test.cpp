@@ -79,7 +79,7 @@ TEST(Input, ReadsIdAndSequenceWhereTheProducerPutsThem) {
   EXPECT_THAT(shop.dead_letters(), IsEmpty());
 
   // What is asked of operators finds the document by its id.
-  EXPECT_THAT(run(shop, {"why", "book"}), HasSubstr("search has 2, the newest for it"));
+  EXPECT_THAT(run(shop, {"why", "book"}), HasSubstr("search got the release of 2, the newest for it"));
   (void)run(shop, {"reprocess", "book"});
   shop.settle();
   EXPECT_THAT(shop.work(), Contains("book 2.1 -> search"));

@@ -210,7 +210,7 @@ TEST_F(Page, FindsADocumentWhereverItIsWithItsTimeline) {
   }
   EXPECT_THAT(browser().text(".standing"), HasSubstr("waits for the result of 1, for "));
   look_up(id_of(0));
-  EXPECT_THAT(browser().text(".standing"), HasSubstr("search has 5, the newest for it"));
+  EXPECT_THAT(browser().text(".standing"), HasSubstr("search released 5, the newest for it"));
   browser().screenshot("document-light");
   EXPECT_THAT(look_up("never seen"), HasSubstr("Not known: it was never requested"));
 }

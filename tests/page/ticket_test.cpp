@@ -42,7 +42,7 @@ TEST_F(Ticket, TellsWhatBecameOfALateResult) {
   office().result("coat-17", 1, "search");  // too late
   office().settle();
   const std::string shown = look_up("coat-17");
-  EXPECT_THAT(shown, testing::ContainsRegex("search.*has.*2, the newest for it"));
+  EXPECT_THAT(shown, testing::ContainsRegex("search.*released.*2, the newest for it"));
   EXPECT_THAT(shown, HasSubstr("stale"));
   browser().screenshot("late-result", Browser::Shot::kWindow);
 }

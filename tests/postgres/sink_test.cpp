@@ -254,6 +254,27 @@ TEST(PostgresSink, WaitsForRightsAndTellsSo) {
   EXPECT_THAT(scene.differences(), IsEmpty());
 }
 
+TEST(PostgresSink, TellsThatItsServerIsGoneThoughItHasNothingToWrite) {
+  PostgresServer& server = PostgresServer::shared();
+  Scene scene("idle");
+  const int port = free_port();
+  const auto sink =
+      scene.start("sink", kBytes + std::vector<std::string>{"--http-listen", "127.0.0.1:" + std::to_string(port)});
+  scene.release(10, 5);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << sink->tail();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; }));
+  server.kill();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 503; })) << sink->tail();
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_up 0"));
+  server.start();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; })) << sink->tail();
+  Session(scene.url()).script("ALTER TABLE documents RENAME TO others");
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return get(port, "/readyz").second.find("table documents is not there any more") != std::string::npos;
+  })) << get(port, "/readyz").second;
+  EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+}
+
 // The exit code and what it printed.
 std::pair<int, std::string> run(const Scene& scene, const std::vector<std::string>& more) {
   TempDir folder;

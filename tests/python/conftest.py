@@ -4,9 +4,9 @@ RESEQ_PYTHON_RESULTS, which tests/python/run puts together.
 Thread rule: one thread."""
 import os
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 
-results = {}
+results, said = {}, {}
 
 
 def pytest_runtest_logreport(report):
@@ -15,6 +15,7 @@ def pytest_runtest_logreport(report):
     suite = Path(suite).stem
     if report.failed:
         results[suite, name] = "failed"
+        said[suite, name] = report.longreprtext
     elif report.skipped:
         results.setdefault((suite, name), "skipped")
     elif report.when == "call":
@@ -29,7 +30,8 @@ def pytest_sessionfinish():
         shown = "completed" if result == "failed" else result
         case = f'<testcase name={quoteattr(name)} status="run" result="{shown}" classname={quoteattr(suite)}'
         if result == "failed":
-            lines += [f"{case}>", '<failure message="see the log"/>', "</testcase>"]
+            text = "".join(one for one in said[suite, name] if one.isprintable() or one == "\n")
+            lines += [f'{case}>\n<failure message="see the log">{escape(text)}</failure>', "</testcase>"]
         else:
             lines.append(f"{case}/>")
     Path(os.environ["RESEQ_PYTHON_RESULTS"], str(os.getpid())).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -188,7 +188,7 @@ TEST(Why, CountsAsOlderOnlyRequestsThatCameBehindTheNewestHoweverManyWereDropped
   Json parts = Json::array({part(2, 4)});
   parts[0]["documents"] = Json::array({document});
   const auto told = [&](const std::vector<PastEvent>& events) {
-    runtime::EventLines lines(20, runtime::newest_requests(parts, "requests"));
+    runtime::EventLines lines(20, runtime::borders_of(parts, "requests"));
     for (const PastEvent& event : events) lines.add(event.at, event.json);
     EXPECT_FALSE(lines.end_piece());
     return older_text(part(2, 4), document, lines.take(), "requests");
@@ -220,11 +220,13 @@ TEST(Why, TellsWhereEachTargetStands) {
       "request":{"order":{"epoch":0,"seq":"7","revision":"0"},"offset":12,"forwarded":["search"]}})");
   EXPECT_EQ(
       standing_text(part(2, 4), document),
-      "search waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, has 5\n"
+      "search waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, released "
+      "last: 5\n"
       "new waits since 2026-01-02T03:04:05Z for the result of 7, requested at offset 12 of partition 2, no release "
       "for it is known\n"
       "gone gets nothing for 7: removed\n"
-      "shop has 5, the newest for it\n");
+      "shop got the release of 5, the newest for it\n"
+      "a release is written to the output topic; what its sink did with it, the sink's log and dead letters say\n");
   Json paused = part(2, 4);
   paused["paused"] = true;
   EXPECT_THAT(standing_text(paused, document),
@@ -243,7 +245,8 @@ TEST(Why, TellsThatATargetThatWaitsGotAnOlderResultMeanwhile) {
 
 TEST(Why, TellsOfResultsThatWereStoppedOnlyForTargetsThatWait) {
   const Json document = Json::parse(R"({"groups":[
-      {"order":{"epoch":0,"seq":"7","revision":"0"},"pending":["search"],"served":["shop"],"removed":[]}]})");
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"pending":["search"],"served":["shop"],"removed":[]}],
+      "waiting":[{"targets":["search"],"since":"1970-01-01T00:00:01.000Z"}]})");
   PastEvent run = superseded("S4", "commands", 15, 6);
   run.json["target"] = "search";
   run.count = 3'000;
@@ -256,6 +259,25 @@ TEST(Why, TellsOfResultsThatWereStoppedOnlyForTargetsThatWait) {
   EXPECT_EQ(stopped_text(document, {other, registration}), "");
   EXPECT_EQ(stopped_text(document, {other, run, one, registration}),
             "search waits, but results of other requests came for it and were dropped: 3001, the last of them for 6\n");
+  one.at = UnixMs(999);  // when it did not wait yet
+  EXPECT_EQ(stopped_text(document, {one}), "");
+}
+
+TEST(Why, CountsOfARunOfStoppedResultsOnlyThoseThatCameWhileTheTargetWaits) {
+  const Json document = Json::parse(R"({"groups":[
+      {"order":{"epoch":0,"seq":"7","revision":"0"},"pending":["search"],"served":["shop"],"removed":[]}],
+      "waiting":[{"targets":["search"],"since":"1970-01-01T00:00:01.000Z"}]})");
+  Json parts = Json::array({part(2, 4)});
+  parts[0]["documents"] = Json::array({document});
+  runtime::EventLines lines(20, runtime::borders_of(parts, "requests"));
+  for (const std::int64_t at : {998, 999, 1'000, 1'001, 1'002}) {
+    PastEvent result = superseded("S4", "commands", 9, 2);
+    result.json["target"] = "search";
+    lines.add(UnixMs(at), result.json);
+  }
+  EXPECT_FALSE(lines.end_piece());
+  EXPECT_EQ(stopped_text(document, lines.take()),
+            "search waits, but results of other requests came for it and were dropped: 3, the last of them for 2\n");
 }
 
 TEST(Why, TellsWhatBecameOfEachInput) {
@@ -287,7 +309,9 @@ TEST(Why, TellsWhatATargetHasLostAndByWhat) {
       "barrier":{"epoch":0,"seq":"7","revision":"0"},"waiting":[]})");
   EXPECT_EQ(standing_text(part(2, 4), document),
             "search deleted by 7 at 2026-01-02T03:04:05Z\n"
-            "shop has 7, which was requested as a delete, the newest for it\n");
+            "shop got the release of 7, which was requested as a delete, the newest for it\n"
+            "a release is written to the output topic; what its sink did with it, the sink's log and dead letters "
+            "say\n");
 }
 
 TEST(Why, SaysWhatWasNotRead) {

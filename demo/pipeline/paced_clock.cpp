@@ -1,0 +1,15 @@
+#include "demo/pipeline/paced_clock.h"
+
+#include <algorithm>
+
+namespace reseq::demo {
+
+void PacedClock::advance(Duration passed, bool record) {
+  without_record_ = record ? Duration(0) : without_record_ + passed;
+  if (record) credit_ = std::min(credit_ + per_record_, kSlack);
+  const Duration step = without_record_ >= kSlack ? passed : std::min(passed, credit_);
+  now_ += step;
+  credit_ = std::max(credit_ - step, Duration(0));
+}
+
+}  // namespace reseq::demo

@@ -1,0 +1,33 @@
+// PacedClock: the time by which a worker of the demo is late. Documents change as fast as the machine carries requests,
+// so on a slow machine a delay of two seconds would be overtaken by hardly any other change, and the demo would show
+// nothing. There time passes with the records; on a machine that keeps the pace, and when no more records come, it is
+// that of the day.
+// Thread rule: one thread.
+#pragma once
+
+#include <chrono>
+
+namespace reseq::demo {
+
+class PacedClock {
+ public:
+  using Duration = std::chrono::nanoseconds;
+  // Records come no more when none came for so long. As much time passes anyway.
+  static constexpr Duration kSlack = std::chrono::seconds(1);
+
+  // While records come, each lets time pass by at most `per_record`.
+  explicit PacedClock(Duration per_record) : per_record_(per_record) {}
+
+  // So long the worker waited for a record, and got one or not.
+  void advance(Duration passed, bool record);
+  // Since the beginning.
+  [[nodiscard]] Duration now() const { return now_; }
+
+ private:
+  Duration per_record_;
+  Duration now_{0};
+  Duration credit_ = kSlack;  // may pass before the next record
+  Duration without_record_{0};
+};
+
+}  // namespace reseq::demo

@@ -1,0 +1,54 @@
+// How late the workers of the demo are, on a machine that is slow.
+#include "demo/pipeline/paced_clock.h"
+
+#include <gtest/gtest.h>
+
+namespace reseq::demo {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+void wait(PacedClock& clock, milliseconds all) {
+  for (milliseconds passed{0}; passed < all; passed += milliseconds(10)) clock.advance(milliseconds(10), false);
+}
+
+// Records for `all`, one each `each`; how long that was by the clock.
+PacedClock::Duration carry(PacedClock& clock, milliseconds all, milliseconds each) {
+  const PacedClock::Duration before = clock.now();
+  for (milliseconds passed{0}; passed < all; passed += each) clock.advance(each, true);
+  return clock.now() - before;
+}
+
+TEST(PacedClock, IsThatOfTheDayWhereThePaceIsKept) {
+  PacedClock clock{milliseconds(50)};
+  EXPECT_EQ(carry(clock, seconds(10), milliseconds(50)), seconds(10));
+  EXPECT_EQ(carry(clock, seconds(10), milliseconds(5)), seconds(10));
+}
+
+TEST(PacedClock, LetsAsManyRecordsOvertakeOnASlowMachineAsOnAFastOne) {
+  PacedClock clock{milliseconds(50)};
+  carry(clock, seconds(2), milliseconds(500));  // what it may pass anyway
+  EXPECT_EQ(carry(clock, seconds(20), milliseconds(500)), 40 * milliseconds(50));
+}
+
+TEST(PacedClock, GoesOnWhenNoMoreRecordsCome) {
+  PacedClock clock{milliseconds(50)};
+  carry(clock, seconds(20), milliseconds(500));
+  const PacedClock::Duration before = clock.now();
+  wait(clock, seconds(1));
+  EXPECT_LE(clock.now() - before, milliseconds(50));
+  wait(clock, seconds(5));
+  EXPECT_GE(clock.now() - before, seconds(5));
+}
+
+TEST(PacedClock, LosesNoTimeAtTheEndOfAFastRun) {
+  PacedClock clock{milliseconds(50)};
+  carry(clock, seconds(10), milliseconds(10));
+  const PacedClock::Duration before = clock.now();
+  wait(clock, seconds(5));
+  EXPECT_EQ(clock.now() - before, seconds(5));
+}
+
+}  // namespace
+}  // namespace reseq::demo
