@@ -14,7 +14,8 @@ namespace reseq::remote {
 namespace {
 
 constexpr Milliseconds kFlushLimit{30'000};
-constexpr std::uint64_t kLogged = 20;  // the topic has all of them
+constexpr Milliseconds kFlushStep{200};  // how late an interruption is heard
+constexpr std::uint64_t kLogged = 20;    // the topic has all of them
 
 std::string_view cut(std::string_view words) {
   return words.substr(0, kWordsMax);
@@ -67,6 +68,7 @@ std::unique_ptr<LetterRecord> letter_record(const Letter& letter, std::uint64_t 
 
 Result<> DeadLetters::write(std::span<const Letter> letters) {
   const std::lock_guard lock(mutex_);
+  if (interrupted_) return interrupted();
   for (const Letter& letter : letters)
     if (++logged_ <= kLogged)
       spdlog::error("record={} partition={} offset={} words={}", letter.malformed ? kReasonMalformed : kReasonRefused,
@@ -91,7 +93,16 @@ Result<> DeadLetters::send(std::span<const Letter> letters) {
     const auto record = letter_record(letter, bytes_max_);
     if (Result<> sent = producer_->send(topic_, record->key, record->payload, record->headers); !sent) return sent;
   }
-  return producer_->flush(kFlushLimit);
+  const auto until = Clock::now() + std::chrono::milliseconds(kFlushLimit.value());
+  while (true) {
+    Result<> flushed = producer_->flush(kFlushStep);
+    if (flushed || flushed.error().what_to_do != ErrorClass::kTimeout || Clock::now() >= until) return flushed;
+    if (interrupted_) return interrupted();
+  }
+}
+
+Error DeadLetters::interrupted() {
+  return {ErrorClass::kRetriable, 0, "the program ends"};
 }
 
 }  // namespace reseq::remote

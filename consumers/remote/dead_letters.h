@@ -5,6 +5,7 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -44,9 +45,12 @@ class DeadLetters {
 
   // Waits until the brokers have all of them. An error: perhaps some are there; write all again after a pause.
   Result<> write(std::span<const Letter> letters);
+  // The program ends: whoever waits for brokers, now or later, gives up.
+  void interrupt() { interrupted_ = true; }
 
  private:
   Result<> send(std::span<const Letter> letters);
+  static Error interrupted();
 
   const kafka::Connection connection_;
   const std::string topic_;
@@ -54,6 +58,7 @@ class DeadLetters {
   std::mutex mutex_;
   std::unique_ptr<kafka::PlainProducer> producer_;  // none before the first letter
   std::uint64_t logged_ = 0;
+  std::atomic<bool> interrupted_ = false;
 };
 
 }  // namespace reseq::remote

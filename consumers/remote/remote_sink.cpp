@@ -46,6 +46,7 @@ RemoteSink::~RemoteSink() {
   if (upkeep_) upkeep_->interrupt();
   for (const auto& store : stores_)
     if (store) store->interrupt();
+  letters_.interrupt();
   for (std::thread& thread : threads_) thread.join();
   // It gives its partitions back, and what that touches has to be there still.
   if (consumer_) consumer_->close(kCloseLimit);

@@ -107,7 +107,9 @@ class WorkerThread {
       if (const auto alarm = bad_records_.look(clock_.steady(), totals.inputs, totals.outcomes.bad()))
         log_alarm(number_, *alarm);
       if (const auto documents = overdue_log_.look(clock_.steady(), totals.timers))
-        spdlog::warn("alarm=overdue worker={} documents={} since_start={}", number_, *documents, totals.timers);
+        spdlog::warn(
+            "alarm=overdue worker={} documents={} since_start={} to_do=\"resequencer list --state overdue names them\"",
+            number_, *documents, totals.timers);
       if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
       stats_at = clock_.steady().value();
       if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records_.per_s());

@@ -2,8 +2,9 @@
 import json
 import random
 import signal
+import time
 
-from application import SESSION, wait_until
+from application import SESSION, request, wait_until
 from resequencer import Producer
 
 
@@ -46,6 +47,21 @@ def test_nothing_is_lost_by_a_rebalance_and_a_kill(application, process):
     assert first.ended() == -signal.SIGKILL
     second.signal(signal.SIGTERM)
     assert second.ended() == 0
+
+
+def test_a_worker_with_a_name_that_died_goes_on_before_its_session_is_over(application, process):
+    shop = application()
+    named = {"session.timeout.ms": 120_000, "group.instance.id": "host-1"}
+    first = process(shop, consumer_settings=named)
+    first.wait_for("assigned: 1 partitions")
+    request(shop, "first", payload='{"takes_s": 60}')
+    wait_until(first.begun, "some work")
+    died = time.monotonic()
+    first.signal(signal.SIGKILL)
+    assert first.ended() == -signal.SIGKILL
+    second = process(shop, consumer_settings=named)
+    wait_until(second.begun, "the same work")
+    assert time.monotonic() - died < 60, "it waited for the session of the one that died"
 
 
 def test_at_sigterm_what_has_begun_is_finished_and_committed(application, process):

@@ -1,5 +1,6 @@
 // Dead letters of a sink: what their headers say, what is left out when they are too large.
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "codec/header_names.h"
 #include "codec/record_size.h"
@@ -54,6 +55,21 @@ TEST(SinkDeadLetter, LeavesOutHeadersAndTheKeyAtLast) {
   EXPECT_EQ(value_of(*letter, "reseq-key-omitted"), "4000");
   EXPECT_EQ(value_of(*letter, "mine"), "(none)");
   EXPECT_EQ(value_of(*letter, "reseq-source-offset"), "17");
+}
+
+TEST(SinkDeadLetter, DoesNotHoldUpTheEndOfTheProgramWhileBrokersAreAway) {
+  DeadLetters letters({.bootstrap_servers = "127.0.0.1:1"}, "shop.output.search.dead-letter", 1'000'000);
+  kafka::PlainRecord record = record_of({17, "a", "5", "x"});
+  const std::vector<Letter> refused = {{&record, true, "words"}};
+  std::thread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    letters.interrupt();
+  });
+  const auto begun = Clock::now();
+  EXPECT_FALSE(letters.write(refused));
+  EXPECT_FALSE(letters.write(refused));
+  EXPECT_LT(Clock::now() - begun, std::chrono::seconds(15)) << "the limit is 30 s";
+  ends.join();
 }
 
 }  // namespace
