@@ -22,8 +22,6 @@ namespace {
 using namespace reseq;  // NOLINT(google-build-using-namespace): the words of this program
 
 constexpr std::chrono::milliseconds kProgressEvery{250};
-// Of all workers together. A machine that carries less than that is slow: see PacedClock.
-constexpr std::uint64_t kPaceRecordsPerSecond = 250;
 
 volatile std::sig_atomic_t stop_requested = 0;
 void request_stop(int) {
@@ -38,6 +36,7 @@ struct Arguments {
   std::vector<std::string> targets = {"search"};
   std::uint64_t workers = 8;
   std::uint64_t seed = 1;
+  std::uint64_t pace = 0;
   std::string progress_file;
 };
 
@@ -51,6 +50,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--targets", arguments.targets, "each record has a result for each of them")->delimiter(',');
   app.add_option("--workers", arguments.workers, "consumers")->check(CLI::Range(1, 64))->capture_default_str();
   app.add_option("--seed", arguments.seed, "of delays, retries and duplicates")->capture_default_str();
+  app.add_option("--pace", arguments.pace,
+                 "records a second: while all workers together get fewer, delays are as many records long as at this "
+                 "pace; 0: they are as long as they are")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
 }
 
@@ -64,7 +68,8 @@ struct Running {
 };
 
 Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::list<Running>& workers) {
-  const auto per_record = std::chrono::nanoseconds(std::chrono::seconds(arguments.workers)) / kPaceRecordsPerSecond;
+  constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+  const std::uint64_t per_record = arguments.pace == 0 ? 0 : arguments.workers * kNanoseconds / arguments.pace;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
     auto stage = stage::open_kafka_stage({.connection = {.bootstrap_servers = arguments.bootstrap_servers,
                                                          .client_id = "demo-worker-" + std::to_string(i)},
@@ -74,8 +79,9 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::l
                                           .limits = {}});
     if (!stage) return stage.error();
     Running& running = workers.emplace_back();
-    running.worker = std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed),
-                                                    arguments.targets, demo::PacedClock(per_record), running.counts);
+    running.worker =
+        std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed), arguments.targets,
+                                       demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts);
   }
   for (Running& running : workers)
     running.thread = std::thread([&running, &stop] {

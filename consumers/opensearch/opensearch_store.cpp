@@ -30,6 +30,14 @@ std::string bulk_path(const TargetIndex& index) {
   return "/" + index.write_alias() + "/_bulk?require_alias=true&filter_path=items.*.status,items.*.error";
 }
 
+Result<> with_fix(Result<> result) {
+  if (result || result.error().what_to_do != ErrorClass::kInvalid ||
+      result.error().message.find("index_not_found_exception") == std::string::npos)
+    return result;
+  return Error{
+      .what_to_do = ErrorClass::kInvalid, .code = result.error().code, .message = result.error().message + kGone};
+}
+
 Answer::Kind kind_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::kStored:
@@ -147,13 +155,14 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
                                     [](const remote::Write& write) { return write.change.op == Op::kDelete; });
   Result<> sent = has_hard_deletes ? index_.require_write_alias(*client_) : Done{};
   if (sent) sent = writer_.send(body_, items);
-  if (!sent && sent.error().what_to_do == ErrorClass::kInvalid &&
-      sent.error().message.find("index_not_found_exception") != std::string::npos)
-    sent =
-        Error{.what_to_do = ErrorClass::kInvalid, .code = sent.error().code, .message = sent.error().message + kGone};
   for (std::size_t item = 0; item < items.size(); ++item)
     answers[places_[item]] = {.kind = kind_of(items[item].verdict), .words = std::move(items[item].words)};
-  return sent;
+  return with_fix(std::move(sent));
+}
+
+// The alias is what is written to, wherever it leads.
+Result<> OpenSearchStore::ask() {
+  return with_fix(index_.require_write_alias(*client_));
 }
 
 Result<> OpenSearchStore::tend() {

@@ -42,6 +42,7 @@ class OpenSearchStore final : public remote::RemoteStore {
   Result<> prepare() override;
   std::vector<remote::Finding> check() override;
   Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override;
+  Result<> ask() override;
   Result<> tend() override;
   void interrupt() override;
   Result<bool> is_there() override;

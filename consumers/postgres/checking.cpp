@@ -39,7 +39,18 @@ std::vector<Finding> PostgresStore::check() {
   Result<> learned = learn_table();
   findings.push_back({learned.ok(), "the table " + settings_.layout.table + " has the columns, and may be written",
                       learned ? "" : learned.error().message});
+  if (learned && settings_.forget_deletes_days > 0) findings.push_back(check_forgetting());
   return findings;
+}
+
+Finding PostgresStore::check_forgetting() {
+  const std::string table = quoted_name(settings_.layout.table);
+  const std::string what = "old deletes may be removed from table " + settings_.layout.table;
+  const std::vector<Parameter> name = {{kTextType, table}};
+  auto may = run("SELECT has_table_privilege($1, 'DELETE'), quote_ident(current_user)", name);
+  if (!may) return {false, what, may.error().message};
+  if (may.value().at(0, 0) == kTrue) return {true, what, {}};
+  return {false, what, "run: GRANT DELETE ON " + table + " TO " + std::string(may.value().at(0, 1).value_or(""))};
 }
 
 Finding PostgresStore::check_table(const std::string& table, bool is_there) {

@@ -1,4 +1,4 @@
-// What a PostgresStore does beside writing batches: positions, and removing old deletes.
+// What a PostgresStore does beside writing batches: positions, questions, and removing old deletes.
 #include <chrono>
 
 #include "consumers/postgres/postgres_store.h"
@@ -46,6 +46,13 @@ Result<> PostgresStore::begin_at(Partition partition, std::optional<Offset> know
   return Error{ErrorClass::kRetriable, 0,
                "the position of partition " + std::to_string(partition.value()) +
                    " has changed meanwhile: somebody else has begun to read it"};
+}
+
+Result<> PostgresStore::ask() {
+  auto there = exists(settings_.layout.table);
+  if (!there) return there.error();
+  if (there.value()) return Done{};
+  return Error{ErrorClass::kInvalid, 0, place() + " is not there any more"};
 }
 
 Result<> PostgresStore::tend() {

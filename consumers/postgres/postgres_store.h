@@ -42,6 +42,7 @@ class PostgresStore : public remote::RemoteStore {
   [[nodiscard]] bool keeps_positions() const override { return settings_.layout.positions; }
   Result<std::map<Partition, Offset>> positions(std::span<const Partition> partitions) override;
   Result<> begin_at(Partition partition, std::optional<Offset> known, Offset from) override;
+  Result<> ask() override;
   Result<> tend() override;
   void interrupt() override { interrupted_ = true; }
 
@@ -76,6 +77,7 @@ class PostgresStore : public remote::RemoteStore {
   Result<> try_range(std::span<const remote::Write> writes, std::span<remote::Answer> answers);
 
   remote::Finding check_table(const std::string& table, bool is_there);
+  remote::Finding check_forgetting();
 
   StoreSettings settings_;
   std::unique_ptr<Connection> connection_;

@@ -42,10 +42,14 @@ class DeadLetters {
   // An empty topic: letters are only logged.
   DeadLetters(kafka::Connection connection, std::string topic, std::uint64_t bytes_max)
       : connection_(std::move(connection)), topic_(std::move(topic)), bytes_max_(bytes_max) {}
+  virtual ~DeadLetters() = default;
+  DeadLetters(const DeadLetters&) = delete;
+  DeadLetters& operator=(const DeadLetters&) = delete;
 
   // Waits until the brokers have all of them. An error: perhaps some are there; write all again after a pause.
-  Result<> write(std::span<const Letter> letters);
-  // The program ends: whoever waits for brokers, now or later, gives up.
+  virtual Result<> write(std::span<const Letter> letters);
+  // The program ends, for good: whoever waits for an acknowledgement, now or later, gives up, and its letters are not
+  // written.
   void interrupt() { interrupted_ = true; }
 
  private:

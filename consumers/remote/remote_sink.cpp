@@ -74,7 +74,7 @@ Result<> RemoteSink::start(const std::function<bool()>& stop) {
   for (const auto& store : stores_)
     threads_.emplace_back(
         [this, one = store.get()] { Writer(*one, lanes_, letters_, tally_, pulse_, options_.back_off).run(); });
-  upkeep_ = std::make_unique<Upkeep>(*tended_, lanes_, tally_, options_.tend_interval);
+  upkeep_ = std::make_unique<Upkeep>(*tended_, lanes_, begins_reading_, tally_, options_.tend_interval);
   threads_.emplace_back([this] { upkeep_->run(); });
   return Done{};
 }
@@ -218,6 +218,7 @@ Result<> RemoteSink::begin_reading() {
         stage::means_later(failed->error) || (failed->of_store && failed->error.what_to_do == ErrorClass::kInvalid);
     if (!is_told) return failed->error;
     tally_.trouble(failed->error);
+    begin_failed_ = true;
     begin_at_ = Clock::now() + kBeginAgain;
     return Done{};
   }
@@ -228,7 +229,7 @@ Result<> RemoteSink::begin_reading() {
   }
   begins_reading_ = false;
   if (Result<> reads = consumer_->read_from(places); !reads) return reads;
-  tally_.good();  // whoever has nothing to write would not hear that the server is back
+  if (std::exchange(begin_failed_, false)) tally_.good();
   return Done{};
 }
 

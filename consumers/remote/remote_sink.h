@@ -7,6 +7,7 @@
 // Thread rule: one thread, beside those of its writers; the tally may be read by any.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,7 +49,7 @@ struct RemoteSinkOptions {
 
 class RemoteSink {
  public:
-  // REQUIRES: all of them outlive the sink.
+  // REQUIRES: all of them outlive the sink. The letters are of this sink alone: they end with it.
   RemoteSink(RemoteSinkOptions options, kafka::Connection connection, OpenRemoteStore open, DeadLetters& letters,
              Tally& tally);
   ~RemoteSink();
@@ -122,7 +123,8 @@ class RemoteSink {
   std::map<Partition, Reading> reading_;
   std::uint64_t open_bytes_ = 0;  // of the loads that are open in reading_
   stage::InFlight in_flight_;
-  bool begins_reading_ = false;  // there is an assignment that is not read yet
+  std::atomic<bool> begins_reading_ = false;  // there is an assignment that is not read yet; read by the upkeep
+  bool begin_failed_ = false;                 // this was told as trouble
   bool resting_ = false;
   Clock::time_point begin_at_;
   std::optional<Clock::time_point> full_since_;

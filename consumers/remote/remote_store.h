@@ -76,9 +76,8 @@ class RemoteStore {
   // Server and place in a few words, without secrets: "postgresql://127.0.0.1:5432/shop, table documents".
   [[nodiscard]] virtual std::string place() const = 0;
 
-  // Is there something to write into, whatever its state? At the start, of stores without positions of their own (others
-  // know better whether it should be there): otherwise prepare() would make it, empty. Later, every few seconds while
-  // nothing is written, on the connection of tend().
+  // Is there something to write into, whatever its state? Otherwise prepare() would make it, empty. Asked only of
+  // stores without positions of their own, because others know better whether it should be there.
   virtual Result<bool> is_there() { return true; }
 
   // Makes what is missing (tables, templates, aliases) as far as the store is allowed to, and looks whether the rest is
@@ -117,6 +116,10 @@ class RemoteStore {
     (void)from;
     return Done{};
   }
+
+  // Is the server there, with what is written into? Asked every few seconds while nothing is written, on the connection
+  // of tend(). Cheap. Errors as of write().
+  virtual Result<> ask() { return Done{}; }
 
   // Upkeep, such as removing deletes that are older than any replay. Called about once a minute, on a connection and a
   // thread of its own: it may take long. Its error is logged.

@@ -19,21 +19,15 @@ void Upkeep::run() {
 
 void Upkeep::ask() {
   if (!is_idle()) return;
-  Result<> there = look();
-  if (!there) there = look();  // a server that was started again has closed the connection of before
-  if (interrupted_ || !is_idle()) return;
-  if (!there)
-    tally_.trouble(there.error());
-  else if (is_away_)
+  const std::uint64_t batches = tally_.counts().batches;
+  Result<> there = store_.ask();
+  // A server that was started again has closed the connection of before.
+  if (!there && there.error().what_to_do == ErrorClass::kRetriable) there = store_.ask();
+  if (!is_idle() || tally_.counts().batches != batches) return;
+  if (there)
     tally_.good();
-  is_away_ = !there;
-}
-
-Result<> Upkeep::look() {
-  Result<bool> there = store_.is_there();
-  if (!there) return there.error();
-  if (there.value()) return Done{};
-  return Error{ErrorClass::kInvalid, 0, store_.place() + " is not there any more"};
+  else
+    tally_.trouble(there.error());
 }
 
 void Upkeep::tend() {

@@ -1,5 +1,5 @@
 // Upkeep: what is done beside the writing. Now and then it tends the store; and while nothing is written it asks whether
-// the server is still there, because then nobody else would notice that it is gone.
+// the server is still there, because then nobody else would notice that it is gone, or back.
 // Thread rule: run() is the whole life of a thread; interrupt() by any.
 #pragma once
 
@@ -16,29 +16,30 @@ inline constexpr std::chrono::milliseconds kAskEvery{5'000};
 
 class Upkeep {
  public:
-  // REQUIRES: all of them outlive it; the store is used by nobody else.
-  Upkeep(RemoteStore& store, Lanes& lanes, Tally& tally, std::chrono::milliseconds tend_interval)
-      : store_(store), lanes_(lanes), tally_(tally), tend_interval_(tend_interval) {}
+  // `begins_reading`: the reader asks where its partitions begin, and tells of it. REQUIRES: all of them outlive it; the
+  // store is used by nobody else.
+  Upkeep(RemoteStore& store, Lanes& lanes, const std::atomic<bool>& begins_reading, Tally& tally,
+         std::chrono::milliseconds tend_interval)
+      : store_(store), lanes_(lanes), begins_reading_(begins_reading), tally_(tally), tend_interval_(tend_interval) {}
 
   // Until the lanes stop.
   void run();
-  // One question. What writers find out counts more: while something is written nothing is asked.
+  // One question, and what the answer says of the server. What writers and the reader find out counts more: while they
+  // are at it nothing is asked.
   void ask();
   // The program ends: what the store waits for is given up, and is no trouble.
   void interrupt();
 
  private:
-  [[nodiscard]] bool is_idle() const { return lanes_.running() + lanes_.waiting() == 0; }
-  // An error when there is nothing to write into, or no answer.
-  Result<> look();
+  [[nodiscard]] bool is_idle() const { return !interrupted_ && !begins_reading_ && !lanes_.oldest(); }
   void tend();
 
   RemoteStore& store_;
   Lanes& lanes_;
+  const std::atomic<bool>& begins_reading_;
   Tally& tally_;
   const std::chrono::milliseconds tend_interval_;
   std::atomic<bool> interrupted_ = false;
-  bool is_away_ = false;  // it has told so
 };
 
 }  // namespace reseq::remote

@@ -27,6 +27,7 @@ void Writer::run() {
 Finished Writer::write(std::shared_ptr<Load> load) {
   BackOff back_off(back_off_limits_);
   moved_ = false;
+  letters_wait_ = false;
   while (!load->dropped) {
     switch (try_once(*load)) {
       case Next::kAtOnce:
@@ -56,6 +57,8 @@ Writer::Next Writer::try_once(Load& load) {
 
 Writer::Next Writer::write_letters(Load& load) {
   if (Result<> written = letters_.write(load.letters); !written) {
+    if (load.dropped) return Next::kDropped;  // also when the program ends
+    letters_wait_ = true;
     Error error = written.error();
     error.message = "dead letters: " + error.message;
     tally_.trouble(error);
@@ -65,6 +68,7 @@ Writer::Next Writer::write_letters(Load& load) {
   for (const Letter& letter : load.letters) ++(letter.malformed ? counts.malformed : counts.refused);
   tally_.add(counts);
   load.letters.clear();
+  if (std::exchange(letters_wait_, false)) tally_.good();  // perhaps nothing else is to be written
   return Next::kAtOnce;
 }
 

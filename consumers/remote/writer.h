@@ -58,8 +58,9 @@ class Writer {
   const BackOffLimits back_off_limits_;
   std::minstd_rand random_;
   std::vector<Answer> answers_;
-  bool moved_ = false;  // the store has the position behind the load
-  Error error_;         // of kStop
+  bool moved_ = false;         // the store has the position behind the load
+  bool letters_wait_ = false;  // this was told as trouble
+  Error error_;                // of kStop
 };
 
 }  // namespace reseq::remote

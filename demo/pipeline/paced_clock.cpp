@@ -5,6 +5,10 @@
 namespace reseq::demo {
 
 void PacedClock::advance(Duration passed, bool record) {
+  if (per_record_ == Duration(0)) {
+    now_ += passed;
+    return;
+  }
   without_record_ = record ? Duration(0) : without_record_ + passed;
   if (record) credit_ = std::min(credit_ + per_record_, kSlack);
   const Duration step = without_record_ >= kSlack ? passed : std::min(passed, credit_);

@@ -15,10 +15,10 @@ class PacedClock {
   // Records come no more when none came for so long. As much time passes anyway.
   static constexpr Duration kSlack = std::chrono::seconds(1);
 
-  // While records come, each lets time pass by at most `per_record`.
+  // While records come, each lets time pass by at most `per_record`; 0: it is always that of the day.
   explicit PacedClock(Duration per_record) : per_record_(per_record) {}
 
-  // So long the worker waited for a record, and got one or not.
+  // So long after the last call a record has come, or none.
   void advance(Duration passed, bool record);
   // Since the beginning.
   [[nodiscard]] Duration now() const { return now_; }

@@ -81,7 +81,7 @@ Treatment Worker::treatment(const stage::Work& work, std::size_t target) const {
 
 Milliseconds Worker::until_next() const {
   if (waiting_.empty()) return kLongestPoll;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(waiting_.top().due - clock_.now());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(waiting_.top().due - clock_.now());
   return Milliseconds(std::clamp<std::int64_t>(left.count(), 0, kLongestPoll.value()));
 }
 

@@ -28,6 +28,8 @@ constexpr std::chrono::milliseconds kSweepEvery{400};
 constexpr std::chrono::seconds kReadyLimit{120};
 // Requests sent and not decided: at most this part of a second's.
 constexpr std::uint64_t kLagShare = 8;
+// The pipeline gets less than is sent: what is superseded before does not reach it.
+constexpr std::uint64_t kPaceShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
 constexpr Milliseconds kDeleteLimit{30'000};
 // One commit in so many waits already when the resequencers start, as after a restart: in a backlog a document changes
@@ -153,12 +155,13 @@ Result<> Run::start_consumers() {
 
 Result<> Run::start_pipeline() {
   const std::string progress = settings_.in_work("pipeline.progress");
-  Result<> pipeline = fleet_.start(launch(
-      "pipeline", "reseq-demo-pipeline",
-      {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.pipeline_topic(), "--commands",
-       settings_.topic("commands"), "--group", settings_.pipeline_group(), "--targets",
-       std::string(Settings::kSearch) + "," + Settings::kCatalogue, "--workers", std::to_string(settings_.workers),
-       "--seed", std::to_string(settings_.seed), "--progress-file", progress}));
+  Result<> pipeline =
+      fleet_.start(launch("pipeline", "reseq-demo-pipeline",
+                          {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.pipeline_topic(),
+                           "--commands", settings_.topic("commands"), "--group", settings_.pipeline_group(),
+                           "--targets", std::string(Settings::kSearch) + "," + Settings::kCatalogue, "--workers",
+                           std::to_string(settings_.workers), "--seed", std::to_string(settings_.seed), "--pace",
+                           std::to_string(settings_.requests_per_second / kPaceShare), "--progress-file", progress}));
   if (!pipeline) return pipeline;
   return wait_until(
       [&] {

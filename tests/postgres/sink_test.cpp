@@ -283,6 +283,26 @@ std::pair<int, std::string> run(const Scene& scene, const std::vector<std::strin
   return {code, process.tail(20'000)};
 }
 
+TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
+  Scene scene("forgets");
+  const std::string role = scene.database() + "-writer";
+  Session session(scene.url());
+  session.script(
+      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload "
+      "jsonb); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
+      "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
+      role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
+  const std::vector<std::string> check = {"--check", "--forget-deletes-after-days", "9000", "--server",
+                                          PostgresServer::shared().url(scene.database(), role)};
+  const auto missing = run(scene, check);
+  EXPECT_EQ(missing.first, kConfig);
+  const std::string grant = "GRANT DELETE ON \"documents\" TO \"" + role + "\"";
+  EXPECT_THAT(missing.second, HasSubstr("missing  old deletes may be removed from table documents\n"));
+  EXPECT_THAT(missing.second, HasSubstr("run: " + grant));
+  session.script(grant);
+  EXPECT_THAT(run(scene, check).second, HasSubstr("good     old deletes may be removed from table documents\n"));
+}
+
 TEST(PostgresSink, SaysWhatIsMissingBeforeItRuns) {
   Scene scene("check");
   const auto may_make = run(scene, {"--check"});

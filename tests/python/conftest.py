@@ -15,7 +15,7 @@ def pytest_runtest_logreport(report):
     suite = Path(suite).stem
     if report.failed:
         results[suite, name] = "failed"
-        said[suite, name] = report.longreprtext
+        said.setdefault((suite, name), report.longreprtext)
     elif report.skipped:
         results.setdefault((suite, name), "skipped")
     elif report.when == "call":

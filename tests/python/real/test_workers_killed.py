@@ -22,7 +22,7 @@ def versions_until(shop, worker, other):
     """Versions of 300 documents, so many that `worker` gets one, however fast `other` is; the last version."""
     version = 1
     while not worker.begun():
-        enough = len(other.begun()) + 200
+        enough = 300 * version - 100
         wait_until(lambda enough=enough: worker.begun() or len(other.begun()) > enough, "some work")
         version += 1
         assert version < 100, worker.log.read_text()[-4000:]

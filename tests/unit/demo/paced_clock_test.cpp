@@ -26,6 +26,11 @@ TEST(PacedClock, IsThatOfTheDayWhereThePaceIsKept) {
   EXPECT_EQ(carry(clock, seconds(10), milliseconds(5)), seconds(10));
 }
 
+TEST(PacedClock, IsThatOfTheDayWithoutAPace) {
+  PacedClock clock{milliseconds(0)};
+  EXPECT_EQ(carry(clock, seconds(10), milliseconds(500)), seconds(10));
+}
+
 TEST(PacedClock, LetsAsManyRecordsOvertakeOnASlowMachineAsOnAFastOne) {
   PacedClock clock{milliseconds(50)};
   carry(clock, seconds(2), milliseconds(500));  // what it may pass anyway

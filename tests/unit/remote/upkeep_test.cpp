@@ -1,6 +1,7 @@
 // What a sink tells of its server while it has nothing to write.
 #include "consumers/remote/upkeep.h"
 
+#include <atomic>
 #include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,21 +17,21 @@ using Kind = Standing::Kind;
 
 class AskedStore : public RemoteStore {
  public:
-  std::deque<Result<bool>> there;  // one answer after the other; then: it is there
-  int asked = 0;
-  int tended = 0;
+  std::deque<Error> errors;  // one after the other; then: it is there
+  std::atomic<int> asked = 0;
+  std::atomic<int> tended = 0;
   int interrupts = 0;
 
   [[nodiscard]] std::string place() const override { return "here"; }
   Result<> prepare() override { return Done{}; }
   std::vector<Finding> check() override { return {}; }
   Result<> write(const Batch&, std::span<Answer>) override { return Done{}; }
-  Result<bool> is_there() override {
+  Result<> ask() override {
     ++asked;
-    if (there.empty()) return true;
-    const Result<bool> answer = there.front();
-    there.pop_front();
-    return answer;
+    if (errors.empty()) return Done{};
+    const Error error = errors.front();
+    errors.pop_front();
+    return error;
   }
   Result<> tend() override {
     ++tended;
@@ -52,12 +53,13 @@ class UpkeepTest : public testing::Test {
 
   AskedStore store_;
   Lanes lanes_{1};
+  std::atomic<bool> begins_reading_ = false;
   Tally tally_;
-  Upkeep upkeep_{store_, lanes_, tally_, milliseconds(1)};
+  Upkeep upkeep_{store_, lanes_, begins_reading_, tally_, milliseconds(1)};
 };
 
 TEST_F(UpkeepTest, TellsThatTheServerIsGoneAndBackThoughNothingIsWritten) {
-  store_.there = {kAway, kAway};
+  store_.errors = {kAway, kAway};
   upkeep_.ask();
   EXPECT_EQ(tally_.standing().kind, Kind::kAway);
   EXPECT_EQ(tally_.standing().words, "connection refused");
@@ -66,15 +68,29 @@ TEST_F(UpkeepTest, TellsThatTheServerIsGoneAndBackThoughNothingIsWritten) {
 }
 
 TEST_F(UpkeepTest, TellsThatSomebodyHasToMakeThePlaceAgain) {
-  store_.there = {false, false};
+  store_.errors = {{ErrorClass::kInvalid, 0, "no such table"}};
   upkeep_.ask();
   EXPECT_EQ(tally_.standing().kind, Kind::kRefuses);
-  EXPECT_EQ(tally_.standing().words, "here is not there any more");
+  EXPECT_EQ(tally_.standing().words, "no such table");
+}
+
+TEST_F(UpkeepTest, DoesNotWaitTwiceForAServerThatHangs) {
+  store_.errors = {{ErrorClass::kTimeout, 0, "no answer in 75 s"}};
+  upkeep_.ask();
+  EXPECT_EQ(store_.asked, 1);
+  EXPECT_EQ(tally_.standing().kind, Kind::kAway);
+}
+
+TEST_F(UpkeepTest, TellsThatAServerIsBackOfWhichAWriterHadToldThatLostItsPartition) {
+  tally_.trouble(kAway);
+  upkeep_.ask();
+  EXPECT_EQ(tally_.standing().kind, Kind::kGood);
 }
 
 TEST_F(UpkeepTest, IsNotMisledByTheConnectionOfBeforeARestart) {
-  store_.there = {kAway};
+  store_.errors = {kAway};
   upkeep_.ask();
+  EXPECT_EQ(store_.asked, 2);
   EXPECT_EQ(tally_.standing().kind, Kind::kGood);
 }
 
@@ -86,15 +102,16 @@ TEST_F(UpkeepTest, LeavesTheWordToWritersWhileSomethingIsWritten) {
   EXPECT_EQ(tally_.standing().kind, Kind::kRefuses);
 }
 
-TEST_F(UpkeepTest, DoesNotCallGoodWhatSomebodyElseFoundBad) {
+TEST_F(UpkeepTest, LeavesTheWordToTheReaderWhileItAsksWhereToBegin) {
+  begins_reading_ = true;
   tally_.trouble({ErrorClass::kInvalid, 0, "no right to read positions"});
   upkeep_.ask();
-  EXPECT_EQ(store_.asked, 1);
+  EXPECT_EQ(store_.asked, 0);
   EXPECT_EQ(tally_.standing().kind, Kind::kRefuses);
 }
 
 TEST_F(UpkeepTest, IsNoTroubleWhenTheProgramEnds) {
-  store_.there = {kAway, kAway};
+  store_.errors = {kAway, kAway};
   upkeep_.interrupt();
   upkeep_.ask();
   EXPECT_EQ(store_.interrupts, 1);
@@ -103,10 +120,11 @@ TEST_F(UpkeepTest, IsNoTroubleWhenTheProgramEnds) {
 
 TEST_F(UpkeepTest, TendsTheStoreUntilTheLanesStop) {
   std::thread thread([this] { upkeep_.run(); });
-  std::this_thread::sleep_for(milliseconds(50));
+  const auto until = Clock::now() + std::chrono::seconds(60);
+  while (store_.tended < 3 && Clock::now() < until) std::this_thread::sleep_for(milliseconds(1));
   lanes_.stop();
   thread.join();
-  EXPECT_GT(store_.tended, 0);
+  EXPECT_GE(store_.tended, 3);
   EXPECT_GE(store_.asked, store_.tended);
 }
 

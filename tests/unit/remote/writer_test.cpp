@@ -54,6 +54,17 @@ class ScriptedStore : public RemoteStore {
   }
 };
 
+// A topic that is away for so many writes.
+class LateLetters : public DeadLetters {
+ public:
+  LateLetters() : DeadLetters({}, "", 0) {}
+  int away = 0;
+  Result<> write(std::span<const Letter> letters) override {
+    if (away > 0) return --away, Error{ErrorClass::kRetriable, 0, "no leader"};
+    return DeadLetters::write(letters);
+  }
+};
+
 class WriterTest : public testing::Test {
  protected:
   Finished write(const std::vector<RecordSpec>& records) {
@@ -68,7 +79,7 @@ class WriterTest : public testing::Test {
 
   ScriptedStore store_;
   Lanes lanes_{1};
-  DeadLetters letters_{{}, "", 0};
+  LateLetters letters_;
   Tally tally_;
   Pulse pulse_{milliseconds(60'000)};
 };
@@ -124,6 +135,14 @@ TEST_F(WriterTest, MovesThePositionWhenAllWasRefused) {
   store_.turns = {all(Answer::Kind::kRefused)};
   EXPECT_EQ(write({{0, "a", "1"}}).outcome, Outcome::kWritten);
   EXPECT_THAT(store_.written, ElementsAre(ElementsAre("a"), ElementsAre()));
+}
+
+TEST_F(WriterTest, TellsThatTheTopicOfDeadLettersIsBackThoughNothingElseIsWritten) {
+  letters_.away = 3;
+  store_.turns = {all(Answer::Kind::kRefused)};
+  EXPECT_EQ(write({{0, "a", "1"}}).outcome, Outcome::kWritten);
+  EXPECT_EQ(tally_.counts().refused, 1U);
+  EXPECT_EQ(tally_.standing().kind, Standing::Kind::kGood) << tally_.standing().words;
 }
 
 // What would be there if each had been written alone, newest version last.
