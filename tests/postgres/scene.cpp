@@ -29,14 +29,15 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-Scene::Scene(const std::string& what)
+Scene::Scene(const std::string& what, kafka::Properties configs)
     : topic_(unique_name(what) + ".output.search"),
       database_(unique_name("sink")),
       url_(PostgresServer::shared().make_database(database_)) {
   connection_.bootstrap_servers = Broker::shared().bootstrap_servers();
   admin_ = good(kafka::Admin::open(connection_));
-  const std::vector<kafka::TopicSpec> specs = {{.name = topic_, .partitions = kPartitions},
-                                               {.name = topic_ + ".dead-letter", .partitions = 1}};
+  const std::vector<kafka::TopicSpec> specs = {
+      {.name = topic_, .partitions = kPartitions, .configs = std::move(configs)},
+      {.name = topic_ + ".dead-letter", .partitions = 1}};
   good(admin_->create_topics(specs, kLimit));
   producer_ = good(kafka::PlainProducer::open(connection_));
 }

@@ -20,7 +20,7 @@ namespace reseq::test {
 
 class Scene {
  public:
-  explicit Scene(const std::string& what);
+  explicit Scene(const std::string& what, kafka::Properties configs = {});
 
   // Releases of random documents among `documents`: each with a version above all before, in ten a delete, and
   // sometimes one again that was released before. Blobs of any bytes.

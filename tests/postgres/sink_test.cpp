@@ -284,7 +284,7 @@ std::pair<int, std::string> run(const Scene& scene, const std::vector<std::strin
 }
 
 TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
-  Scene scene("forgets");
+  Scene scene("forgets", {{"retention.ms", "86400000"}, {"segment.ms", "3600000"}});
   const std::string role = scene.database() + "-writer";
   Session session(scene.url());
   session.script(
@@ -292,7 +292,7 @@ TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
       "jsonb); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
       "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
       role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
-  const std::vector<std::string> check = {"--check", "--forget-deletes-after-days", "9000", "--server",
+  const std::vector<std::string> check = {"--check", "--forget-deletes-after-days", "30", "--server",
                                           PostgresServer::shared().url(scene.database(), role)};
   const auto missing = run(scene, check);
   EXPECT_EQ(missing.first, kConfig);
