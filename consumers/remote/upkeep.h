@@ -1,5 +1,5 @@
-// Upkeep: what is done beside the writing. Now and then it tends the store; and while nothing is written it asks whether
-// the server is still there, because then nobody else would notice that it is gone, or back.
+// Upkeep: what is done beside the writing. Now and then it tends the store; and while nothing is written it asks
+// whether the server is still there, because then nobody else would notice that it is gone, or back.
 // Thread rule: run() is the whole life of a thread; interrupt() by any.
 #pragma once
 
@@ -16,8 +16,8 @@ inline constexpr std::chrono::milliseconds kAskEvery{5'000};
 
 class Upkeep {
  public:
-  // `begins_reading`: the reader asks where its partitions begin, and tells of it. REQUIRES: all of them outlive it; the
-  // store is used by nobody else.
+  // `begins_reading`: the reader asks where its partitions begin, and tells of it. REQUIRES: all of them outlive it;
+  // the store is used by nobody else.
   Upkeep(RemoteStore& store, Lanes& lanes, const std::atomic<bool>& begins_reading, Tally& tally,
          std::chrono::milliseconds tend_interval)
       : store_(store), lanes_(lanes), begins_reading_(begins_reading), tally_(tally), tend_interval_(tend_interval) {}

@@ -57,7 +57,8 @@ function standing(row, now) {
       const deletion = deletionOf(row, target);
       tell(target, deletion
         ? { state: "deleted", kind: "", detail: `by ${order(deletion.order)} at ${deletion.at}` }
-        : { state: "released", kind: "good", detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });
+        : { state: "released", kind: "good",
+            detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });
     }
     for (const target of list(group.removed))
       tell(target, { state: "removed", kind: "", detail: `gets nothing for ${order(group.order)}` });

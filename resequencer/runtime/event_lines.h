@@ -3,8 +3,8 @@
 // Invariant: of a kind are only inputs that agree in reason, row of the decision tables, target and topic, so that
 // these columns are true of each input of a run. A run may have runs of other kinds between its first and its last
 // input, because requests and results of a document alternate; any other event of the document ends it.
-// Of requests a run is either from before the newest one or from behind it: only the latter came too late. Of results it
-// is either from before its target began to wait or from behind that.
+// Of requests a run is either from before the newest one or from behind it: only the latter came too late. Of results
+// it is either from before its target began to wait or from behind that.
 // Thread rule: one thread.
 #pragma once
 

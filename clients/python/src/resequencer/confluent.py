@@ -125,8 +125,8 @@ def partitions_of(client: Any, topic: str) -> int:
     found = client.list_topics(topic, METADATA_LIMIT_S).topics.get(topic)
     if found is None or found.error is not None or not found.partitions:
         why = "" if found is None or found.error is None else f" ({found.error.name()})"
-        raise NoSuchTopic(f"the topic {topic} is not there{why}. Those of an application are made by `resequencer init`; "
-                          "one of yours, as for letters, has to be made before")
+        raise NoSuchTopic(f"the topic {topic} is not there{why}. Those of an application are made by `resequencer "
+                          "init`; one of yours, as for letters, has to be made before")
     return len(found.partitions)
 
 
