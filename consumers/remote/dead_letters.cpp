@@ -40,6 +40,10 @@ void add_reason(LetterRecord& record, const Letter& letter) {
   if (letter.record->timestamp > UnixMs()) add_number(record, header::kFirstWritten, letter.record->timestamp.value());
 }
 
+Error program_ends() {
+  return {ErrorClass::kRetriable, 0, "the program ends"};
+}
+
 }  // namespace
 
 std::unique_ptr<LetterRecord> letter_record(const Letter& letter, std::uint64_t bytes_max) {
@@ -68,7 +72,7 @@ std::unique_ptr<LetterRecord> letter_record(const Letter& letter, std::uint64_t 
 
 Result<> DeadLetters::write(std::span<const Letter> letters) {
   const std::lock_guard lock(mutex_);
-  if (interrupted_) return interrupted();
+  if (interrupted_) return program_ends();
   for (const Letter& letter : letters)
     if (++logged_ <= kLogged)
       spdlog::error("record={} partition={} offset={} words={}", letter.malformed ? kReasonMalformed : kReasonRefused,
@@ -97,12 +101,8 @@ Result<> DeadLetters::send(std::span<const Letter> letters) {
   while (true) {
     Result<> flushed = producer_->flush(kFlushStep);
     if (flushed || flushed.error().what_to_do != ErrorClass::kTimeout || Clock::now() >= until) return flushed;
-    if (interrupted_) return interrupted();
+    if (interrupted_) return program_ends();
   }
-}
-
-Error DeadLetters::interrupted() {
-  return {ErrorClass::kRetriable, 0, "the program ends"};
 }
 
 }  // namespace reseq::remote

@@ -54,7 +54,6 @@ class DeadLetters {
 
  private:
   Result<> send(std::span<const Letter> letters);
-  static Error interrupted();
 
   const kafka::Connection connection_;
   const std::string topic_;

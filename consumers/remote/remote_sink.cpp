@@ -412,8 +412,7 @@ Result<> RemoteSink::finish(milliseconds limit) {
   hand_over_all();
   const auto until = Clock::now() + limit;
   // A server that is away would not come back within the limit: what is left is read again at the next start.
-  while (lanes_.running() + lanes_.waiting() > 0 && Clock::now() < until &&
-         tally_.standing().kind == Standing::Kind::kGood) {
+  while (lanes_.oldest() && Clock::now() < until && tally_.standing().kind == Standing::Kind::kGood) {
     pulse_.beat(Clock::now());
     if (Result<> taken = take_finished(kWaitForRoom); !taken) return taken;
   }

@@ -143,12 +143,12 @@ std::string stopped_text(const Json& document, const std::vector<PastEvent>& eve
       if (name.is_string()) waiting.insert(name.get<std::string>());
   std::string text;
   for (const std::string& target : waiting) {
+    const std::string since = waits_since(document, target);
     std::int64_t count = 0;
     std::string last;
     for (const PastEvent& event : events) {
       if (text_in(event.json, "outcome") != "dropped" || text_in(event.json, "target") != target ||
-          !text_in(event.json, "table_row").starts_with('S') ||
-          admin::time_text(event.at) < waits_since(document, target))
+          !text_in(event.json, "table_row").starts_with('S') || admin::time_text(event.at) < since)
         continue;
       count += event.count;
       if (last.empty()) last = order_text(member(event.json, "order"));

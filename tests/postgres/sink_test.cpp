@@ -208,18 +208,23 @@ std::pair<int, std::string> get(int port, const std::string& path) {
   return got ? std::pair(got->status, got->body) : std::pair(0, std::string());
 }
 
+// Tables of the owner, and a role that may read and write them and nothing else; its name.
+std::string make_writer(const Scene& scene, const std::string& payload_type) {
+  const std::string role = scene.database() + "-writer";
+  Session(scene.url())
+      .script(
+          "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload " +
+          payload_type +
+          "); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
+          "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
+          role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
+  return role;
+}
+
 TEST(PostgresSink, WaitsForRightsAndTellsSo) {
   Scene scene("rights");
+  const std::string role = make_writer(scene, "bytea");
   Session session(scene.url());
-  const std::string role = scene.database() + "-writer";
-  session.script(
-      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload "
-      "bytea); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
-      "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
-      role +
-      "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON "
-      "documents, documents_positions TO \"" +
-      role + "\"");
   const int port = free_port();
   const auto sink = scene.start(
       "sink", kBytes + std::vector<std::string>{"--server", PostgresServer::shared().url(scene.database(), role),
@@ -285,13 +290,7 @@ std::pair<int, std::string> run(const Scene& scene, const std::vector<std::strin
 
 TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
   Scene scene("forgets", {{"retention.ms", "86400000"}, {"segment.ms", "3600000"}});
-  const std::string role = scene.database() + "-writer";
-  Session session(scene.url());
-  session.script(
-      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload "
-      "jsonb); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
-      "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
-      role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
+  const std::string role = make_writer(scene, "jsonb");
   const std::vector<std::string> check = {"--check", "--forget-deletes-after-days", "30", "--server",
                                           PostgresServer::shared().url(scene.database(), role)};
   const auto missing = run(scene, check);
@@ -299,7 +298,7 @@ TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
   const std::string grant = "GRANT DELETE ON \"documents\" TO \"" + role + "\"";
   EXPECT_THAT(missing.second, HasSubstr("missing  old deletes may be removed from table documents\n"));
   EXPECT_THAT(missing.second, HasSubstr("run: " + grant));
-  session.script(grant);
+  Session(scene.url()).script(grant);
   EXPECT_THAT(run(scene, check).second, HasSubstr("good     old deletes may be removed from table documents\n"));
 }
 
