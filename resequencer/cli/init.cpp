@@ -137,19 +137,18 @@ Result<> init(config::Settings settings, Write write) {
   const auto replicas = replicas_of(*admin.value(), s);
   if (!replicas) return replicas.error();
   const std::vector<kafka::TopicSpec> specs = specs_of(application, inputs.value(), replicas.value());
-  std::vector<kafka::TopicSpec> missing;
-  for (const kafka::TopicSpec& spec : specs)
-    if (found.value().at(spec.name) == 0) missing.push_back(spec);
-  if (write == Write::kReally)
-    if (auto created = admin.value()->create_topics(missing, kCreateLimit); !created)
-      return with_rights(created.error(), s);
+  // One after the other: each has the whole limit, which 500 partitions need, and who waits sees how far it is.
   for (const kafka::TopicSpec& spec : specs) {
     const std::int32_t count = found.value().at(spec.name);
+    if (count == 0 && write == Write::kReally)
+      if (auto created = admin.value()->create_topics({&spec, 1}, kCreateLimit); !created)
+        return with_rights(created.error(), s);
     const char* what = count != 0 ? "exists" : write == Write::kReally ? "created" : "would be created";
     std::printf("%-16s  %s partitions=%d", what, spec.name.c_str(), count != 0 ? count : spec.partitions);
     // Those of a topic that exists are for `check`.
     if (count == 0) std::printf(" replicas=%d", spec.replication);
     std::printf("\n");
+    std::fflush(stdout);
   }
   return Done{};
 }

@@ -23,18 +23,27 @@ using Clock = std::chrono::steady_clock;
 // What is left of a time limit that several calls share.
 class Budget {
  public:
-  explicit Budget(Milliseconds limit) : until_(Clock::now() + std::chrono::milliseconds(limit.value())) {}
+  explicit Budget(Milliseconds limit)
+      : begin_(Clock::now()), until_(begin_ + std::chrono::milliseconds(limit.value())) {}
   [[nodiscard]] Milliseconds left() const {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - Clock::now());
     return Milliseconds(std::max<std::int64_t>(left.count(), 1));
   }
   [[nodiscard]] bool spent() const { return Clock::now() >= until_; }
+  // The longer a thing takes, the more seldom it is asked for: a broker that is making 4500 partitions answers each
+  // question about them with all of theirs.
+  void pause() const {
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
+    std::this_thread::sleep_for(std::clamp(waited / 4, kShortestPause, kLongestPause));
+  }
 
  private:
+  static constexpr std::chrono::milliseconds kShortestPause{20};
+  static constexpr std::chrono::milliseconds kLongestPause{500};
+
+  Clock::time_point begin_;
   Clock::time_point until_;
 };
-
-constexpr auto kBetweenTries = std::chrono::milliseconds(20);
 
 bool may_pass(const Error& error) {
   return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout;
@@ -151,7 +160,7 @@ class LibrdkafkaAdmin final : public Admin {
     for (;;) {
       auto offsets = ask_committed(group_id, places.value(), budget.left());
       if (offsets || !may_pass(offsets.error()) || budget.spent()) return offsets;
-      std::this_thread::sleep_for(kBetweenTries);
+      budget.pause();
     }
   }
 
@@ -194,7 +203,7 @@ class LibrdkafkaAdmin final : public Admin {
                      "topic " + spec.name + " exists with " + std::to_string(count.value()) +
                          " partitions instead of " + std::to_string(spec.partitions)};
       if ((!may_pass(count.error()) && !is_unknown_topic(count.error())) || budget.spent()) return count.error();
-      std::this_thread::sleep_for(kBetweenTries);
+      budget.pause();
     }
   }
 
@@ -204,7 +213,7 @@ class LibrdkafkaAdmin final : public Admin {
       const auto ends = stable_ends(name, budget.left());
       if (ends) return Done{};
       if ((!may_pass(ends.error()) && !is_unknown_topic(ends.error())) || budget.spent()) return ends.error();
-      std::this_thread::sleep_for(kBetweenTries);
+      budget.pause();
     }
   }
 
@@ -214,7 +223,7 @@ class LibrdkafkaAdmin final : public Admin {
       if (!count && is_unknown_topic(count.error())) return Done{};
       if (!count && !may_pass(count.error())) return count.error();
       if (budget.spent()) return error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "delete topic " + name);
-      std::this_thread::sleep_for(kBetweenTries);
+      budget.pause();
     }
   }
 

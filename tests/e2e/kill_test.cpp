@@ -69,6 +69,7 @@ TEST(Kill, WithOpenTransactionsLosesAndDoublesNothing) {
   expect_outputs(run, workload);
 }
 
+// As many partitions in each output as in the inputs: that versions rise within one of them is what is judged.
 // All at once are taken over, born, killed in the middle of the load and taken over again.
 TEST(Kill, OfFiveHundredPartitionsLosesAndDoublesNothing) {
   const std::uint64_t seed = number_from("RESEQ_SEED", 20260101);

@@ -15,6 +15,7 @@ namespace reseq::test {
 namespace {
 
 constexpr Milliseconds kAskLimit{10'000};
+constexpr int kInitLimitMs = 300'000;  // 4500 partitions took a minute and more on a slow disk
 
 // Asks again while the answer may change by itself: topics are new, leaders move.
 template <typename Ask>
@@ -48,7 +49,7 @@ void ResequencerRun::create_topics() {
   static std::mutex one;
   const std::lock_guard lock(one);
   Process init({program("resequencer"), "init", "--config", config_file(0)}, directory_.path() + "/init.log");
-  if (init.wait(60'000) != 0) throw std::runtime_error("init failed: " + init.tail());
+  if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
 }
 
 void ResequencerRun::make_anew(const std::string& role) {
