@@ -28,6 +28,11 @@ void request_stop(int) {
   stop_requested = 1;
 }
 
+volatile std::sig_atomic_t all_sent_told = 0;
+void tell_all_sent(int) {
+  all_sent_told = 1;
+}
+
 struct Arguments {
   std::string bootstrap_servers;
   std::string work_topic;
@@ -52,7 +57,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--seed", arguments.seed, "of delays, retries and duplicates")->capture_default_str();
   app.add_option("--pace", arguments.pace,
                  "records a second: while all workers together get fewer, delays are as many records long as at this "
-                 "pace; 0: they are as long as they are")
+                 "pace, until ten seconds pass without one, or one second after SIGUSR1; 0: they are as long as they "
+                 "are")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
@@ -67,7 +73,8 @@ struct Running {
   std::thread thread;
 };
 
-Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::list<Running>& workers) {
+Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const std::atomic<bool>& all_sent,
+               std::list<Running>& workers) {
   constexpr std::uint64_t kNanoseconds = 1'000'000'000;
   const std::uint64_t per_record = arguments.pace == 0 ? 0 : arguments.workers * kNanoseconds / arguments.pace;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
@@ -84,8 +91,8 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, std::l
                                        demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts);
   }
   for (Running& running : workers)
-    running.thread = std::thread([&running, &stop] {
-      running.result = running.worker->run(stop);
+    running.thread = std::thread([&running, &stop, &all_sent] {
+      running.result = running.worker->run(stop, all_sent);
       running.finished = true;
     });
   return Done{};
@@ -112,12 +119,14 @@ Result<> run(const Arguments& arguments) {
   auto progress = progress::ProgressFile::open(arguments.progress_file);
   if (!progress) return progress.error();
   std::atomic<bool> stop = false;
+  std::atomic<bool> all_sent = false;
   std::list<Running> workers;
-  Result<> result = start(arguments, stop, workers);
+  Result<> result = start(arguments, stop, all_sent, workers);
   const auto somebody_finished = [&] {
     return std::any_of(workers.begin(), workers.end(), [](const Running& running) { return running.finished.load(); });
   };
   while (result && stop_requested == 0 && !somebody_finished()) {
+    all_sent = all_sent_told != 0;
     progress.value().write(progress_of(workers));
     std::this_thread::sleep_for(kProgressEvery);
   }
@@ -139,6 +148,7 @@ int main(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
+  std::signal(SIGUSR1, tell_all_sent);
   const Result<> result = run(arguments);
   if (result) return EX_OK;
   std::fprintf(stderr, "reseq-demo-pipeline: %s\n", result.error().message.c_str());

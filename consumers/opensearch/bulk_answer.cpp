@@ -88,6 +88,7 @@ bool read_item(const element& item, ItemAnswer& answer) {
   if ((*outer.begin()).value.get_object().get(inner) != simdjson::SUCCESS) return false;
   std::int64_t status = 0;
   if (inner["status"].get_int64().get(status) != simdjson::SUCCESS) return false;
+  answer.status = static_cast<int>(status);
   object error;
   const bool failed = inner["error"].get_object().get(error) == simdjson::SUCCESS;
   answer.verdict = failed ? verdict_of_error(status, error) : verdict_of_item(status, std::string_view());

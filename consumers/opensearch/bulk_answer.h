@@ -40,6 +40,7 @@ enum class Verdict : unsigned char { kStored, kNotNewer, kRefused, kAgain, kUnus
 struct ItemAnswer {
   Verdict verdict = Verdict::kAgain;
   std::string words{};  // the server's, where they matter
+  int status = 0;       // as HTTP has it; 0: not answered
 };
 
 [[nodiscard]] Verdict verdict_of_status(long http_status);

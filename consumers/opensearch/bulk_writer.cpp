@@ -95,7 +95,9 @@ Result<> BulkWriter::take_items(std::string_view answer, std::span<ItemAnswer> a
   for (ItemAnswer& item : answers) {
     RESEQ_ASSERT(item.verdict != Verdict::kSmaller, "an item is as small as it gets");
     if (item.verdict != Verdict::kUnusable) continue;
-    if (taken) taken = Error{.what_to_do = ErrorClass::kInvalid, .message = client_.url() + " answers " + item.words};
+    if (taken)
+      taken = Error{
+          .what_to_do = ErrorClass::kInvalid, .code = item.status, .message = client_.url() + " answers " + item.words};
     item.verdict = Verdict::kAgain;
   }
   return taken;

@@ -31,11 +31,9 @@ std::string bulk_path(const TargetIndex& index) {
 }
 
 Result<> with_fix(Result<> result) {
-  if (result || result.error().what_to_do != ErrorClass::kInvalid ||
-      result.error().message.find("index_not_found_exception") == std::string::npos)
-    return result;
-  return Error{
-      .what_to_do = ErrorClass::kInvalid, .code = result.error().code, .message = result.error().message + kGone};
+  constexpr int kNotFound = 404;
+  if (result || result.error().what_to_do != ErrorClass::kInvalid || result.error().code != kNotFound) return result;
+  return Error{.what_to_do = ErrorClass::kInvalid, .code = kNotFound, .message = result.error().message + kGone};
 }
 
 Answer::Kind kind_of(Verdict verdict) {

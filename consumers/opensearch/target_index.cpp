@@ -31,7 +31,9 @@ Error error_of(const HttpClient& client, const std::string& path, const HttpAnsw
   if (answer.status == 401) message += ". --user and its password, or the API key, are wrong or missing";
   if (answer.status == 403) message += ". This login lacks a right: docs/opensearch.md lists them";
   const bool for_a_while = verdict_of_status(answer.status) == Verdict::kAgain;
-  return {.what_to_do = for_a_while ? ErrorClass::kRetriable : ErrorClass::kInvalid, .message = message};
+  return {.what_to_do = for_a_while ? ErrorClass::kRetriable : ErrorClass::kInvalid,
+          .code = static_cast<int>(answer.status),
+          .message = message};
 }
 
 // Member by member, as far as it is there.
@@ -198,8 +200,6 @@ Result<> TargetIndex::require_write_alias(HttpClient& client) const {
   const std::string path = "/_alias/" + write_alias();
   Result<HttpAnswer> answer = client.send(Method::kGet, path);
   if (!answer) return answer.error();
-  if (answer.value().status == 404)
-    return invalid(client.url() + " answers 404: index_not_found_exception: no such alias [" + write_alias() + "]");
   if (answer.value().status != 200) return error_of(client, path, answer.value());
   return Done{};
 }

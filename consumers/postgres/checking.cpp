@@ -58,10 +58,15 @@ Finding PostgresStore::check_table(const std::string& table, bool is_there) {
   const std::string make = "run: " + make_statements(settings_.layout);
   if (!settings_.makes_tables) return {false, "table " + table + " exists", make};
   const std::vector<Parameter> schema = {{kTextType, schema_of(settings_.layout)}};
-  auto may = run("SELECT has_schema_privilege(coalesce(nullif($1, ''), current_schema()), 'CREATE')", schema);
-  if (may && may.value().at(0, 0) == kTrue)
-    return {true, "table " + table + " does not exist yet, and is made at the start", {}};
-  return {false, "table " + table + " exists, or may be made", make};
+  auto may =
+      run("SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace "
+          "WHERE nspname = coalesce(nullif($1, ''), current_schema())",
+          schema);
+  const std::string what = "table " + table + " exists, or may be made";
+  if (!may) return {false, what, may.error().message};
+  if (may.value().count() == 0) return {false, what, "its schema does not exist: somebody who may has to make it"};
+  if (may.value().at(0, 0) != kTrue) return {false, what, make};
+  return {true, "table " + table + " does not exist yet, and is made at the start", {}};
 }
 
 }  // namespace reseq::postgres

@@ -19,6 +19,18 @@ std::string identifier(std::string_view name) {
   return in_quotes(name, '"');
 }
 
+// Of SCHEMA.TABLE; without a dot it has no schema.
+struct NameParts {
+  std::string_view schema;
+  std::string_view name;
+};
+
+NameParts name_parts_of(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return {{}, name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
 // '{"a","b"}', as text[] reads it. Backslashes stand for themselves in a literal (standard_conforming_strings).
 std::string path_literal(const std::vector<std::string>& path) {
   std::string array = "{";
@@ -121,14 +133,12 @@ Result<Column> parse_column(std::string_view text) {
 }
 
 std::string quoted_name(std::string_view name) {
-  const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return identifier(name);
-  return identifier(name.substr(0, dot)) + "." + identifier(name.substr(dot + 1));
+  const NameParts parts = name_parts_of(name);
+  return (parts.schema.empty() ? "" : identifier(parts.schema) + ".") + identifier(parts.name);
 }
 
 std::string schema_of(const Layout& layout) {
-  const std::size_t dot = layout.table.find('.');
-  return dot == std::string::npos ? std::string() : layout.table.substr(0, dot);
+  return std::string(name_parts_of(layout.table).schema);
 }
 
 std::string positions_table(const Layout& layout) {
@@ -144,13 +154,12 @@ std::string make_statements(const Layout& layout) {
   std::string live = "id, version";
   if (!payload.empty()) live += ", payload";
   for (const Column& column : layout.columns) live += ", " + identifier(column.name);
-  const std::string last =
-      layout.table.substr(layout.table.find('.') == std::string::npos ? 0 : layout.table.find('.') + 1);
   std::string made = "CREATE TABLE IF NOT EXISTS " + table + " (id " + std::string(name_of(layout.id)) +
                      " PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL" + payload + columns + ");\n" +
-                     "CREATE INDEX IF NOT EXISTS " + identifier(last + "_deleted") + " ON " + table +
-                     " (version) WHERE deleted;\n" + "CREATE OR REPLACE VIEW " + quoted_name(layout.table + "_live") +
-                     " AS SELECT " + live + " FROM " + table + " WHERE NOT deleted;\n";
+                     "CREATE INDEX IF NOT EXISTS " + identifier(std::string(name_parts_of(layout.table).name) + "_deleted") +
+                     " ON " + table + " (version) WHERE deleted;\n" + "CREATE OR REPLACE VIEW " +
+                     quoted_name(layout.table + "_live") + " AS SELECT " + live + " FROM " + table +
+                     " WHERE NOT deleted;\n";
   if (layout.positions)
     made += "CREATE TABLE IF NOT EXISTS " + quoted_name(positions_table(layout)) +
             " (topic text, partition integer, next bigint NOT NULL, PRIMARY KEY (topic, partition));\n";

@@ -12,6 +12,14 @@ bool begins_with_one_of(std::string_view state, const std::array<std::string_vie
                      [&](std::string_view beginning) { return state.starts_with(beginning); });
 }
 
+// A trigger may raise any state. Classes that begin with 5 to 9 or I to Z belong to nobody in SQL; those that
+// PostgreSQL has taken are its own, the rest are those of its users.
+bool is_of_users(std::string_view state) {
+  constexpr std::array<std::string_view, 8> kOfPostgres = {"53", "54", "55", "57", "58", "72", "P0", "XX"};
+  if (state.empty() || begins_with_one_of(state, kOfPostgres)) return false;
+  return (state[0] >= '5' && state[0] <= '9') || (state[0] >= 'I' && state[0] <= 'Z');
+}
+
 }  // namespace
 
 std::string state_of(int code) {
@@ -34,15 +42,16 @@ std::string_view state_within(std::string_view message) {
 }
 
 bool is_about_data(std::string_view state) {
-  constexpr std::array<std::string_view, 6> kData = {
+  constexpr std::array<std::string_view, 7> kData = {
       "22",     // data exception
       "23",     // integrity constraint
       "44000",  // check option of a view
       "54",     // program limit: an id too long for the index, a row too long for a page, JSON that is nested too deep
       "42601",  // syntax, of a value: ltree, tsquery, jsonpath. Ours was tried before
       "P0",     // raised by a trigger
+      "45",     // the same, in a class that PostgreSQL does not use and other databases have for it
   };
-  return begins_with_one_of(state, kData);
+  return begins_with_one_of(state, kData) || is_of_users(state);
 }
 
 ErrorClass class_of(std::string_view state) {

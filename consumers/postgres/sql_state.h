@@ -29,7 +29,7 @@ namespace reseq::postgres {
 [[nodiscard]] std::string_view state_within(std::string_view message);
 
 // What the error is about is in a row: without that row the statement may go well. Also true of what is too large for
-// an index or a row, and of what a trigger raises.
+// an index or a row, and of what a trigger raises, also with a state that it has made up.
 [[nodiscard]] bool is_about_data(std::string_view state);
 
 // Everything that is not about data: kRetriable for what passes by itself (busy, restarting, out of disk, deadlock, a

@@ -175,8 +175,8 @@ void RemoteSink::tell_of_missing_begins(const std::vector<kafka::PlainOffset>& b
   if (count == 0) return;
   spdlog::warn(
       "reading=first_records_are_gone partitions={} to_do=\"no position is known of them, and the topic does not go "
-      "back "
-      "to their beginning: what was released before is missing, unless an earlier run has written it. If one has, and "
+      "back to their beginning: what was released before is missing, unless an earlier run has written it. If one has, "
+      "and "
       "was stopped for longer than the group or the topic remembers, load into a new place\"",
       count);
 }

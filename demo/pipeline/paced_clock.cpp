@@ -11,7 +11,7 @@ void PacedClock::advance(Duration passed, bool record) {
   }
   without_record_ = record ? Duration(0) : without_record_ + passed;
   if (record) credit_ = std::min(credit_ + per_record_, kSlack);
-  const Duration step = without_record_ >= kSlack ? passed : std::min(passed, credit_);
+  const Duration step = without_record_ >= longest_stall_ ? passed : std::min(passed, credit_);
   now_ += step;
   credit_ = std::max(credit_ - step, Duration(0));
 }

@@ -12,14 +12,19 @@ namespace reseq::demo {
 class PacedClock {
  public:
   using Duration = std::chrono::nanoseconds;
-  // Records come no more when none came for so long. As much time passes anyway.
+  // So much time passes without a record anyway.
   static constexpr Duration kSlack = std::chrono::seconds(1);
+  // Records come no more when none came for so long; after end() for as long as the slack. A machine on which
+  // everything stands still for seconds is no end.
+  static constexpr Duration kLongestStall = std::chrono::seconds(10);
 
   // While records come, each lets time pass by at most `per_record`; 0: it is always that of the day.
   explicit PacedClock(Duration per_record) : per_record_(per_record) {}
 
   // So long after the last call a record has come, or none.
   void advance(Duration passed, bool record);
+  // All records are on their way.
+  void end() { longest_stall_ = kSlack; }
   // Since the beginning.
   [[nodiscard]] Duration now() const { return now_; }
 
@@ -28,6 +33,7 @@ class PacedClock {
   Duration now_{0};
   Duration credit_ = kSlack;  // may pass before the next record
   Duration without_record_{0};
+  Duration longest_stall_ = kLongestStall;
 };
 
 }  // namespace reseq::demo

@@ -15,13 +15,14 @@ Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::
                WorkerCounts& counts)
     : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), clock_(clock), counts_(counts) {}
 
-Result<> Worker::run(const std::atomic<bool>& stop) {
+Result<> Worker::run(const std::atomic<bool>& stop, const std::atomic<bool>& all_sent) {
   auto before = std::chrono::steady_clock::now();
   while (!stop.load()) {
     Result<std::optional<stage::Work>> read = stage_->next(until_next());
     if (!read) return read.error();
     counts_.partitions = stage_->partitions_owned();
     const auto now = std::chrono::steady_clock::now();
+    if (all_sent.load()) clock_.end();
     clock_.advance(now - std::exchange(before, now), read.value().has_value());
     if (read.value()) take(std::move(*read.value()));
     if (Result<> done = do_what_is_due(); !done) return done;

@@ -33,8 +33,8 @@ class Worker {
   Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
          WorkerCounts& counts);
 
-  // Until `stop`. What is in flight then is done again by whoever comes next.
-  Result<> run(const std::atomic<bool>& stop);
+  // Until `stop`. What is in flight then is done again by whoever comes next. `all_sent`: all records are on their way.
+  Result<> run(const std::atomic<bool>& stop, const std::atomic<bool>& all_sent);
 
  private:
   enum class Step : unsigned char { kFirstAttempt, kResult, kDuplicate };

@@ -75,9 +75,9 @@ const std::optional<Ending>& ChildProcess::poll() {
   return ending_;
 }
 
-void ChildProcess::ask_to_stop() {
+void ChildProcess::tell(int signal) {
   // A pid that was reaped may belong to somebody else by now.
-  if (!poll()) ::kill(pid_, SIGTERM);
+  if (!poll()) ::kill(pid_, signal);
 }
 
 bool ChildProcess::wait_or_kill(Milliseconds limit) {

@@ -3,6 +3,7 @@
 // Thread rule: one thread. SIGCHLD must not be ignored.
 #pragma once
 
+#include <csignal>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -38,8 +39,10 @@ class ChildProcess {
   // How it ended, if it did.
   const std::optional<Ending>& poll();
 
+  // A signal, unless it has ended.
+  void tell(int signal);
   // SIGTERM, without waiting.
-  void ask_to_stop();
+  void ask_to_stop() { tell(SIGTERM); }
   // Waits up to `limit` after ask_to_stop(), then SIGKILL. It has ended when this returns; false: it had to be killed.
   bool wait_or_kill(Milliseconds limit);
 

@@ -54,7 +54,7 @@ Result<Flow> Completion::sweep() {
   const ErrorClass kind = flow.error().what_to_do;
   if (kind != ErrorClass::kRetriable && kind != ErrorClass::kTimeout) return flow;
   ends_before_.clear();
-  return Flow{.complete = false, .waiting_for = "an answer of Kafka", .commands_decided = 0};
+  return Flow{.waiting_for = "an answer of Kafka"};
 }
 
 Result<Completion::StepState> Completion::look_at(const Step& step) {
@@ -85,6 +85,7 @@ Result<Flow> Completion::look() {
     Result<StepState> state = look_at(step);
     if (!state) return state.error();
     if (state.value().behind && flow.waiting_for.empty()) flow.waiting_for = step.name;
+    if (&step == &steps_.front()) flow.requests_decided = !state.value().behind;
     if (step.name == kResultsStep) flow.commands_decided = state.value().read;
     ends.insert(ends.end(), state.value().ends.begin(), state.value().ends.end());
   }

@@ -23,6 +23,7 @@ namespace reseq::demo {
 struct Flow {
   bool complete = false;
   std::string waiting_for;             // the first step that is behind
+  bool requests_decided = false;       // all that were sent
   std::uint64_t commands_decided = 0;  // results that the resequencer has decided, at the last look
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -32,6 +33,7 @@ constexpr std::uint64_t kLagShare = 8;
 constexpr std::uint64_t kPaceShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
 constexpr Milliseconds kDeleteLimit{30'000};
+constexpr const char* kPipeline = "pipeline";
 // One commit in so many waits already when the resequencers start, as after a restart: in a backlog a document changes
 // more than once, and only its last change has to be worked on.
 constexpr std::uint64_t kBacklogShare = 32;
@@ -156,7 +158,7 @@ Result<> Run::start_consumers() {
 Result<> Run::start_pipeline() {
   const std::string progress = settings_.in_work("pipeline.progress");
   Result<> pipeline =
-      fleet_.start(launch("pipeline", "reseq-demo-pipeline",
+      fleet_.start(launch(kPipeline, "reseq-demo-pipeline",
                           {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.pipeline_topic(),
                            "--commands", settings_.topic("commands"), "--group", settings_.pipeline_group(),
                            "--targets", std::string(Settings::kSearch) + "," + Settings::kCatalogue, "--workers",
@@ -236,6 +238,7 @@ Result<> Run::follow() {
   Clock::time_point swept{}, moved = Clock::now();
   std::pair<std::uint64_t, std::uint64_t> before{};
   Flow flow;
+  bool told = false;  // the pipeline, that no more comes
   while (true) {
     if (Result<> fine = fleet_.check(); !fine) return fine;
     const bool all_sent = source_->poll().has_value();
@@ -245,6 +248,8 @@ Result<> Run::follow() {
       if (!seen) return seen.error();
       flow = seen.value();
       if (all_sent && flow.complete) return Done{};
+      // It takes a pause for a stall of the machine until then.
+      if (all_sent && flow.requests_decided && !std::exchange(told, true)) fleet_.tell(kPipeline, SIGUSR1);
     }
     const SourceProgress sent = source();
     if (const auto now = std::make_pair(sent.sent, flow.commands_decided); now != before) {

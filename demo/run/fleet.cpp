@@ -34,6 +34,11 @@ Result<ChildProcess*> Fleet::start_job(const Launch& launch) {
   return add(launch, true);
 }
 
+void Fleet::tell(const std::string& name, int signal) {
+  for (Member& member : members_)
+    if (member.process.name() == name) member.process.tell(signal);
+}
+
 Result<> Fleet::run(const Launch& launch) {
   Result<ChildProcess*> job = start_job(launch);
   if (!job) return job.error();

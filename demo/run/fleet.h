@@ -25,6 +25,8 @@ class Fleet {
   Result<> start(const Launch& launch);
   // A process that ends by itself. REQUIRES: it stays in the fleet, so the pointer lives as long.
   Result<ChildProcess*> start_job(const Launch& launch);
+  // A signal to the process of this name, if it runs.
+  void tell(const std::string& name, int signal);
   // Runs a process to its end.
   Result<> run(const Launch& launch);
 

@@ -329,6 +329,24 @@ TEST_F(Page, CanBeReadInLightAndInDarkAndOnANarrowScreen) {
             true);
 }
 
+TEST_F(Page, StaysWithinANarrowScreenHoweverLongItsFiguresAre) {
+  // In one step, because the next picture writes the true figures again.
+  const std::string widest = R"js((() => {
+    for (const one of document.querySelectorAll('td.number, .tiles .value, .bars b, .legend b'))
+      one.textContent = /[a-z]/.test(one.textContent) ? '59 min 59 s' : '1,234,567,890';
+    return [document.documentElement.scrollWidth,
+            ...[...document.querySelectorAll('.tiles > div')].map((one) => one.scrollWidth - one.clientWidth + 320)];
+  })())js";
+  ASSERT_NE(rows("letters"), json::array());
+  for (const int width : {kWide, 1160, 800, kNarrow, 320}) {
+    browser().resize(width, kHeight);
+    EXPECT_LE(browser().evaluate(widest)[0], width);
+  }
+  // At 320: no tile lets anything hang out.
+  EXPECT_THAT(browser().evaluate(widest).get<std::vector<int>>(), Each(testing::Le(320)));
+  browser().resize(kWide, kHeight);
+}
+
 // Pictures of what is hard to bring about, given to the scripts of the page.
 TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
   const std::string told = R"js((async () => {

@@ -12,6 +12,7 @@
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/scene.h"
+#include "tests/recovery/kafka_tools.h"
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/free_port.h"
@@ -319,6 +320,11 @@ TEST(PostgresSink, SaysWhatIsMissingBeforeItRuns) {
   EXPECT_EQ(column.first, kConfig);
   EXPECT_THAT(column.second, HasSubstr("table documents has no column payload"));
 
+  const auto schema = run(scene, {"--check", "--table", "nowhere.documents"});
+  EXPECT_EQ(schema.first, kConfig);
+  EXPECT_THAT(schema.second, HasSubstr("missing  table nowhere.documents exists, or may be made\n"));
+  EXPECT_THAT(schema.second, HasSubstr("its schema does not exist"));
+
   const auto topic = run(scene, {"--check", "--topic", "no-such-topic"});
   EXPECT_EQ(topic.first, kConfig);
   EXPECT_THAT(topic.second, HasSubstr("missing  topic no-such-topic exists"));
@@ -334,6 +340,30 @@ TEST(PostgresSink, RefusesToStartWithoutItsTopicOfDeadLetters) {
   EXPECT_EQ(refused.first, kConfig);
   EXPECT_THAT(refused.second, HasSubstr("the topic of dead letters, no-such-topic"));
   EXPECT_THAT(refused.second, HasSubstr("--dead-letters skip"));
+}
+
+TEST(PostgresSink, SaysThatWhatItsGroupHasForgottenMayBeMissing) {
+  Scene scene("forgot");
+  scene.release(100, 50);
+  const std::vector<std::string> group = kBytes + std::vector<std::string>{"--delivery", "at_least_once"};
+  const auto first = scene.start("first", group);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << first->tail();
+  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
+  const std::string told = "reading=first_records_are_gone partitions=1 to_do=\"no position is known of them";
+  EXPECT_THAT(scene.log_of("first"), Not(HasSubstr("first_records_are_gone")));
+  // Positions that are known make good that the first records are gone.
+  const KafkaTools tools(scene.connection().bootstrap_servers);
+  tools.delete_records({{scene.topic(), 0}});
+  const auto again = scene.start("again", group);
+  scene.release(100, 50);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << again->tail();
+  EXPECT_EQ(Scene::end(*again), 0) << again->tail();
+  EXPECT_THAT(scene.log_of("again"), Not(HasSubstr("first_records_are_gone")));
+  tools.delete_group(scene.group());
+  const auto forgot = scene.start("forgot", group);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return scene.log_of("forgot").find(told) != std::string::npos; }))
+      << forgot->tail();
+  EXPECT_EQ(Scene::end(*forgot), 0) << forgot->tail();
 }
 
 TEST(PostgresSink, DoesNotMakeATableAnewBehindThePositionsOfItsGroup) {

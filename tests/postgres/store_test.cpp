@@ -115,6 +115,17 @@ TEST_F(PostgresStoreTest, KeepsADeleteWithItsVersion) {
   EXPECT_THAT(live(), ElementsAre("a=\"back\""));
 }
 
+TEST_F(PostgresStoreTest, RefusesOnlyTheRowForWhichATriggerMakesUpAnError) {
+  open();
+  session_.script(
+      "CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 'bad' THEN "
+      "RAISE 'not for us' USING ERRCODE = 'U0042'; END IF; RETURN NEW; END $$; "
+      "CREATE TRIGGER judge BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION judge()");
+  good(write(0, {{"a", 10, "1"}, {"bad", 11, "2"}, {"c", 12, "3"}}));
+  EXPECT_THAT(kinds(), ElementsAre(kHeldBack, kRefused, kHeldBack));
+  EXPECT_THAT(answers_[1].words, HasSubstr("not for us"));
+}
+
 TEST_F(PostgresStoreTest, ChangesNothingWhenThePositionIsAnother) {
   open();
   good(write(0, {{"a", 10, "1"}}));

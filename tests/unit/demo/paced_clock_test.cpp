@@ -41,9 +41,23 @@ TEST(PacedClock, LetsAsManyRecordsOvertakeOnASlowMachineAsOnAFastOne) {
   EXPECT_EQ(carry(clock, seconds(20), milliseconds(500)), 40 * milliseconds(50));
 }
 
+TEST(PacedClock, StandsStillWhileTheMachineDoes) {
+  PacedClock clock{milliseconds(50)};
+  carry(clock, seconds(20), milliseconds(500));
+  EXPECT_LE(wait(clock, seconds(9)), milliseconds(50));
+  EXPECT_EQ(carry(clock, seconds(20), milliseconds(500)), 40 * milliseconds(50));
+}
+
+TEST(PacedClock, GoesOnWhenNobodySaysThatNoMoreRecordsCome) {
+  PacedClock clock{milliseconds(50)};
+  carry(clock, seconds(20), milliseconds(500));
+  EXPECT_GE(wait(clock, seconds(15)), seconds(5));
+}
+
 TEST(PacedClock, GoesOnWhenNoMoreRecordsCome) {
   PacedClock clock{milliseconds(50)};
   carry(clock, seconds(20), milliseconds(500));
+  clock.end();
   const PacedClock::Duration first = wait(clock, seconds(1));
   EXPECT_LE(first, milliseconds(50));
   EXPECT_GE(first + wait(clock, seconds(5)), seconds(5));
@@ -52,6 +66,7 @@ TEST(PacedClock, GoesOnWhenNoMoreRecordsCome) {
 TEST(PacedClock, LosesNoTimeAtTheEndOfAFastRun) {
   PacedClock clock{milliseconds(50)};
   carry(clock, seconds(10), milliseconds(10));
+  clock.end();
   EXPECT_EQ(wait(clock, seconds(5)), seconds(5));
 }
 

@@ -1,5 +1,7 @@
 // The parts of a run: its processes, what they say about themselves, what the resequencer stopped.
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,6 +50,18 @@ TEST_F(FleetTest, AProcessThatDiesEarlyFailsTheRunWithTheEndOfItsLog) {
   ASSERT_FALSE(failed.ok());
   EXPECT_THAT(failed.error().message, HasSubstr("ill ended with exit code 4"));
   EXPECT_THAT(failed.error().message, HasSubstr("  the reason\n"));
+}
+
+TEST_F(FleetTest, TellsOnlyTheProcessOfThatName) {
+  ASSERT_TRUE(fleet_.start(bash("deaf", "exec sleep 60")).ok());
+  ASSERT_TRUE(
+      fleet_.start(bash("hears", "trap 'echo heard; exit 7' USR1; echo ready; while :; do sleep 0.01; done")).ok());
+  for (int i = 0; i < 1'000 && std::ifstream(folder_.path() + "/hears.log").peek() == EOF; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  fleet_.tell("hears", SIGUSR1);
+  const Result<> failed = wait_for_failure();
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().message, HasSubstr("hears ended with exit code 7"));
 }
 
 TEST_F(FleetTest, EvenAGoodEndIsTooEarlyUnlessItIsAJob) {

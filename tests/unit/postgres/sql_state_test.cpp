@@ -26,6 +26,13 @@ TEST(SqlState, TellsDataFromTroubleOfTheServer) {
       {"54001", true, ErrorClass::kInvalid},     // JSON that is nested too deep
       {"42601", true, ErrorClass::kInvalid},     // no tsquery
       {"P0001", true, ErrorClass::kInvalid},     // a trigger
+      {"45000", true, ErrorClass::kInvalid},     // a trigger, with a state of its own
+      {"U0001", true, ErrorClass::kInvalid},     // another
+      {"99999", true, ErrorClass::kInvalid},     // another
+      {"XX000", false, ErrorClass::kRetriable},  // internal
+      {"72000", false, ErrorClass::kRetriable},  // snapshot too old
+      {"HV000", false, ErrorClass::kInvalid},    // a foreign table
+      {"F0000", false, ErrorClass::kInvalid},    // a file of its configuration
       {"42P01", false, ErrorClass::kInvalid},    // no such table
       {"42501", false, ErrorClass::kInvalid},    // no right
       {"28P01", false, ErrorClass::kInvalid},    // wrong password
