@@ -154,12 +154,12 @@ std::string make_statements(const Layout& layout) {
   std::string live = "id, version";
   if (!payload.empty()) live += ", payload";
   for (const Column& column : layout.columns) live += ", " + identifier(column.name);
+  const std::string index = std::string(name_parts_of(layout.table).name) + "_deleted";
   std::string made = "CREATE TABLE IF NOT EXISTS " + table + " (id " + std::string(name_of(layout.id)) +
                      " PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL" + payload + columns + ");\n" +
-                     "CREATE INDEX IF NOT EXISTS " + identifier(std::string(name_parts_of(layout.table).name) + "_deleted") +
-                     " ON " + table + " (version) WHERE deleted;\n" + "CREATE OR REPLACE VIEW " +
-                     quoted_name(layout.table + "_live") + " AS SELECT " + live + " FROM " + table +
-                     " WHERE NOT deleted;\n";
+                     "CREATE INDEX IF NOT EXISTS " + identifier(index) + " ON " + table +
+                     " (version) WHERE deleted;\n" + "CREATE OR REPLACE VIEW " + quoted_name(layout.table + "_live") +
+                     " AS SELECT " + live + " FROM " + table + " WHERE NOT deleted;\n";
   if (layout.positions)
     made += "CREATE TABLE IF NOT EXISTS " + quoted_name(positions_table(layout)) +
             " (topic text, partition integer, next bigint NOT NULL, PRIMARY KEY (topic, partition));\n";
