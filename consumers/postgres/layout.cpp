@@ -1,6 +1,7 @@
 #include "consumers/postgres/layout.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace reseq::postgres {
 namespace {
@@ -19,15 +20,15 @@ std::string identifier(std::string_view name) {
   return in_quotes(name, '"');
 }
 
-// Of SCHEMA.TABLE; without a dot it has no schema.
+// Of SCHEMA.TABLE. An empty schema is none that the server takes.
 struct NameParts {
-  std::string_view schema;
+  std::optional<std::string_view> schema;  // absent without a dot
   std::string_view name;
 };
 
 NameParts name_parts_of(std::string_view name) {
   const std::size_t dot = name.find('.');
-  if (dot == std::string_view::npos) return {{}, name};
+  if (dot == std::string_view::npos) return {std::nullopt, name};
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
@@ -134,11 +135,11 @@ Result<Column> parse_column(std::string_view text) {
 
 std::string quoted_name(std::string_view name) {
   const NameParts parts = name_parts_of(name);
-  return (parts.schema.empty() ? "" : identifier(parts.schema) + ".") + identifier(parts.name);
+  return (parts.schema ? identifier(*parts.schema) + "." : "") + identifier(parts.name);
 }
 
 std::string schema_of(const Layout& layout) {
-  return std::string(name_parts_of(layout.table).schema);
+  return std::string(name_parts_of(layout.table).schema.value_or(""));
 }
 
 std::string positions_table(const Layout& layout) {

@@ -16,6 +16,7 @@ using testing::Not;
 TEST(TableName, IsQuotedPartByPart) {
   EXPECT_EQ(quoted_name("documents"), "\"documents\"");
   EXPECT_EQ(quoted_name("shop.documents"), "\"shop\".\"documents\"");
+  EXPECT_EQ(quoted_name(".documents"), "\"\".\"documents\"");  // which the server refuses
   EXPECT_EQ(quoted_name("a\"; DROP TABLE b; --"), "\"a\"\"; DROP TABLE b; --\"");
 }
 
