@@ -1,13 +1,16 @@
 // What the pages about the wire show is run as it stands there, or is a piece of a file that is run.
 #include <algorithm>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
+#include <string_view>
 
 #include "tests/clients/application.h"
 #include "tests/clients/fences.h"
 #include "tests/clients/steps.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::test {
 namespace {
@@ -152,6 +155,34 @@ TEST(GuideToTheWire, QuotesFilesThatAreRun) {
     EXPECT_TRUE(quoted) << kGuide << ":" << fence.line << " is not in " << sources.back();
   }
   EXPECT_EQ(quotes.size(), sources_of.size());
+}
+
+int count_of(const std::string& text, std::string_view what) {
+  int count = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++count;
+  return count;
+}
+
+std::string without_comments(const std::string& text) {
+  std::string code;
+  for (const std::string& line : lines_of(text))
+    if (!line.starts_with('#')) code += line + "\n";
+  return code;
+}
+
+// As ours do. Java's clients have no such setting, because they always do.
+TEST(Examples, SendSmallRequestsAtOnceFromEachClientOfLibrdkafka) {
+  int clients = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_path("docs/examples"))) {
+    const std::string file = std::filesystem::relative(entry.path(), source_path("")).string();
+    const bool shell = file.ends_with(".sh");
+    if (!shell && !file.ends_with(".py")) continue;
+    const std::string code = without_comments(source_file(file));
+    const int configured = count_of(code, shell ? "kcat -" : "\"bootstrap.servers\"");
+    EXPECT_EQ(count_of(code, "socket.nagle.disable"), configured) << file;
+    clients += configured;
+  }
+  EXPECT_GT(clients, 0);
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ steps=$3
 partitioner=${4:-murmur2_random}
 declare -A index=() version_of=() seen=()
 
-produce=(kcat -P -b "$brokers" -X "partitioner=$partitioner" -K '|')
-if [ "$partitioner" = default ]; then produce=(kcat -P -b "$brokers" -K '|'); fi
+kcat=(kcat -b "$brokers" -X socket.nagle.disable=true) # small requests go at once
+produce=("${kcat[@]}" -P -X "partitioner=$partitioner" -K '|')
+if [ "$partitioner" = default ]; then produce=("${kcat[@]}" -P -K '|'); fi
 
 # send TOPIC[/PARTITION] KEY PAYLOAD NAME=VALUE...
 send() {
@@ -39,7 +40,7 @@ next_record() {
       if [ -n "${seen[$1/$place]:-}" ]; then continue; fi
       seen[$1/$place]=yes
       return
-    done < <(kcat -C -b "$brokers" -t "$application.$1" -e -q -X isolation.level=read_committed \
+    done < <("${kcat[@]}" -C -t "$application.$1" -e -q -X isolation.level=read_committed \
       -X fetch.wait.max.ms=10 -f '%p/%o %K:%k %S:%s %h\n' |
       sed -E 's/ -1:/ (null)/g; s/ 0: / (empty) /g; s/ [0-9]+:/ /g; s/,([^,= ]+=)/ \1/g; s/ $//')
     sleep 0.1

@@ -10,7 +10,7 @@ CATALOGUE = Path("catalogue.json")
 catalogue = json.loads(CATALOGUE.read_text()) if CATALOGUE.exists() else {}
 newest = json.loads(Path("orders.json").read_text())
 consumer = Consumer({"bootstrap.servers": os.environ["BROKERS"], "group.id": "catalogue",
-                     "auto.offset.reset": "earliest", "enable.auto.commit": False})
+                     "auto.offset.reset": "earliest", "enable.auto.commit": False, "socket.nagle.disable": True})
 
 
 def wrong_orders():

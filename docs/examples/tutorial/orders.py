@@ -7,7 +7,7 @@ from confluent_kafka import Producer
 
 NOTES = Path("orders.json")
 newest = json.loads(NOTES.read_text()) if NOTES.exists() else {}
-producer = Producer({"bootstrap.servers": os.environ["BROKERS"]})
+producer = Producer({"bootstrap.servers": os.environ["BROKERS"], "socket.nagle.disable": True})
 for number in range(1, 101):
     order = f"order-{number}"
     for _ in range(5):

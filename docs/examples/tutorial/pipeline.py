@@ -12,8 +12,8 @@ from confluent_kafka import Consumer, Producer
 
 BROKERS = os.environ["BROKERS"]
 consumer = Consumer({"bootstrap.servers": BROKERS, "group.id": "pipeline", "auto.offset.reset": "earliest",
-                     "enable.auto.commit": False})
-producer = Producer({"bootstrap.servers": BROKERS})
+                     "enable.auto.commit": False, "socket.nagle.disable": True})
+producer = Producer({"bootstrap.servers": BROKERS, "socket.nagle.disable": True})
 
 
 def enrich(record):
