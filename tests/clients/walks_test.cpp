@@ -1,5 +1,5 @@
 // The pages that are walks, as a reader goes through them: their commands in their order, in a fresh folder, with a
-// Kafka of its own.
+// Kafka, and where the page wants it an OpenSearch, of its own.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -22,6 +22,7 @@ struct Walk {
 
 constexpr Walk kTutorial{"docs/tutorial.md", "tutorial", 8};
 constexpr Walk kStuck{"docs/stuck.md", "stuck", 8};
+constexpr Walk kOwnIndex{"docs/own-index.md", "own-index", 6};
 constexpr const char* kMark = "== fence ";
 constexpr const char* kLimitSeconds = "220";
 
@@ -68,7 +69,7 @@ void make_clone(const std::string& folder) {
   std::filesystem::create_directories(clone / "build/quickstart");
   std::filesystem::create_directory_symlink(std::filesystem::path(program("resequencer")).parent_path(),
                                             clone / "build/quickstart/bin");
-  for (const char* part : {"docs", "script"})
+  for (const char* part : {"clients", "docs", "script"})
     std::filesystem::create_directory_symlink(source_path(part), clone / part);
 }
 
@@ -76,8 +77,8 @@ std::string script_of(const Walk& walk, const std::vector<Fence>& fences, const 
   const std::string folder = "/tmp/" + std::string(walk.name);
   // The port of a reader's machine may be taken here, by a test that runs meanwhile.
   std::string script = "set -eu\ncd " + clone + "\nexport PATH=/usr/bin:$PATH RESEQ_HTTP_LISTEN=127.0.0.1:0\n" +
-                       "trap 'kill $(jobs -p) 2>/dev/null || true; " + source_path("script/kafka") + " wipe --dir " +
-                       folder + "/kafka' EXIT\n";
+                       "trap 'kill $(jobs -p) 2>/dev/null || true; for server in kafka opensearch; do " +
+                       source_path("script") + "/$server wipe --dir " + folder + "/$server; done' EXIT\n";
   for (const Fence& fence : fences)
     if (fence.label == "sh") script += "echo '" + (kMark + std::to_string(fence.line)) + "'\n" + fence.text;
   return replaced(script, folder, clone + "/" + walk.name);
@@ -129,17 +130,38 @@ TEST(Tutorial, PrintsWhatItShows) {
   for (std::size_t i = 1; i < catalogues.size(); ++i) EXPECT_EQ(catalogues[i], "catalogue: 100 orders right, 0 wrong");
 }
 
-TEST(Tutorial, ShowsTheFilesThatItRuns) {
-  const std::map<std::string, std::string> source_of = {{"toml", "docs/examples/tutorial/orders.toml"},
-                                                        {"diff", "docs/examples/tutorial/ordered.patch"}};
+// By the label of their fences.
+void expect_shows_files(const Walk& walk, const std::map<std::string, std::string>& source_of) {
   std::size_t files = 0;
-  for (const Fence& fence : fences_of(source_file(kTutorial.page))) {
+  for (const Fence& fence : fences_of(source_file(walk.page))) {
     const auto source = source_of.find(fence.label);
     if (source == source_of.end()) continue;
     EXPECT_EQ(fence.text, source_file(source->second));
     ++files;
   }
   EXPECT_EQ(files, source_of.size());
+}
+
+TEST(Tutorial, ShowsTheFilesThatItRuns) {
+  expect_shows_files(
+      kTutorial, {{"toml", "docs/examples/tutorial/orders.toml"}, {"diff", "docs/examples/tutorial/ordered.patch"}});
+}
+
+TEST(OwnIndex, ShowsTheFilesThatItRuns) {
+  expect_shows_files(kOwnIndex,
+                     {{"toml", "docs/examples/own-index/shop.toml"}, {"python", "docs/examples/own-index/shop.py"}});
+}
+
+// The page asks the index before and after the late results come: the same line, or the test fails.
+TEST(OwnIndex, HoldsTheNewestAndNothingDeletedAsItShows) {
+  const Transcript run = go_through(kOwnIndex);
+  std::vector<std::string> answers;
+  for (const std::string& line : run.lines)
+    if (line.starts_with(R"({"hits":)")) answers.push_back(line);
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_THAT(answers[0], testing::HasSubstr("hat"));
+  EXPECT_EQ(answers[1], R"({"hits":{"hits":[{"_id":"coat","_source":{"price":80,"gross":95.2}}]}})");
+  EXPECT_EQ(answers[2], answers[1]) << "after the late results";
 }
 
 }  // namespace
