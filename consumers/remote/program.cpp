@@ -19,6 +19,8 @@
 #include "consumers/remote/telling.h"
 #include "consumers/stage/work_reader.h"
 #include "kafka/admin.h"
+#include "kafka/broker_question.h"
+#include "kafka/broker_watch.h"
 
 namespace reseq::remote {
 namespace {
@@ -107,7 +109,12 @@ Result<> follow(RemoteSink& sink, const Tally& tally, progress::ProgressFile& pr
   return finished;
 }
 
-Result<> move(const kafka::Connection& connection, const Arguments& arguments, const OpenRemoteStore& open) {
+Result<> move(kafka::Connection connection, const Arguments& arguments, const OpenRemoteStore& open) {
+  kafka::BrokerQuestion question(connection);
+  kafka::BrokerWatch brokers([&] { return question.ask(kafka::BrokerWatch::kAskLimit); }, connection.log);
+  connection.log = [&](int level, std::string_view facility, std::string_view text) {
+    brokers.take(level, facility, text);
+  };
   auto progress = progress::ProgressFile::open(arguments.progress_file);
   if (!progress) return progress.error();
   auto one = open();
@@ -119,7 +126,7 @@ Result<> move(const kafka::Connection& connection, const Arguments& arguments, c
   Tally tally;
   std::unique_ptr<http::Server> http;
   if (!arguments.http_listen.empty()) {
-    auto opened = open_http(arguments.http_listen, tally);
+    auto opened = open_http(arguments.http_listen, tally, brokers);
     if (!opened) return opened.error();
     http = std::move(opened).value();
   }
@@ -216,8 +223,9 @@ int run(const std::string& program, Arguments arguments, const MakeOpen& make_op
     arguments.dead_letter_topic.clear();
   else if (arguments.dead_letter_topic.empty())
     arguments.dead_letter_topic = arguments.topic + ".dead-letter";
-  const auto connection = kafka::connection_of(arguments.connection, program);
+  auto connection = kafka::connection_of(arguments.connection, program);
   if (!connection) return fail(program, connection.error());
+  connection.value().log = kafka::log_to_log;
   const auto open = make_open(connection.value());
   if (!open) return fail(program, open.error());
   if (arguments.only_check) return check_all(connection.value(), arguments, open.value());

@@ -403,6 +403,7 @@ void RemoteSink::publish(Clock::time_point now) {
   places.bytes_in_flight = lanes_.bytes();
   if (const auto oldest = lanes_.oldest()) places.oldest = std::chrono::duration_cast<milliseconds>(now - *oldest);
   places.resting = resting_;
+  places.published = now;
   tally_.publish(std::move(places));
 }
 

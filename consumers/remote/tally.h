@@ -44,8 +44,9 @@ struct Places {
   std::map<Partition, Offset> done = {};       // next offsets behind what is done
   std::uint64_t batches_in_flight = 0;
   std::uint64_t bytes_in_flight = 0;
-  std::chrono::milliseconds oldest{0};  // age of the oldest batch that is not done
-  bool resting = false;                 // nothing is read, because too much is on its way
+  std::chrono::milliseconds oldest{0};                // age of the oldest batch that is not done
+  bool resting = false;                               // nothing is read, because too much is on its way
+  std::chrono::steady_clock::time_point published{};  // by the reader; zero: it has not begun
 };
 
 class Tally {

@@ -9,6 +9,8 @@ namespace reseq::remote {
 namespace {
 
 constexpr int kUnavailable = 503;
+// The longest round: where partitions begin is asked, of brokers and of a server that answers neither yes nor no.
+constexpr std::chrono::seconds kStuckAfter{300};
 
 double number(std::uint64_t value) {
   return static_cast<double>(value);
@@ -52,7 +54,7 @@ void add_places(metrics::Exposition& told, const Places& places) {
 
 }  // namespace
 
-std::string metrics_text(const Counts& counts, const Standing& standing, const Places& places) {
+std::string metrics_text(const Counts& counts, const Standing& standing, const Places& places, const Away& brokers) {
   metrics::Exposition told;
   add_counters(told, counts);
   add_places(told, places);
@@ -62,19 +64,33 @@ std::string metrics_text(const Counts& counts, const Standing& standing, const P
   told.add(standing.kind == Standing::Kind::kRefuses ? 1 : 0);
   told.gauge("reseq_sink_server_state_since_seconds", "When that began, in seconds since 1970");
   told.add(std::chrono::duration<double>(standing.since.time_since_epoch()).count());
+  told.gauge("reseq_sink_brokers_away_seconds", "Since no broker answers; 0: they do");
+  told.add(brokers ? static_cast<double>(brokers->lasts.value()) / 1000.0 : 0);
   return told.text();
 }
 
-http::Answer readiness(const Standing& standing, const Places& places) {
+http::Answer readiness(const Standing& standing, const Places& places, const Away& brokers) {
   if (standing.kind != Standing::Kind::kGood) {
     std::string body = "server " + std::string(name_of(standing.kind));
     if (!standing.words.empty()) body += ": " + standing.words;
     return {.status = kUnavailable, .body = body + "\n"};
   }
+  if (brokers)
+    return {.status = kUnavailable,
+            .body = "brokers away for " + std::to_string(brokers->lasts.value() / 1000) + " s: " + brokers->why + "\n"};
   return {.status = 200, .body = "ready, " + std::to_string(places.lag.size()) + " partitions\n"};
 }
 
-Result<std::unique_ptr<http::Server>> open_http(const std::string& listen, const Tally& tally) {
+http::Answer liveness(const Places& places, std::chrono::steady_clock::time_point now) {
+  const bool has_begun = places.published != std::chrono::steady_clock::time_point{};
+  if (!has_begun || now - places.published < kStuckAfter) return {.body = "live\n"};
+  const auto stuck = std::chrono::duration_cast<std::chrono::seconds>(now - places.published);
+  return {.status = kUnavailable,
+          .body = "the reader has not gone round for " + std::to_string(stuck.count()) + " s\n"};
+}
+
+Result<std::unique_ptr<http::Server>> open_http(const std::string& listen, const Tally& tally,
+                                                const kafka::BrokerWatch& brokers) {
   const std::size_t colon = listen.rfind(':');
   int port = 0;
   const char* end = listen.data() + listen.size();
@@ -83,13 +99,14 @@ Result<std::unique_ptr<http::Server>> open_http(const std::string& listen, const
   const std::vector<http::Path> paths = {
       {.path = "/metrics",
        .answer =
-           [&tally](const http::Question&) {
-             return http::Answer{.body = metrics_text(tally.counts(), tally.standing(), tally.places()),
+           [&](const http::Question&) {
+             return http::Answer{.body = metrics_text(tally.counts(), tally.standing(), tally.places(), brokers.away()),
                                  .content_type = "text/plain; version=0.0.4; charset=utf-8"};
            }},
-      {.path = "/livez", .answer = [](const http::Question&) { return http::Answer{.body = "live\n"}; }},
+      {.path = "/livez",
+       .answer = [&](const http::Question&) { return liveness(tally.places(), std::chrono::steady_clock::now()); }},
       {.path = "/readyz",
-       .answer = [&tally](const http::Question&) { return readiness(tally.standing(), tally.places()); }}};
+       .answer = [&](const http::Question&) { return readiness(tally.standing(), tally.places(), brokers.away()); }}};
   auto server = std::make_unique<http::Server>(paths);
   auto started = server->start(listen.substr(0, colon), port);
   if (!started) return Error{ErrorClass::kInvalid, 0, "--http-listen: " + started.error().message};

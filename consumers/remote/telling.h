@@ -2,21 +2,32 @@
 // Thread rule: pure functions; open_http() from one thread.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "consumers/remote/tally.h"
 #include "http/server.h"
+#include "kafka/broker_watch.h"
 
 namespace reseq::remote {
 
-[[nodiscard]] std::string metrics_text(const Counts& counts, const Standing& standing, const Places& places);
+using Away = std::optional<kafka::BrokersAway>;
 
-// Ready: the server takes writes, and something is read.
-[[nodiscard]] http::Answer readiness(const Standing& standing, const Places& places);
+[[nodiscard]] std::string metrics_text(const Counts& counts, const Standing& standing, const Places& places,
+                                       const Away& brokers);
 
-// `listen`: host:port. REQUIRES: the tally outlives the server.
-[[nodiscard]] Result<std::unique_ptr<http::Server>> open_http(const std::string& listen, const Tally& tally);
+// Ready: the server takes writes, and the brokers answer.
+[[nodiscard]] http::Answer readiness(const Standing& standing, const Places& places, const Away& brokers);
+
+// Live: the reader goes round. It does whatever the server and the brokers do, so where it does not, only a new start
+// helps.
+[[nodiscard]] http::Answer liveness(const Places& places, std::chrono::steady_clock::time_point now);
+
+// `listen`: host:port. REQUIRES: tally and brokers outlive the server.
+[[nodiscard]] Result<std::unique_ptr<http::Server>> open_http(const std::string& listen, const Tally& tally,
+                                                              const kafka::BrokerWatch& brokers);
 
 }  // namespace reseq::remote

@@ -3,10 +3,8 @@
 namespace reseq::demo {
 namespace {
 
-constexpr int kSyslogError = 3;
-
 void log_errors(int level, std::string_view facility, std::string_view text) {
-  if (level <= kSyslogError) kafka::log_to_stderr(level, facility, text);
+  if (level <= kafka::kLogError) kafka::log_to_stderr(level, facility, text);
 }
 
 }  // namespace

@@ -14,11 +14,10 @@ namespace reseq::topic {
 namespace {
 
 constexpr Milliseconds kTopicLookup{30'000};
-constexpr int kErrorLevel = 3;  // of syslog
 
 // Warnings are about what librdkafka repairs by itself; they would tear the progress bar.
 void log_errors(int level, std::string_view facility, std::string_view text) {
-  if (level <= kErrorLevel) kafka::log_to_stderr(level, facility, text);
+  if (level <= kafka::kLogError) kafka::log_to_stderr(level, facility, text);
 }
 
 class TopicSink final : public tagging::RequestSink {

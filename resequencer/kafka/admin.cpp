@@ -137,7 +137,10 @@ class LibrdkafkaAdmin final : public Admin {
     return count ? std::move(count) : why_unreachable(*handle_, context_, count.error());
   }
 
-  Result<std::string> broker_addresses(Milliseconds limit) override { return ask_broker_addresses(*handle_, limit); }
+  Result<std::string> broker_addresses(Milliseconds limit) override {
+    auto addresses = ask_broker_addresses(*handle_, limit);
+    return addresses ? addresses : why_unreachable(*handle_, context_, addresses.error());
+  }
 
   Result<std::int32_t> broker_count(Milliseconds limit) override { return ask_broker_count(*handle_, limit); }
 

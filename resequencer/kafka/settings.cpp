@@ -50,6 +50,13 @@ void log_to_stderr(int level, std::string_view facility, std::string_view text) 
                log::outside(text).c_str());
 }
 
+void log_to_log(int level, std::string_view facility, std::string_view text) {
+  const auto severity = level <= kLogError     ? spdlog::level::err
+                        : level <= kLogWarning ? spdlog::level::warn
+                                               : spdlog::level::info;
+  spdlog::log(severity, "librdkafka={} text={}", log::outside(facility), log::outside(text));
+}
+
 const std::vector<OwnedProperty>& owned_properties() {
   static const std::vector<OwnedProperty> owned = {
       {"bootstrap.servers", "use the setting bootstrap.servers"},

@@ -18,10 +18,13 @@ namespace reseq::kafka {
 
 // Level as in syslog (0 emergency … 7 debug), the part of librdkafka that speaks, its text.
 using LogCallback = std::function<void(int level, std::string_view facility, std::string_view text)>;
+inline constexpr int kLogError = 3;
 inline constexpr int kLogWarning = 4;
 
 // Writes one escaped line per message to stderr.
 void log_to_stderr(int level, std::string_view facility, std::string_view text);
+// The same as a line of the program's log, whatever format that has.
+void log_to_log(int level, std::string_view facility, std::string_view text);
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
 

@@ -15,11 +15,6 @@ namespace reseq::runtime {
 
 namespace {
 
-void log_of_librdkafka(int level, std::string_view facility, std::string_view text) {
-  const auto severity = level <= 3 ? spdlog::level::err : level <= 4 ? spdlog::level::warn : spdlog::level::info;
-  spdlog::log(severity, "librdkafka={} text={}", log::outside(facility), log::outside(text));
-}
-
 std::string worker_id(const config::Settings& settings, std::int64_t worker) {
   return settings.application_id + "." + settings.instance_id + "." + std::to_string(worker);
 }
@@ -31,7 +26,7 @@ kafka::Connection connection_of(const config::Settings& settings) {
   connection.bootstrap_servers = settings.bootstrap_servers;
   connection.client_id = settings.application_id + "." + settings.instance_id;
   connection.librdkafka = settings.kafka;
-  connection.log = log_of_librdkafka;
+  connection.log = kafka::log_to_log;
   connection.socket_timeout = Milliseconds(settings.socket_timeout_ms);
   return connection;
 }

@@ -29,7 +29,7 @@ http::Answer answer_of(const Health& health, bool verbose) {
 }  // namespace
 
 Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
-                   const BrokerWatch& brokers, http::Broadcast& pictures)
+                   const kafka::BrokerWatch& brokers, http::Broadcast& pictures)
     : application_(application),
       board_(board),
       clock_(clock),
@@ -85,9 +85,7 @@ void Endpoint::look() {
 
 http::Answer Endpoint::metrics() const {
   const auto away = brokers_.away();
-  const Milliseconds now = clock_.steady();
-  const Milliseconds away_for(away ? now.value() - away->steady_since.value() : 0);
-  return {.body = metrics_text(application_, board_.look(), now, away_for),
+  return {.body = metrics_text(application_, board_.look(), clock_.steady(), away ? away->lasts : Milliseconds(0)),
           .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 

@@ -9,8 +9,8 @@
 
 #include "http/broadcast.h"
 #include "http/server.h"
+#include "kafka/broker_watch.h"
 #include "runtime/application.h"
-#include "runtime/broker_watch.h"
 #include "runtime/clock.h"
 #include "runtime/report.h"
 
@@ -21,7 +21,7 @@ class Endpoint {
   // REQUIRES: all outlive it; http.listen of the application is an address, or empty, which means none.
   // `pictures`: what the page shows, sent by a PageDesk.
   Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
-           const BrokerWatch& brokers, http::Broadcast& pictures);
+           const kafka::BrokerWatch& brokers, http::Broadcast& pictures);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -39,7 +39,7 @@ class Endpoint {
   const Application& application_;
   const Board& board_;
   const Clock& clock_;
-  const BrokerWatch& brokers_;
+  const kafka::BrokerWatch& brokers_;
   Milliseconds stuck_after_;
   bool done_ = false;  // nothing is to be bound any more
   bool told_ = false;  // that it cannot be

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "http/broadcast.h"
+#include "kafka/broker_question.h"
+#include "kafka/broker_watch.h"
 #include "runtime/application.h"
-#include "runtime/broker_question.h"
-#include "runtime/broker_watch.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "runtime/endpoint.h"
@@ -21,16 +21,20 @@ namespace reseq::runtime {
 struct Observers {
   // REQUIRES: both outlive it.
   Observers(const Application& application, const Clock& clock, Milliseconds stuck_after)
-      : question(application),
-        brokers(
-            clock, [this] { return question.ask(BrokerWatch::kAskLimit); }, connection_of(application.settings).log),
+      : question(connection_of(application.settings)),
+        brokers([this, &application] { return ask(application); }, connection_of(application.settings).log),
         board(static_cast<std::size_t>(application.settings.workers)),
         endpoint(application, board, clock, stuck_after, brokers, pictures) {
     for (std::int64_t i = 0; i < application.settings.workers; ++i) mailboxes.push_back(std::make_unique<Mailbox>());
   }
 
-  BrokerQuestion question;
-  BrokerWatch brokers;
+  Result<> ask(const Application& application) {
+    auto asked = question.ask(kafka::BrokerWatch::kAskLimit);
+    return asked ? asked : with_fix(asked.error(), application.settings);
+  }
+
+  kafka::BrokerQuestion question;
+  kafka::BrokerWatch brokers;
   Board board;
   std::vector<std::unique_ptr<Mailbox>> mailboxes;  // by worker
   http::Broadcast pictures;                         // for the page

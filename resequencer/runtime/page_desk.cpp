@@ -32,8 +32,8 @@ constexpr Milliseconds kLettersLimit{1'500};
 
 }  // namespace
 
-PageDesk::PageDesk(const Application& application, const Board& board, const Clock& clock, const BrokerWatch& brokers,
-                   http::Broadcast& pictures)
+PageDesk::PageDesk(const Application& application, const Board& board, const Clock& clock,
+                   const kafka::BrokerWatch& brokers, http::Broadcast& pictures)
     : application_(application), board_(board), clock_(clock), brokers_(brokers), pictures_(pictures) {}
 
 PageDesk::~PageDesk() {

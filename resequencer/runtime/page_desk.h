@@ -13,8 +13,8 @@
 
 #include "admin/asker.h"
 #include "http/broadcast.h"
+#include "kafka/broker_watch.h"
 #include "runtime/application.h"
-#include "runtime/broker_watch.h"
 #include "runtime/clock.h"
 #include "runtime/page_memory.h"
 #include "runtime/report.h"
@@ -24,7 +24,7 @@ namespace reseq::runtime {
 class PageDesk {
  public:
   // REQUIRES: all outlive the desk, and the application's facts of the brokers are known.
-  PageDesk(const Application& application, const Board& board, const Clock& clock, const BrokerWatch& brokers,
+  PageDesk(const Application& application, const Board& board, const Clock& clock, const kafka::BrokerWatch& brokers,
            http::Broadcast& pictures);
   ~PageDesk();
   PageDesk(const PageDesk&) = delete;
@@ -50,7 +50,7 @@ class PageDesk {
   const Application& application_;
   const Board& board_;
   const Clock& clock_;
-  const BrokerWatch& brokers_;
+  const kafka::BrokerWatch& brokers_;
   http::Broadcast& pictures_;
   std::unique_ptr<admin::Asker> asker_;
   std::string trouble_;             // why the others cannot be asked; empty: they can

@@ -196,7 +196,7 @@ Result<> run(config::Settings settings, const Internals& internals) {
     if (!probe) return probe.error();
     if (auto asked = ask_brokers(application, *probe.value(), clock); !asked) return asked;
   }
-  (void)observers.question.ask(BrokerWatch::kAskLimit);  // where they are, while they answer
+  (void)observers.question.ask(kafka::BrokerWatch::kAskLimit);  // where they are, while they answer
   if (stop_requested) return Done{};
   const config::Settings& s = application.settings;
   if (const auto few = too_few_open_files(files, application.partitions, s.workers))

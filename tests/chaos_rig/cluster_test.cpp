@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "runtime/broker_question.h"
+#include "kafka/broker_question.h"
 #include "tests/chaos_rig/scene.h"
 #include "tests/e2e/patience.h"
 #include "tests/operator/operator.h"
@@ -161,17 +161,13 @@ TEST_F(ThreeBrokers, HaveThreeReplicasOfWhatInitMakesWhileOneOfThemIsDown) {
 
 // bootstrap.servers names one broker, which is gone; the two others work.
 TEST_F(ThreeBrokers, AnswerTheQuestionWhetherTheyAreThereWhenTheOneThatIsConfiguredIsGone) {
-  config::Settings settings;
-  settings.application_id = "question";
-  settings.targets = {{"search", "", false, false}};
   const std::string all = cluster_->bootstrap_servers();
-  settings.bootstrap_servers = all.substr(0, all.find(','));
-  const runtime::Application application(settings);
-  runtime::BrokerQuestion question(application);
+  const kafka::Connection connection{.bootstrap_servers = all.substr(0, all.find(','))};
+  kafka::BrokerQuestion question(connection);
   good(question.ask(Milliseconds(30'000)));
   cluster_->kill(1);
   EXPECT_TRUE(question.ask(Milliseconds(10'000)));
-  EXPECT_FALSE(runtime::BrokerQuestion(application).ask(Milliseconds(1'000))) << "it was there, so this shows nothing";
+  EXPECT_FALSE(kafka::BrokerQuestion(connection).ask(Milliseconds(1'000))) << "it was there, so this shows nothing";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <httplib.h>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -29,11 +30,11 @@ std::string hex(const std::string& bytes) {
 
 }  // namespace
 
-Scene::Scene(const std::string& what, kafka::Properties configs)
+Scene::Scene(const std::string& what, kafka::Properties configs, const std::string& bootstrap_servers)
     : topic_(unique_name(what) + ".output.search"),
       database_(unique_name("sink")),
       url_(PostgresServer::shared().make_database(database_)) {
-  connection_.bootstrap_servers = Broker::shared().bootstrap_servers();
+  connection_.bootstrap_servers = bootstrap_servers.empty() ? Broker::shared().bootstrap_servers() : bootstrap_servers;
   admin_ = good(kafka::Admin::open(connection_));
   const std::vector<kafka::TopicSpec> specs = {
       {.name = topic_, .partitions = kPartitions, .configs = std::move(configs)},
@@ -135,6 +136,11 @@ std::vector<std::string> Scene::differences() const {
 
 std::vector<std::string> Scene::rows() const {
   return Session(url_).list("SELECT concat_ws(' ', id, version, deleted, payload, xmin) FROM documents ORDER BY id");
+}
+
+std::pair<int, std::string> get(int port, const std::string& path) {
+  const auto got = httplib::Client("127.0.0.1", port).Get(path);
+  return got ? std::pair(got->status, got->body) : std::pair(0, std::string());
 }
 
 }  // namespace reseq::test

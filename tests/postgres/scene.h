@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kafka/admin.h"
@@ -20,7 +21,8 @@ namespace reseq::test {
 
 class Scene {
  public:
-  explicit Scene(const std::string& what, kafka::Properties configs = {});
+  // `bootstrap_servers`: of the broker that all share, unless another is named.
+  explicit Scene(const std::string& what, kafka::Properties configs = {}, const std::string& bootstrap_servers = "");
 
   // Releases of random documents among `documents`: each with a version above all before, in ten a delete, and
   // sometimes one again that was released before. Blobs of any bytes.
@@ -71,5 +73,8 @@ class Scene {
   std::mt19937_64 random_{17};
   std::uint64_t version_ = 1'000;
 };
+
+// Status and body of what a sink serves on 127.0.0.1; 0 when nobody answers.
+[[nodiscard]] std::pair<int, std::string> get(int port, const std::string& path);
 
 }  // namespace reseq::test

@@ -3,7 +3,6 @@
 #include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <httplib.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -201,12 +200,6 @@ TEST(PostgresSink, StoresAnOlderChangeWhenTheNewestOfItsBatchIsRefused) {
   EXPECT_THAT(Session(scene.url()).list("SELECT id || ' ' || version FROM documents ORDER BY id"),
               ElementsAre("a 2", "b 4"));
   EXPECT_EQ(letters_of(scene).size(), 1U);
-}
-
-// GET of a path: status and body; 0 when nobody answers.
-std::pair<int, std::string> get(int port, const std::string& path) {
-  const auto got = httplib::Client("127.0.0.1", port).Get(path);
-  return got ? std::pair(got->status, got->body) : std::pair(0, std::string());
 }
 
 // Tables of the owner, and a role that may read and write them and nothing else; its name.

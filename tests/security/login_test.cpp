@@ -2,11 +2,9 @@
 #include <fstream>
 #include <sysexits.h>
 
-#include "config/settings.h"
+#include "kafka/broker_question.h"
 #include "kafka/handles.h"
 #include "kafka/version_gate.h"
-#include "runtime/application.h"
-#include "runtime/broker_question.h"
 #include "tests/security/guarded_application.h"
 
 namespace reseq::test {
@@ -86,20 +84,15 @@ TEST_F(Scram, IsRefusedWithAWrongPassword) {
 
 // Brokers that refuse a new client are there: those that are connected may go on.
 TEST_F(Login, ThatIsRefusedIsAnAnswerToWhetherTheBrokersAreThere) {
-  config::Settings settings;
-  settings.application_id = "question";
-  settings.targets = {{"search", "", false, false}};
-  settings.bootstrap_servers = broker.address("login");
-  settings.kafka = {{"security.protocol", "sasl_ssl"},
-                    {"ssl.ca.location", broker.certificates().authority()},
-                    {"sasl.mechanism", "PLAIN"},
-                    {"sasl.username", "reseq"},
-                    {"sasl.password", "battery-staple"}};
-  const runtime::Application refused(settings);
-  EXPECT_TRUE(runtime::BrokerQuestion(refused).ask(kQuestionLimit));
-  settings.bootstrap_servers = "127.0.0.1:1";
-  const runtime::Application alone(settings);
-  EXPECT_FALSE(runtime::BrokerQuestion(alone).ask(kQuestionLimit));
+  kafka::Connection connection{.bootstrap_servers = broker.address("login"),
+                               .librdkafka = {{"security.protocol", "sasl_ssl"},
+                                              {"ssl.ca.location", broker.certificates().authority()},
+                                              {"sasl.mechanism", "PLAIN"},
+                                              {"sasl.username", "reseq"},
+                                              {"sasl.password", "battery-staple"}}};
+  EXPECT_TRUE(kafka::BrokerQuestion(connection).ask(kQuestionLimit));
+  connection.bootstrap_servers = "127.0.0.1:1";
+  EXPECT_FALSE(kafka::BrokerQuestion(connection).ask(kQuestionLimit));
 }
 
 }  // namespace

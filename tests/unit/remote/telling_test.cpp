@@ -19,7 +19,8 @@ TEST(SinkMetrics, TellCountsLagAndTheServer) {
   tally.add({.records = 7, .written = 4, .not_newer = 2, .refused = 1, .retried = 3});
   tally.trouble({ErrorClass::kRetriable, 0, "connection refused"});
   tally.publish({.lag = {{Partition(2), 41}}, .batches_in_flight = 5, .oldest = std::chrono::milliseconds(1'500)});
-  const std::string text = metrics_text(tally.counts(), tally.standing(), tally.places());
+  const std::string text = metrics_text(tally.counts(), tally.standing(), tally.places(), std::nullopt);
+  EXPECT_THAT(text, HasSubstr("reseq_sink_brokers_away_seconds 0\n"));
   EXPECT_THAT(text, HasSubstr("reseq_sink_records_total 7"));
   EXPECT_THAT(text, HasSubstr("reseq_sink_rejected_total{reason=\"refused_by_server\"} 1"));
   EXPECT_THAT(text, HasSubstr("reseq_sink_lag_records{partition=\"2\"} 41"));
@@ -31,11 +32,30 @@ TEST(SinkMetrics, TellCountsLagAndTheServer) {
 
 TEST(SinkReadiness, FollowsTheServer) {
   Tally tally;
-  EXPECT_EQ(readiness(tally.standing(), {}).status, 503);
+  EXPECT_EQ(readiness(tally.standing(), {}, {}).status, 503);
   tally.good();
-  EXPECT_EQ(readiness(tally.standing(), {}).status, 200);
+  EXPECT_EQ(readiness(tally.standing(), {}, {}).status, 200);
   tally.trouble({ErrorClass::kInvalid, 0, "permission denied"});
-  EXPECT_EQ(readiness(tally.standing(), {}).body, "server refuses: permission denied\n");
+  EXPECT_EQ(readiness(tally.standing(), {}, {}).body, "server refuses: permission denied\n");
+}
+
+TEST(SinkReadiness, IsLostWithTheBrokers) {
+  Tally tally;
+  tally.good();
+  const kafka::BrokersAway away{UnixMs(0), Milliseconds(61'500), "connection refused"};
+  const auto answer = readiness(tally.standing(), {}, away);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "brokers away for 61 s: connection refused\n");
+  EXPECT_THAT(metrics_text({}, tally.standing(), {}, away), HasSubstr("reseq_sink_brokers_away_seconds 61.5\n"));
+}
+
+TEST(SinkLiveness, IsLostWhenTheReaderStandsStill) {
+  const auto now = std::chrono::steady_clock::now();
+  EXPECT_EQ(liveness({}, now).status, 200) << "it waits for a server before it begins";
+  EXPECT_EQ(liveness({.published = now - seconds(120)}, now).status, 200);
+  const auto answer = liveness({.published = now - seconds(301)}, now);
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body, "the reader has not gone round for 301 s\n");
 }
 
 TEST(CatchingUp, SaysNothingWhileItKeepsUp) {

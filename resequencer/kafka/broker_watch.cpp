@@ -1,19 +1,21 @@
-#include "runtime/broker_watch.h"
+#include "kafka/broker_watch.h"
 
-#include <chrono>
 #include <utility>
 
 #include "base/log.h"
 
-namespace reseq::runtime {
+namespace reseq::kafka {
 
 namespace {
 
-constexpr Milliseconds kAskAgain{1'000};
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kAskAgain{1};
 // Whoever looks at the log hours later finds the reason in its last minutes.
-constexpr Milliseconds kAwayAgainEvery{600'000};
+constexpr seconds kAwayAgainEvery{600};
 // Requests that were on their way time out after the brokers are back.
-constexpr Milliseconds kSettling{15'000};
+constexpr seconds kSettling{15};
 constexpr int kLogCritical = 2;
 constexpr int kLogDebug = 7;
 
@@ -29,6 +31,10 @@ bool is_of_what_is_read(std::string_view facility) {
          facility == "MAXPOLL";
 }
 
+std::int64_t seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - begin).count();
+}
+
 void write_folded(std::string_view facility, std::string_view text) {
   if (spdlog::should_log(spdlog::level::debug))
     spdlog::debug("librdkafka={} text={}", log::outside(facility), log::outside(text));
@@ -36,8 +42,8 @@ void write_folded(std::string_view facility, std::string_view text) {
 
 }  // namespace
 
-BrokerWatch::BrokerWatch(const Clock& clock, std::function<Result<>()> ask, kafka::LogCallback write)
-    : clock_(clock), ask_(std::move(ask)), write_(std::move(write)), thread_([this] { run(); }) {}
+BrokerWatch::BrokerWatch(std::function<Result<>()> ask, LogCallback write)
+    : ask_(std::move(ask)), write_(std::move(write)), thread_([this] { run(); }) {}
 
 BrokerWatch::~BrokerWatch() {
   {
@@ -51,7 +57,10 @@ BrokerWatch::~BrokerWatch() {
 
 std::optional<BrokersAway> BrokerWatch::away() const {
   const std::lock_guard lock(mutex_);
-  return away_;
+  if (!away_) return std::nullopt;
+  const auto since = std::chrono::duration_cast<milliseconds>(away_->wall.time_since_epoch());
+  const auto lasts = std::chrono::duration_cast<milliseconds>(SteadyClock::now() - away_->steady);
+  return BrokersAway{UnixMs(since.count()), Milliseconds(lasts.count()), why_};
 }
 
 void BrokerWatch::take(int level, std::string_view facility, std::string_view text) {
@@ -60,7 +69,7 @@ void BrokerWatch::take(int level, std::string_view facility, std::string_view te
     return write_(level, facility, text);
   {
     const std::lock_guard lock(mutex_);
-    const bool settling = settled_at_ && clock_.steady() < *settled_at_;
+    const bool settling = settled_at_ && SteadyClock::now() < *settled_at_;
     if (away_ || settling) {
       ++folded_;
       return write_folded(facility, text);
@@ -71,10 +80,7 @@ void BrokerWatch::take(int level, std::string_view facility, std::string_view te
 }
 
 void BrokerWatch::hold(int level, std::string_view facility, std::string_view text) {
-  if (held_.empty()) {
-    doubt_since_ = clock_.now();
-    doubt_steady_ = clock_.steady();
-  }
+  if (held_.empty()) doubt_ = {std::chrono::system_clock::now(), SteadyClock::now()};
   if (held_.size() < kHeldMax)
     held_.push_back({level, std::string(facility), std::string(text)});
   else
@@ -91,34 +97,33 @@ void BrokerWatch::run() {
     const auto asked = ask_();
     lock.lock();
     asked ? answered() : unanswered(asked.error());
-    changed_.wait_for(lock, std::chrono::milliseconds(kAskAgain.value()), [this] { return stop_; });
+    changed_.wait_for(lock, kAskAgain, [this] { return stop_; });
   }
 }
 
 void BrokerWatch::answered() {
   if (!away_) return write_held();
-  spdlog::info("brokers=back seconds={} lines_folded={}",
-               (clock_.steady().value() - away_->steady_since.value()) / 1000, folded_);
+  spdlog::info("brokers=back seconds={} lines_folded={}", seconds_since(away_->steady), folded_);
   away_.reset();
   folded_ = 0;
-  settled_at_ = Milliseconds(clock_.steady().value() + kSettling.value());
+  settled_at_ = SteadyClock::now() + kSettling;
 }
 
 void BrokerWatch::unanswered(const Error& error) {
-  const Milliseconds now = clock_.steady();
+  const auto now = SteadyClock::now();
   const bool is_new = !away_;
-  if (is_new) away_ = BrokersAway{doubt_since_, doubt_steady_, {}};
-  away_->why = error.message;
+  if (is_new) away_ = doubt_;
+  why_ = error.message;
   fold_held();
-  if (!is_new && now.value() - told_at_.value() < kAwayAgainEvery.value()) return;
+  if (!is_new && now - told_at_ < kAwayAgainEvery) return;
   told_at_ = now;
   spdlog::warn("brokers=away seconds={} everything waits for them, nothing is lost error={}",
-               (now.value() - away_->steady_since.value()) / 1000, log::outside(error.message));
+               seconds_since(away_->steady), log::outside(why_));
 }
 
 void BrokerWatch::write_held() {
   for (const Line& line : held_) write_(line.level, line.facility, line.text);
-  if (held_more_ > 0) write_(kafka::kLogWarning, "ERROR", std::to_string(held_more_) + " more lines about connections");
+  if (held_more_ > 0) write_(kLogWarning, "ERROR", std::to_string(held_more_) + " more lines about connections");
   held_.clear();
   held_more_ = 0;
 }
@@ -130,4 +135,4 @@ void BrokerWatch::fold_held() {
   held_more_ = 0;
 }
 
-}  // namespace reseq::runtime
+}  // namespace reseq::kafka

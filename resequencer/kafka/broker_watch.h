@@ -11,6 +11,7 @@
 // Thread rule: any thread; it has one of its own, which sleeps while all is fine.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -22,14 +23,14 @@
 #include <vector>
 
 #include "kafka/settings.h"
-#include "runtime/clock.h"
+#include "model/ids.h"
 
-namespace reseq::runtime {
+namespace reseq::kafka {
 
 // Since when no broker answers, and why, for a person.
 struct BrokersAway {
   UnixMs since;
-  Milliseconds steady_since;
+  Milliseconds lasts;
   std::string why;
 };
 
@@ -40,8 +41,7 @@ class BrokerWatch {
 
   // `ask`: whether the brokers answer within kAskLimit, called by the thread; an error says why not. `write`: a line of
   // a client, as it came; of one that is folded, nothing but level debug.
-  // REQUIRES: the clock outlives it.
-  BrokerWatch(const Clock& clock, std::function<Result<>()> ask, kafka::LogCallback write);
+  BrokerWatch(std::function<Result<>()> ask, LogCallback write);
   // Writes what it holds. REQUIRES: no client tells anything any more.
   ~BrokerWatch();
   BrokerWatch(const BrokerWatch&) = delete;
@@ -52,6 +52,11 @@ class BrokerWatch {
   [[nodiscard]] std::optional<BrokersAway> away() const;
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
+  struct Moment {
+    std::chrono::system_clock::time_point wall;
+    SteadyClock::time_point steady;
+  };
   struct Line {
     int level;
     std::string facility;
@@ -65,22 +70,21 @@ class BrokerWatch {
   void write_held();
   void fold_held();
 
-  const Clock& clock_;
   std::function<Result<>()> ask_;
-  kafka::LogCallback write_;
+  LogCallback write_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Line> held_;
   std::uint64_t held_more_ = 0;  // that there was no room for
-  UnixMs doubt_since_;
-  Milliseconds doubt_steady_;
-  std::optional<BrokersAway> away_;
-  Milliseconds told_at_;      // that they are away
-  std::uint64_t folded_ = 0;  // lines, since they are away
-  std::optional<Milliseconds> settled_at_;
+  Moment doubt_;
+  std::optional<Moment> away_;
+  std::string why_;
+  SteadyClock::time_point told_at_;  // that they are away
+  std::uint64_t folded_ = 0;         // lines, since they are away
+  std::optional<SteadyClock::time_point> settled_at_;
   bool stop_ = false;
   std::thread thread_;
 };
 
-}  // namespace reseq::runtime
+}  // namespace reseq::kafka
