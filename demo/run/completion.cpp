@@ -87,6 +87,7 @@ Result<Flow> Completion::look() {
     if (state.value().behind && flow.waiting_for.empty()) flow.waiting_for = step.name;
     if (&step == &steps_.front()) flow.requests_decided = !state.value().behind;
     if (step.name == kResultsStep) flow.commands_decided = state.value().read;
+    flow.read += state.value().read;
     ends.insert(ends.end(), state.value().ends.begin(), state.value().ends.end());
   }
   if (!flow.waiting_for.empty()) ends.clear();

@@ -252,7 +252,7 @@ Result<> Run::follow() {
       if (all_sent && flow.requests_decided && !std::exchange(told, true)) fleet_.tell(kPipeline, SIGUSR1);
     }
     const SourceProgress sent = source();
-    if (const auto now = std::make_pair(sent.sent, flow.commands_decided); now != before) {
+    if (const auto now = std::make_pair(sent.sent, flow.read); now != before) {
       before = now;
       moved = Clock::now();
     }

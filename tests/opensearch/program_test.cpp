@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/e2e/patience.h"
 #include "tests/opensearch/output_topic.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/quickstart_run.h"
@@ -27,6 +28,7 @@ constexpr int kUsageError = 64;
 constexpr std::chrono::seconds kStartPatience{120};
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::chrono::milliseconds kBetweenKills{1'000};
+constexpr std::chrono::seconds kBackOffAtMost{12};
 
 // Some records, a kill of one instance while it writes them, and of the server.
 void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records, int documents) {
@@ -60,6 +62,9 @@ void hold_commit(const std::filesystem::path& bundle, int kills) {
     server.kill();
     server.start_again();
     second.kill_and_start();
+    // A sink waits ever longer for a server that is away, up to ten seconds; it has to meet it alive, if only for that
+    // the run does not give up. Unless nothing is left to write.
+    (void)wait_until(kBackOffAtMost, [&] { return server.is_written_to(); });
   }
   EXPECT_GT(second.times_at_work(), 0) << second.log();
   second.stop();  // the first one goes on with its partitions when its session is over, and tells how far it is

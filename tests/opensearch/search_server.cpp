@@ -70,6 +70,10 @@ void SearchServer::run(const std::string& what, const std::vector<std::string>& 
   if (process.wait(kLimitMs) != 0) throw std::runtime_error("an OpenSearch of its own: " + process.tail());
 }
 
+bool SearchServer::is_written_to() const {
+  return good("GET", "/_stats/indexing").at("/_all/total/indexing/index_total"_json_pointer) > 0;
+}
+
 nlohmann::json SearchServer::ask(const std::string& method, const std::string& path, const std::string& body) const {
   httplib::Client client(url_);
   client.set_read_timeout(kAnswerLimitS);

@@ -31,6 +31,9 @@ class SearchServer {
   // With all that it had, at the same address; throws as the constructor.
   void start_again();
 
+  // Whether anything was written since it was started last.
+  [[nodiscard]] bool is_written_to() const;
+
   // The answer to a request, {"status": 200, "body": ...}. Throws when there is none.
   [[nodiscard]] nlohmann::json ask(const std::string& method, const std::string& path,
                                    const std::string& body = "") const;
