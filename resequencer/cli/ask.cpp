@@ -13,7 +13,9 @@
 #include "admin/answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/operate.h"
 #include "cli/progress.h"
+#include "cli/selection.h"
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/why.h"
@@ -82,12 +84,14 @@ struct Listing {
 };
 
 // Pages of one partition until it has ended or there are enough.
-Result<> more_pages(Session& session, admin::ListQuery query, const Json& first, std::size_t documents_max,
+Result<> more_pages(Session& session, admin::ListQuery query, const Json& first, const ListOptions& wanted,
                     Listing& found) {
+  const auto documents_max = static_cast<std::size_t>(wanted.documents_max);
   Json part = first;
   for (;;) {
     for (Json document : part.value("documents", Json::array())) {
       if (!document.is_object()) continue;
+      if (wanted.target && !is_because_of(*wanted.target, document, wanted.state)) continue;
       found.more = found.documents.size() >= documents_max;
       if (found.more) return Done{};
       document["partition"] = query.partition->value();
@@ -207,22 +211,23 @@ Result<> why(const config::Settings& settings, const std::string& id, const WhyO
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {
+  if (auto known = check_target(settings, wanted.target); !known) return known;
   auto session = Session::open(settings, options);
   if (!session) return session.error();
   admin::ListQuery query;
   query.id_prefix = wanted.id_prefix;
   query.state = wanted.state;
   query.older_than = wanted.older_than;
-  query.documents_max =
-      static_cast<std::size_t>(std::min<std::int64_t>(wanted.documents_max, admin::kPageDocumentsMax));
+  // Those of other targets are left out here, of pages as large as they may be.
+  const std::int64_t page_max = wanted.target ? INT64_MAX : wanted.documents_max;
+  query.documents_max = static_cast<std::size_t>(std::min<std::int64_t>(page_max, admin::kPageDocumentsMax));
   Answers answers;
   if (auto asked = session.value()->collect(query, answers, whole); !asked) return asked;
   Listing found;
   for (const auto& [partition, part] : answers.partitions()) {
     if (is_refused(part)) continue;
     query.partition = Partition(static_cast<std::int32_t>(partition));
-    const auto enough = static_cast<std::size_t>(wanted.documents_max);
-    if (auto paged = more_pages(*session.value(), query, part, enough, found); !paged) return paged;
+    if (auto paged = more_pages(*session.value(), query, part, wanted, found); !paged) return paged;
   }
   const bool complete = answers.complete() && found.unfinished.empty();
   if (options.view == View::kJson) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "admin/query.h"
@@ -23,12 +24,13 @@ struct AskOptions {
 struct ListOptions {
   std::string id_prefix;
   admin::State state = admin::State::kLive;
+  std::optional<std::string> target;  // those that are so because of it; not for kAny and kCompleted
   Milliseconds older_than{0};
   std::int64_t documents_max = 100;
 };
 
 // Each prints what it found. kTimeout: not every partition was answered for, and stderr says which were not; what came
-// is printed all the same. kInvalid: the id is unknown (describe), or the request was refused.
+// is printed all the same. kInvalid: the id (describe) or the target (list) is unknown, or the request was refused.
 Result<> describe(const config::Settings& settings, const std::string& id, const AskOptions& options);
 struct WhyOptions {
   std::int64_t last = 20;  // so many lines, the newest; a run of dropped inputs is one

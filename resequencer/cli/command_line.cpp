@@ -107,6 +107,12 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
   all.list->add_option("--state", options.list.state, "live (default), overdue, starving, completed or any")
       ->transform(one_of(states))
       ->option_text("STATE");
+  all.list->add_option("--target", options.list.target,
+                       "those that wait, or are overdue or starving, because of this target");
+  all.list->callback([&wanted = options.list] {
+    if (wanted.target && (wanted.state == admin::State::kAny || wanted.state == admin::State::kCompleted))
+      throw CLI::ValidationError("--target", "is for documents that wait: --state live, overdue or starving");
+  });
   all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
   all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);
   all.list->add_option("--older-than", options.older_than_ms, "waits for at least so long, as 90s, 10m, 2h")

@@ -148,7 +148,7 @@ class Expiry : public Mender {
 
   // Not those that wait since a moment ago.
   [[nodiscard]] std::vector<std::string> meant_targets(const Json& document) const {
-    return selection_.target ? std::vector{*selection_.target} : neglected_targets(document, selection_.state);
+    return selection_.target ? std::vector{*selection_.target} : causing_targets(document, selection_.state);
   }
 
   // It does nothing to a document that has a newer sequence or epoch by then.
@@ -211,7 +211,7 @@ class Reprocessing : public Mender {
     if (!newest.above.empty()) return "below an order that a command or a release by hand has brought";
     const Again again = again_of(newest, application_.sequence_kind);
     const std::vector<std::string> meant =
-        selection_.target ? std::vector{*selection_.target} : neglected_targets(document, selection_.state);
+        selection_.target ? std::vector{*selection_.target} : causing_targets(document, selection_.state);
     const bool helps =
         std::any_of(meant.begin(), meant.end(), [&](const std::string& name) { return again.pending.has(name); });
     return helps ? "" : "waits for an older request: only the newest can be sent once more";

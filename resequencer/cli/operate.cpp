@@ -204,16 +204,20 @@ std::string draw_control_id() {
   return text.data();
 }
 
-Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
-                         const OperationOptions& options) {
-  if (!codec::is_utf8(options.control_id) || options.control_id.size() > kControlIdBytesMax)
-    return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
+Result<> check_target(const config::Settings& settings, const std::optional<std::string>& target) {
   const auto& all = settings.targets;
   const auto is_it = [&](const config::Target& one) { return one.name == target; };
   if (!target || std::any_of(all.begin(), all.end(), is_it)) return Done{};
   std::string names;
   for (const config::Target& one : all) names += (names.empty() ? "" : ", ") + one.name;
   return invalid("there is no target \"" + *target + "\": there are " + names);
+}
+
+Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
+                         const OperationOptions& options) {
+  if (!codec::is_utf8(options.control_id) || options.control_id.size() > kControlIdBytesMax)
+    return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
+  return check_target(settings, target);
 }
 
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {

@@ -45,6 +45,8 @@ struct FloorRequest {
 
 // A name that no other operation has: its events are told from all others by it.
 [[nodiscard]] std::string draw_control_id();
+// kInvalid: the configuration has no such target.
+[[nodiscard]] Result<> check_target(const config::Settings& settings, const std::optional<std::string>& target);
 // kInvalid: whoever decides it would refuse the target or the name.
 [[nodiscard]] Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
                                        const OperationOptions& options);

@@ -19,11 +19,22 @@ constexpr std::int64_t kPageMax = 100;
 
 }  // namespace
 
-std::vector<std::string> neglected_targets(const Json& document, admin::State state) {
+std::vector<std::string> causing_targets(const Json& document, admin::State state) {
   std::vector<std::string> targets;
-  for (const Json& name : admin::member(document, state == admin::State::kStarving ? "starving" : "overdue"))
-    if (name.is_string()) targets.push_back(name.get<std::string>());
+  const auto add_all = [&targets](const Json& names) {
+    for (const Json& name : names)
+      if (name.is_string()) targets.push_back(name.get<std::string>());
+  };
+  if (state == admin::State::kOverdue) add_all(admin::member(document, "overdue"));
+  if (state == admin::State::kStarving) add_all(admin::member(document, "starving"));
+  if (state == admin::State::kLive)
+    for (const Json& group : admin::member(document, "groups")) add_all(admin::member(group, "pending"));
   return targets;
+}
+
+bool is_because_of(const std::string& target, const Json& document, admin::State state) {
+  const std::vector<std::string> targets = causing_targets(document, state);
+  return std::find(targets.begin(), targets.end(), target) != targets.end();
 }
 
 SelectionPages::SelectionPages(Session& session, const Selection& selection, std::int32_t partitions)
@@ -52,8 +63,7 @@ Result<SelectionPages> SelectionPages::open(Session& session, const Selection& s
 
 bool SelectionPages::fits(const Json& document) const {
   if (!document.is_object()) return false;
-  const std::vector<std::string> targets = neglected_targets(document, state_);
-  return target_ ? std::find(targets.begin(), targets.end(), *target_) != targets.end() : !targets.empty();
+  return target_ ? is_because_of(*target_, document, state_) : !causing_targets(document, state_).empty();
 }
 
 void SelectionPages::go_to_next_partition() {

@@ -28,8 +28,9 @@ struct SelectedPage {
   std::vector<admin::Json> documents;
 };
 
-// Targets because of which a document is in this state.
-[[nodiscard]] std::vector<std::string> neglected_targets(const admin::Json& document, admin::State state);
+// Targets because of which a document is in this state: live, overdue or starving.
+[[nodiscard]] std::vector<std::string> causing_targets(const admin::Json& document, admin::State state);
+[[nodiscard]] bool is_because_of(const std::string& target, const admin::Json& document, admin::State state);
 
 class SelectionPages {
  public:

@@ -120,6 +120,23 @@ TEST_F(Asked, ListsByTheBeginningOfTheIdAndByAge) {
   EXPECT_EQ(listed({"--older-than", "1ms"}).size(), static_cast<std::size_t>(kWaiting));
 }
 
+TEST_F(Asked, ListsWhatWaitsForATarget) {
+  EXPECT_EQ(listed({"--target", "catalogue"}), ids(kDocuments - kWaiting, kDocuments));
+  EXPECT_EQ(listed({"--target", "search"}), ids(kDocuments - kWaiting, kDocuments - 1));
+  EXPECT_EQ(listed({"--target", "catalogue", "--state", "overdue"}), std::vector<std::string>{});
+  const std::string for_search = std::to_string(kWaiting - 1);
+  EXPECT_FALSE(office().run_json({"list", "--target", "search", "--max", for_search})["more"]);
+  EXPECT_TRUE(office().run_json({"list", "--target", "search", "--max", "5"})["more"]);
+}
+
+TEST_F(Asked, ListsNothingForATargetThatNothingCanWaitFor) {
+  for (const char* state : {"any", "completed"})
+    EXPECT_EQ(office().run({"list", "--target", "search", "--state", state}).code, 64) << state;
+  const Printed unknown = office().run({"list", "--target", "serach"});
+  EXPECT_EQ(unknown.code, 78);
+  EXPECT_THAT(unknown.text, HasSubstr("there is no target \"serach\": there are search, catalogue"));
+}
+
 TEST_F(Asked, ListsNoMoreThanAsked) {
   const json all = office().run_json({"list", "--state", "any", "--max", "7"});
   EXPECT_EQ(all["documents"].size(), 7U);

@@ -91,6 +91,18 @@ TEST_F(MendedTogether, RequestsEachDocumentOfTheSelectionOnceMoreAndNoOther) {
   EXPECT_EQ(overdue("again-"), 0U);
 }
 
+TEST_F(MendedTogether, IsListedByTheTargetThatIsOverdue) {
+  for (const char* id : {"half for search", "half for catalogue"}) office().request(id, 7);
+  office().result("half for search", 7, "catalogue");
+  office().result("half for catalogue", 7, "search");
+  office().settle();
+  ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue("half") == 2; }));
+  const json found = office().run_json({"list", "--state", "overdue", "--target", "search", "--prefix", "half"});
+  ASSERT_EQ(found["documents"].size(), 1U) << found;
+  EXPECT_EQ(found["documents"][0]["id"], "half for search");
+  EXPECT_EQ(office().run_json({"list", "--state", "starving", "--target", "search"})["documents"].size(), 0U);
+}
+
 TEST_F(MendedTogether, RequestsADocumentOnceMoreThatHasNoNeighbours) {
   office().request("alone", 7);
   office().settle();

@@ -1,10 +1,16 @@
 // What is made for Prometheus works with it: a real one scrapes three instances, is asked every query of the dashboard,
 // and evaluates the alerts.
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <iterator>
+#include <regex>
+#include <sstream>
+#include <sysexits.h>
 
 #include "tests/admin/office.h"
 #include "tests/e2e/patience.h"
@@ -77,6 +83,52 @@ TEST(Alerts, FireWhenSomethingIsWrongAndOnlyThen) {
     EXPECT_EQ(run({"promtool", "test", "rules", file + "_test.yml"}, folder.path() + "/test"), 0);
   }
   EXPECT_EQ(run({"promtool", "check", "config", kDeploy + "prometheus/prometheus.yml"}, folder.path() + "/config"), 0);
+}
+
+// `resequencer list --state overdue` of a description, with a number where a label will be: {"list", "--state", ...}.
+std::vector<std::vector<std::string>> commands_named_in(const std::string& rules) {
+  std::ifstream file(rules);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  text = std::regex_replace(text, std::regex("\\{\\{[^}]*\\}\\}"), "0");
+  static const std::regex command("`resequencer\\s+([^`]+)`");
+  std::vector<std::vector<std::string>> all;
+  for (std::sregex_iterator found(text.begin(), text.end(), command), end; found != end; ++found) {
+    std::istringstream words((*found)[1]);
+    all.emplace_back(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>());
+  }
+  return all;
+}
+
+TEST(Alerts, NameCommandsAndOptionsThatThereAre) {
+  const TempDir folder;
+  const auto resequencer = [&](std::vector<std::string> argv, const std::string& output) {
+    argv.insert(argv.begin(), program("resequencer"));
+    Process process(argv, folder.path() + "/" + output);
+    const int code = process.wait(60'000);
+    return Printed{code, process.tail(100'000)};
+  };
+  int commands = 0;
+  for (const auto& rules : std::filesystem::directory_iterator(kDeploy + "prometheus"))
+    for (std::vector<std::string> argv : commands_named_in(rules.path())) {
+      const std::string name = std::to_string(++commands);
+      const auto option =
+          std::find_if(argv.begin(), argv.end(), [](const auto& word) { return word.starts_with("-"); });
+      std::vector<std::string> asks_for_help(argv.begin(), option);
+      asks_for_help.emplace_back("--help");
+      const Printed help = resequencer(asks_for_help, "help" + name);
+      for (auto word = option; word != argv.end(); ++word) {
+        if (word->starts_with("-")) {
+          EXPECT_THAT(help.text, testing::HasSubstr("\n  " + *word + " ")) << rules.path() << ": " << argv.front();
+        }
+      }
+      // In front of the options: behind one that lacks its value it would be taken for that.
+      argv.insert(option, {"--config", folder.path() + "/none.toml"});
+      const Printed printed = resequencer(argv, "run" + name);
+      if (printed.code != EX_CONFIG) {  // else it was understood as far as to look for the file
+        EXPECT_THAT(printed.text, testing::HasSubstr(" is required")) << rules.path() << ": " << argv.front();
+      }
+    }
+  EXPECT_GE(commands, 7);
 }
 
 TEST(Dashboard, HasAnAnswerForEachOfItsQueries) {
