@@ -16,6 +16,7 @@
 #include "consumers/progress/progress_file.h"
 #include "consumers/stage/kafka_stage.h"
 #include "demo/pipeline/worker.h"
+#include "kafka/connection_arguments.h"
 
 namespace {
 
@@ -34,7 +35,7 @@ void tell_all_sent(int) {
 }
 
 struct Arguments {
-  std::string bootstrap_servers;
+  kafka::ConnectionArguments connection;
   std::string work_topic;
   std::string commands_topic;
   std::string group;
@@ -46,7 +47,7 @@ struct Arguments {
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
+  app.add_option("--bootstrap-servers", arguments.connection.bootstrap_servers, "host:port of brokers, comma separated")
       ->envname("RESEQ_BOOTSTRAP_SERVERS")
       ->required();
   app.add_option("--work", arguments.work_topic, "topic to read")->required();
@@ -62,6 +63,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
+  kafka::declare_properties(app, arguments.connection);
 }
 
 // One worker with its thread. Threads: the worker's own runs run(); the others read the counts and `finished`.
@@ -75,11 +77,13 @@ struct Running {
 
 Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const std::atomic<bool>& all_sent,
                std::list<Running>& workers) {
+  auto connection = kafka::connection_of(arguments.connection, "demo-worker");
+  if (!connection) return connection.error();
   constexpr std::uint64_t kNanoseconds = 1'000'000'000;
   const std::uint64_t per_record = arguments.pace == 0 ? 0 : arguments.workers * kNanoseconds / arguments.pace;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
-    auto stage = stage::open_kafka_stage({.connection = {.bootstrap_servers = arguments.bootstrap_servers,
-                                                         .client_id = "demo-worker-" + std::to_string(i)},
+    connection.value().client_id = "demo-worker-" + std::to_string(i);
+    auto stage = stage::open_kafka_stage({.connection = connection.value(),
                                           .group = arguments.group,
                                           .work_topic = arguments.work_topic,
                                           .commands_topic = arguments.commands_topic,
@@ -152,5 +156,5 @@ int main(int argc, char** argv) {
   const Result<> result = run(arguments);
   if (result) return EX_OK;
   std::fprintf(stderr, "reseq-demo-pipeline: %s\n", result.error().message.c_str());
-  return EX_SOFTWARE;
+  return result.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
 }

@@ -13,6 +13,7 @@
 #include "config/print.h"
 #include "config/rules.h"
 #include "config/values.h"
+#include "kafka/connection_arguments.h"
 #include "observe/observer.h"
 
 namespace reseq::cli {
@@ -47,7 +48,7 @@ struct Shadow::Options {
   // By key of the configuration; empty = not given.
   std::map<std::string, std::string> given;
   std::vector<std::string> targets;
-  std::vector<std::string> kafka;
+  kafka::ConnectionArguments connection{.property_option = "--kafka"};
 };
 
 Shadow::Shadow(CLI::App& app) : options_(std::make_unique<Options>()) {
@@ -88,8 +89,7 @@ void Shadow::declare_places() {
          "file for the documents that are wrong when it ends, a line of JSON for each; from the first start on");
   option("--http-listen", "http.listen", "host:port of /metrics; default: none without --config");
   observe_->add_option("--targets", options_->targets, "names of the targets, with --target")->delimiter(',');
-  observe_->add_option("--kafka", options_->kafka,
-                       "a property of librdkafka, as security.protocol=SSL; may be repeated");
+  kafka::declare_properties(*observe_, options_->connection);
   observe_->add_flag("--anew", options_->anew, "forget what was counted before");
 }
 
@@ -108,11 +108,10 @@ Result<config::Settings> Shadow::settings() const {
     if (given == o.given.end() || given->second.empty()) continue;
     if (auto set = config::set_text(settings, key, given->second); !set) return set.error();
   }
-  for (const std::string& property : o.kafka) {
-    const std::size_t equals = property.find('=');
-    if (equals == std::string::npos) return Error{ErrorClass::kInvalid, 0, "--kafka " + property + ": name=value"};
-    settings.kafka.emplace_back(property.substr(0, equals), property.substr(equals + 1));
-  }
+  // Behind those of the configuration: of one name the last counts.
+  const auto properties = kafka::read_properties(o.connection);
+  if (!properties) return properties.error();
+  settings.kafka.insert(settings.kafka.end(), properties.value().begin(), properties.value().end());
   if (!o.targets.empty()) settings.targets.clear();
   for (const std::string& name : o.targets) settings.targets.emplace_back().name = name;
   if (settings.targets.empty()) settings.targets.emplace_back().name = kTarget;

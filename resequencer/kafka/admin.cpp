@@ -20,6 +20,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Brokers that refuse a login say so within this time; whatever else keeps a client waiting may pass.
+constexpr Milliseconds kRefusalLimit{5'000};
+
 // What is left of a time limit that several calls share.
 class Budget {
  public:
@@ -133,7 +136,9 @@ class LibrdkafkaAdmin final : public Admin {
   }
 
   Result<std::int32_t> partition_count(const std::string& topic, Milliseconds limit) override {
-    auto count = ask_partition_count(*handle_, topic, limit);
+    const Budget budget(limit);
+    if (auto let_in = come_in(budget); !let_in) return let_in.error();
+    auto count = ask_partition_count(*handle_, topic, budget.left());
     return count ? std::move(count) : why_unreachable(*handle_, context_, count.error());
   }
 
@@ -145,7 +150,9 @@ class LibrdkafkaAdmin final : public Admin {
   Result<std::int32_t> broker_count(Milliseconds limit) override { return ask_broker_count(*handle_, limit); }
 
   Result<TopicFacts> topic_facts(const std::string& topic, Milliseconds limit) override {
-    return ask_topic_facts(*handle_, topic, limit);
+    const Budget budget(limit);
+    if (auto let_in = come_in(budget); !let_in) return let_in.error();
+    return ask_topic_facts(*handle_, topic, budget.left());
   }
 
   Result<std::vector<PlainOffset>> begins(const std::string& topic, Milliseconds limit) override {
@@ -230,8 +237,19 @@ class LibrdkafkaAdmin final : public Admin {
     }
   }
 
+  // Who is refused is told so at once, and why: a question that nobody answers only says how long it has waited.
+  Result<> come_in(const Budget& budget) {
+    if (is_in_) return Done{};
+    const auto id = ask_cluster_id(*handle_, context_, std::min(budget.left(), kRefusalLimit));
+    is_in_ = id.ok();
+    if (!id && id.error().what_to_do == ErrorClass::kInvalid) return id.error();
+    return Done{};
+  }
+
   Result<std::vector<PlainOffset>> partitions(const std::string& topic, Milliseconds limit) {
-    const auto count = ask_partition_count(*handle_, topic, limit);
+    const Budget budget(limit);
+    if (auto let_in = come_in(budget); !let_in) return let_in.error();
+    const auto count = ask_partition_count(*handle_, topic, budget.left());
     if (!count) return count.error();
     std::vector<PlainOffset> places;
     for (std::int32_t p = 0; p < count.value(); ++p) places.push_back({topic, Partition(p), kNoOffset});
@@ -273,6 +291,7 @@ class LibrdkafkaAdmin final : public Admin {
   Connection connection_;
   ClientContext context_;
   ConsumerHandle handle_;
+  bool is_in_ = false;                               // a broker has answered
   std::map<std::string, ConsumerHandle> observers_;  // by group
 };
 

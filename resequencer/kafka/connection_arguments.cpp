@@ -15,6 +15,8 @@ namespace reseq::kafka {
 
 namespace {
 
+constexpr std::string_view kPrefix = "RESEQ_KAFKA_";
+
 Error invalid(std::string text) {
   return {ErrorClass::kInvalid, 0, std::move(text)};
 }
@@ -40,8 +42,14 @@ Result<> add_file(Properties& properties, const std::string& path) {
   return Done{};
 }
 
+std::string variable_of(std::string_view property) {
+  std::string variable(kPrefix);
+  for (const char c : property)
+    variable += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return variable;
+}
+
 void add_environment(Properties& properties) {
-  constexpr std::string_view kPrefix = "RESEQ_KAFKA_";
   // Variables of script/kafka and the tests.
   constexpr std::array<std::string_view, 3> kOthers = {"VERSION", "HEAP", "WAIT_S"};
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -65,11 +73,12 @@ Result<Properties> read_properties(const ConnectionArguments& arguments) {
     if (auto read = add_file(properties, arguments.property_file); !read) return read.error();
   add_environment(properties);
   for (const std::string& line : arguments.properties) {
-    if (auto added = add(properties, line, "--property"); !added) return added.error();
+    if (auto added = add(properties, line, arguments.property_option); !added) return added.error();
     if (const std::string& name = properties.back().first; is_secret(name))
-      return invalid("--property " + name +
+      return invalid(arguments.property_option + " " + name +
                      ": everybody on this machine can read it in the list of processes; put it into a file for "
-                     "--property-file");
+                     "--property-file, or into the environment as " +
+                     variable_of(name));
   }
   return properties;
 }

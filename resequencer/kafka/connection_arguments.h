@@ -13,14 +13,16 @@ namespace reseq::kafka {
 
 struct ConnectionArguments {
   std::string bootstrap_servers = {};
-  std::vector<std::string> properties = {};  // --property: key=value
+  std::vector<std::string> properties = {};    // --property: key=value
+  std::string property_option = "--property";  // what that option is called
   std::string property_file = {};  // such lines; empty ones and those with # are left out; secrets may be there
 };
 
 // App: CLI::App, which not every program has that reads Kafka.
 template <typename App>
 void declare_properties(App& app, ConnectionArguments& arguments) {
-  app.add_option("--property", arguments.properties, "key=value for librdkafka, may be repeated; no secrets");
+  app.add_option(arguments.property_option, arguments.properties,
+                 "key=value for librdkafka, may be repeated; no secrets");
   app.add_option("--property-file", arguments.property_file, "file of such lines, secrets too")
       ->envname("RESEQ_PROPERTY_FILE");
 }

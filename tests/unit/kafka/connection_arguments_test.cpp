@@ -11,10 +11,12 @@
 namespace reseq::kafka {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
+using testing::StartsWith;
 
 std::string trouble_of(const ConnectionArguments& arguments) {
   const auto read = read_properties(arguments);
@@ -34,6 +36,13 @@ TEST_F(Properties, RefuseSecretsOnTheCommandLine) {
   EXPECT_EQ(trouble_of({.properties = {"fetch.wait.max.ms=10"}}), "none");
   for (const char* line : {"sasl.password=x", "ssl.keystore.password=x", "ssl.key.pem=x"})
     EXPECT_THAT(trouble_of({.properties = {line}}), HasSubstr("--property-file")) << line;
+}
+
+TEST_F(Properties, ThatAreSecretAreRefusedByTheNameOfTheOptionAndWithBothWaysOut) {
+  EXPECT_THAT(trouble_of({.properties = {"ssl.key.password=x"}, .property_option = "--kafka"}),
+              AllOf(StartsWith("--kafka ssl.key.password: "), HasSubstr("a file for --property-file"),
+                    HasSubstr("the environment as RESEQ_KAFKA_SSL_KEY_PASSWORD")));
+  EXPECT_THAT(trouble_of({.properties = {"nothing"}, .property_option = "--kafka"}), HasSubstr("--kafka: key=value"));
 }
 
 TEST_F(Properties, AreLinesOfKeyAndValue) {
