@@ -86,7 +86,7 @@ void Shadow::declare_places() {
   option("--from", "observe.from", "beginning, end (default), or how long ago, as 30m, 2h, 7d");
   option("--for", "observe.for", "ends after that time, as 10m; 0s: after what is there now; default: at Ctrl-C");
   option("--wrong-file", "observe.wrong_file",
-         "file for the documents that are wrong when it ends, a line of JSON for each; from the first start on");
+         "file for the documents that are wrong now, a line of JSON for each; from the first start on");
   option("--http-listen", "http.listen", "host:port of /metrics; default: none without --config");
   observe_->add_option("--targets", options_->targets, "names of the targets, with --target")->delimiter(',');
   kafka::declare_properties(*observe_, options_->connection);

@@ -114,7 +114,7 @@ std::vector<Key<S>> observe_keys() {
       text("observe.for", &S::observe_for, "",
            "observe: ends after that time, as `10m`; `0s` = after what is there now; empty = at a signal"),
       text("observe.wrong_file", &S::observe_wrong_file, "",
-           "observe: a file for the documents that are wrong when it ends, a line of JSON for each; empty = none"),
+           "observe: a file for the documents that are wrong now, a line of JSON for each; empty = none"),
   };
 }
 

@@ -1,5 +1,6 @@
 #include "observe/observer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -33,6 +34,10 @@ constexpr const char* kPart = ".part";  // of the list of wrong documents, while
 constexpr mode_t kOwnerOnly = 0600;
 constexpr Milliseconds kRoundPause{1'000};  // each round asks the brokers for all ends
 constexpr Milliseconds kReportEvery{2'000};
+// The list of wrong documents is a pass over all rows (a second for a million), in which nothing is read. Behind one is a
+// pause, this long at least, and so many times as long as the pass took: it gets a twentieth of the time at most.
+constexpr Milliseconds kListPause{10'000};
+constexpr std::int64_t kListPauses = 20;
 constexpr Milliseconds kPollLimit{50};
 constexpr Milliseconds kRetryPause{1'000};
 
@@ -70,6 +75,7 @@ class Page {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
+using File = std::unique_ptr<std::FILE, CloseFile>;
 
 class Observer {
  public:
@@ -83,7 +89,7 @@ class Observer {
                  {"/livez", [](const http::Question&) { return http::Answer{.body = "ok\n"}; }}}) {}
 
   Result<Json> run() {
-    if (auto opened = open_list(); !opened) return opened.error();
+    if (auto opened = open_list(ErrorClass::kInvalid); !opened) return opened.error();
     listen();
     const std::int64_t start = steady();
     const auto limit = config::parse_duration_ms(observation_.settings().observe_for);
@@ -99,10 +105,13 @@ class Observer {
         pause(kRetryPause);
         continue;
       }
+      unlisted_ = unlisted_ || more.value();
       const auto until = limit && !once ? std::optional(start + *limit) : std::nullopt;
       if (auto read = more.value() ? read_round(until) : Result<>(Done{}); !read) return read.error();
       over = once || (until && steady() >= *until);
-      if (!over && !more.value()) pause(kRoundPause);
+      if (over || stop_requested) break;
+      if (auto listed = list_when_due(); !listed) return listed.error();
+      if (!more.value()) pause(kRoundPause);
     }
     if (auto listed = list_wrong(); !listed) return listed.error();
     if (auto closed = observation_.close(); !closed) return closed.error();
@@ -153,30 +162,46 @@ class Observer {
     return report;
   }
 
-  // At the start, so that nobody observes for hours and then cannot write. Ids of documents are for their owner alone.
-  Result<> open_list() {
+  // At the start, too: nobody shall observe for hours and then not be able to write. Ids of documents are for their owner
+  // alone.
+  Result<> open_list(ErrorClass otherwise) {
     const std::string& path = observation_.settings().observe_wrong_file;
-    if (path.empty()) return Done{};
+    if (path.empty() || list_) return Done{};
     ::unlink((path + kPart).c_str());  // of an earlier run, or a link of somebody else
     const int fd = ::open((path + kPart).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnerOnly);
     if (fd >= 0) list_.reset(::fdopen(fd, "w"));
-    if (!list_) return list_error(ErrorClass::kInvalid);
+    if (!list_) return list_error(otherwise);
     return Done{};
   }
 
-  // Under its name only when it is whole.
+  // When all that was there is read. A file that cannot be written now may be later.
+  Result<> list_when_due() {
+    if (steady() < list_from_) return Done{};
+    const std::int64_t start = steady();
+    const auto listed = list_wrong();
+    list_from_ = steady() + std::max(kListPause.value(), kListPauses * (steady() - start));
+    if (listed || !may_pass(listed.error())) return listed;
+    spdlog::warn("observe=not_listed error={}", log::outside(listed.error().message));
+    return Done{};
+  }
+
+  // Under its name only when it is whole. Not again when nothing was read since.
   Result<> list_wrong() {
+    if (!unlisted_) return Done{};
+    if (auto opened = open_list(ErrorClass::kRetriable); !opened) return opened;
     if (!list_) return Done{};
-    const auto counts = observation_.tell_wrong_now([this](const std::string& line) {
-      std::fputs(line.c_str(), list_.get());
-      std::fputc('\n', list_.get());
+    File list = std::move(list_);
+    const auto counts = observation_.tell_wrong_now([&list](const std::string& line) {
+      std::fputs(line.c_str(), list.get());
+      std::fputc('\n', list.get());
     });
     if (!counts) return counts.error();
-    wrong_ = counts.value();
-    const bool written = std::ferror(list_.get()) == 0;
+    const bool written = std::ferror(list.get()) == 0;
     const std::string& path = observation_.settings().observe_wrong_file;
-    if (std::fclose(list_.release()) != 0 || !written || std::rename((path + kPart).c_str(), path.c_str()) != 0)
+    if (std::fclose(list.release()) != 0 || !written || std::rename((path + kPart).c_str(), path.c_str()) != 0)
       return list_error(ErrorClass::kRetriable);
+    wrong_ = counts.value();
+    unlisted_ = false;
     return Done{};
   }
 
@@ -201,8 +226,10 @@ class Observer {
   Observation& observation_;
   Page page_;
   http::Server server_;
-  std::unique_ptr<std::FILE, CloseFile> list_;
-  std::optional<WrongCounts> wrong_;  // what is in it, when it is written
+  File list_;                         // open, and nothing in it yet
+  std::optional<WrongCounts> wrong_;  // what is in the one that was written last
+  bool unlisted_ = true;              // something was read since
+  std::int64_t list_from_ = 0;        // the next one, not before
   std::int64_t saved_at_ = 0;
   std::int64_t synced_at_ = 0;
   std::int64_t told_at_ = 0;

@@ -98,6 +98,76 @@ TEST(Foreign, ReportSaysExactlyWhatWasBroken) {
   EXPECT_EQ(value_of(report, "partitioner"), "murmur2");
 }
 
+// Throws when a line is not whole.
+std::map<std::string, std::string> listed_in(const std::string& file) {
+  std::map<std::string, std::string> wrong;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    const json one = json::parse(line);
+    wrong[one.at("id")] = one.at("wrong");
+  }
+  return wrong;
+}
+
+TEST(Foreign, ListsWhatIsWrongNowWhileItGoesOn) {
+  Pipeline pipeline(3, 3);
+  const std::string file = pipeline.path("wrong.ndjson");
+  using Wrong = std::map<std::string, std::string>;
+  Wrong many;
+  for (int i = 0; i < 500; ++i) {
+    const std::string id = "lost-" + std::to_string(i);
+    pipeline.order(id, 1, kStart + i);
+    many[id] = "missing";
+  }
+  pipeline.flush();
+  const auto observer = pipeline.start({"--from", "beginning", "--wrong-file", file});
+  EXPECT_TRUE(wait_until(kPatience, [&] { return listed_in(file) == many; })) << observer->tail();
+  EXPECT_FALSE(std::filesystem::exists(file + ".part"));
+  for (const auto& [id, wrong] : many) pipeline.indexed(id, 1, kStart + 1'000);
+  for (const std::uint64_t version : {2U, 1U}) {
+    pipeline.order("old", 3 - version, kStart + 2'000);
+    pipeline.indexed("old", version, kStart + 3'000 - static_cast<int>(version));
+  }
+  pipeline.flush();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return listed_in(file) == Wrong{{"old", "overwritten"}}; }));
+  json report;
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    report = pipeline.report({"-o", "json"}).json();
+    return report.contains("wrong_now") && report["wrong_now"]["missing"] == 0;
+  })) << report;
+  EXPECT_EQ(report["state"], "running");
+  EXPECT_EQ(report["wrong_now"], (json{{"overwritten", 1}, {"missing", 0}, {"file", file}}));
+  // At the end it is as new as the end.
+  pipeline.indexed("old", 2, kStart + 4'000);
+  pipeline.flush();
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return pipeline.report({"-o", "json"}).json()["results"]["duplicates"] == 1;
+  }));
+  observer->signal(SIGTERM);
+  EXPECT_EQ(observer->wait(kEndLimitMs), 0) << observer->tail();
+  EXPECT_TRUE(listed_in(file).empty());
+}
+
+// An earlier list stays until the file can be written again.
+TEST(Foreign, GoesOnWhenItsListCannotBeWrittenForAWhile) {
+  Pipeline pipeline(1, 1);
+  const std::string folder = pipeline.path("lists");
+  std::filesystem::create_directory(folder);
+  pipeline.order("lost", 1, kStart);
+  pipeline.flush();
+  const auto observer = pipeline.start({"--from", "beginning", "--wrong-file", folder + "/wrong.ndjson"});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return listed_in(folder + "/wrong.ndjson").size() == 1; }));
+  std::filesystem::rename(folder, folder + " away");
+  pipeline.order("lost too", 1, kStart);
+  pipeline.flush();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return observer->tail().find("observe=not_listed") != std::string::npos; }));
+  std::filesystem::rename(folder + " away", folder);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return listed_in(folder + "/wrong.ndjson").size() == 2; }))
+      << observer->tail();
+  observer->signal(SIGTERM);
+  EXPECT_EQ(observer->wait(kEndLimitMs), 0) << observer->tail();
+}
+
 TEST(Foreign, ListsWhatIsWrongNowInAFileThatIsWholeOrNotThere) {
   Pipeline pipeline(3, 3);
   const std::string file = pipeline.path("wrong.ndjson");
@@ -111,15 +181,7 @@ TEST(Foreign, ListsWhatIsWrongNowInAFileThatIsWholeOrNotThere) {
   pipeline.indexed("old", 1, kStart + 40);
   pipeline.indexed("lost", 1, kStart + 50);
   pipeline.flush();
-  const auto listed = [&] {
-    std::map<std::string, std::string> wrong;
-    std::ifstream lines(file);
-    for (std::string line; std::getline(lines, line);) {
-      const json one = json::parse(line);
-      wrong[one.at("id")] = one.at("wrong");
-    }
-    return wrong;
-  };
+  const auto listed = [&] { return listed_in(file); };
   json report = observed(pipeline, with_file);
   EXPECT_EQ(listed(), (std::map<std::string, std::string>{{"old", "overwritten"}, {"lost", "missing"}}));
   EXPECT_EQ(report["wrong_now"], (json{{"overwritten", 1}, {"missing", 1}, {"file", file}}));
