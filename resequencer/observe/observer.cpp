@@ -34,8 +34,8 @@ constexpr const char* kPart = ".part";  // of the list of wrong documents, while
 constexpr mode_t kOwnerOnly = 0600;
 constexpr Milliseconds kRoundPause{1'000};  // each round asks the brokers for all ends
 constexpr Milliseconds kReportEvery{2'000};
-// The list of wrong documents is a pass over all rows (a second for a million), in which nothing is read. Behind one is a
-// pause, this long at least, and so many times as long as the pass took: it gets a twentieth of the time at most.
+// The list of wrong documents is a pass over all rows (a second for a million), in which nothing is read. Behind one is
+// a pause, this long at least, and so many times as long as the pass took: it gets a twentieth of the time at most.
 constexpr Milliseconds kListPause{10'000};
 constexpr std::int64_t kListPauses = 20;
 constexpr Milliseconds kPollLimit{50};
@@ -162,8 +162,8 @@ class Observer {
     return report;
   }
 
-  // At the start, too: nobody shall observe for hours and then not be able to write. Ids of documents are for their owner
-  // alone.
+  // At the start, too: nobody shall observe for hours and then not be able to write. Ids of documents are for their
+  // owner alone.
   Result<> open_list(ErrorClass otherwise) {
     const std::string& path = observation_.settings().observe_wrong_file;
     if (path.empty() || list_) return Done{};
