@@ -25,7 +25,7 @@ struct Flow {
   std::string waiting_for;             // the first step that is behind
   bool requests_decided = false;       // all that were sent
   std::uint64_t commands_decided = 0;  // results that the resequencer has decided, at the last look
-  std::uint64_t read = 0;              // what all steps together have read by then, sinks too: where it changes, it goes on
+  std::uint64_t read = 0;  // what all steps together have read by then, sinks too: where it changes, it goes on
 };
 
 class Completion {

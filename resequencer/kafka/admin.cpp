@@ -143,8 +143,10 @@ class LibrdkafkaAdmin final : public Admin {
   }
 
   Result<std::string> broker_addresses(Milliseconds limit) override {
-    auto addresses = ask_broker_addresses(*handle_, limit);
-    return addresses ? addresses : why_unreachable(*handle_, context_, addresses.error());
+    const Budget budget(limit);
+    if (auto let_in = come_in(budget); !let_in) return let_in.error();
+    auto addresses = ask_broker_addresses(*handle_, budget.left());
+    return addresses ? std::move(addresses) : why_unreachable(*handle_, context_, addresses.error());
   }
 
   Result<std::int32_t> broker_count(Milliseconds limit) override { return ask_broker_count(*handle_, limit); }
