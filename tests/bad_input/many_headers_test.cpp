@@ -1,6 +1,6 @@
 // Headers that are cheap in the log and dear in memory: a null header takes two bytes there, less when it is
-// compressed, and over a hundred in a process. Memory must stay far below what they would hold as objects, 1.2 GB for the
-// flood here, and who stands behind them is served.
+// compressed, and over a hundred in a process. Memory must stay far below what they would hold as objects, 1.2 GB for
+// the flood here, and who stands behind them is served.
 #include <chrono>
 #include <fstream>
 #include <gmock/gmock.h>
