@@ -97,6 +97,17 @@ Result<> OpenSearchStore::prepare() {
   return Done{};
 }
 
+// What keeps it from writing is no reason not to start: the sink waits until somebody mends it.
+Finding OpenSearchStore::check_writing() {
+  const bool deletes = deletes_hard() || settings_.tombstone_retention.has_value();
+  const Result<std::string> why =
+      index_.why_not_writable(*client_, deletes ? TargetIndex::Trial::kIndexAndDelete : TargetIndex::Trial::kIndex);
+  return {
+      .good = why && why.value().empty(),
+      .what = "documents may be written" + std::string(deletes ? " and deleted" : "") + " by " + index_.write_alias(),
+      .to_do = why ? why.value() : why.error().message};
+}
+
 std::vector<Finding> OpenSearchStore::check() {
   std::vector<Finding> findings;
   Result<TargetIndex::State> looked = index_.look(*client_);
@@ -115,6 +126,7 @@ std::vector<Finding> OpenSearchStore::check() {
     findings.push_back({.what = "the index " + index_.index() + " can be used", .to_do = fault});
   for (const std::string& remark : state.remarks)
     findings.push_back({.good = true, .what = "to know: " + remark, .to_do = ""});
+  if (state.exists && state.faults.empty()) findings.push_back(check_writing());
   const Result<> kept = check_retention();
   findings.push_back({.good = kept.ok(),
                       .what = "deleted documents are remembered for longer than an older result can come",

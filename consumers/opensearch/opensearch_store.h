@@ -56,6 +56,7 @@ class OpenSearchStore final : public remote::RemoteStore {
   // Why a write is refused by us; nothing: it is in the body.
   std::optional<std::string_view> add(const remote::Write& write);
   [[nodiscard]] Result<> check_retention() const;
+  [[nodiscard]] remote::Finding check_writing();
 
   std::unique_ptr<HttpClient> client_;
   StoreSettings settings_;

@@ -1,6 +1,7 @@
 #include "consumers/opensearch/target_index.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "consumers/opensearch/bulk_answer.h"
@@ -202,6 +203,27 @@ Result<> TargetIndex::require_write_alias(HttpClient& client) const {
   if (!answer) return answer.error();
   if (answer.value().status != 200) return error_of(client, path, answer.value());
   return Done{};
+}
+
+Result<std::string> TargetIndex::why_not_writable(HttpClient& client, Trial trial) const {
+  // A pipeline of the index has no part in it, and an answer is not waited for as long as a real write would be.
+  const std::string path = "/" + write_alias() + "/_bulk?require_alias=true&pipeline=_none&timeout=5s";
+  json place = {{"_id", "reseq-check"}, {"if_seq_no", INT64_MAX}, {"if_primary_term", INT64_MAX}};
+  std::string body = json{{"index", place}}.dump() + "\n{}\n";
+  if (trial == Trial::kIndexAndDelete) body += json{{"delete", place}}.dump() + "\n";
+  Result<HttpAnswer> answer = client.send(Method::kPost, path, body);
+  if (!answer) return answer.error();
+  if (answer.value().status != 200) return error_of(client, "/" + write_alias() + "/_bulk", answer.value());
+  std::vector<ItemAnswer> items(trial == Trial::kIndexAndDelete ? 2 : 1);
+  if (Result<> read = AnswerReader().read_items(answer.value().body, items); !read) return read.error();
+  for (const ItemAnswer& item : items) {
+    if (item.verdict == Verdict::kAgain)
+      return item.words + ". The sink waits until that is over: lift the block, or make room on the disk";
+    if (item.verdict == Verdict::kUnusable && item.status == 403)
+      return item.words + ". This login lacks a right: docs/opensearch.md lists them";
+    if (item.verdict == Verdict::kUnusable) return item.words;
+  }
+  return std::string();
 }
 
 Result<> TargetIndex::make(HttpClient& client, bool with_alias) const {

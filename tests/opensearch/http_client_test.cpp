@@ -14,6 +14,7 @@
 
 #include "consumers/opensearch/bulk_body.h"
 #include "consumers/opensearch/bulk_writer.h"
+#include "consumers/opensearch/target_index.h"
 #include "tests/security/certificates.h"
 #include "tests/support/good.h"
 #include "tests/support/process.h"
@@ -338,6 +339,31 @@ TEST(HttpClient, ShowsItsOwnCertificateWhereOneIsAskedFor) {
   settings.certificate_file = own.certificate;
   settings.key_file = own.key;
   EXPECT_EQ(good(good(HttpClient::open(settings))->send(Method::kGet, "/")).status, 200);
+}
+
+// The words of the security plugin, of which a node of the tests has none.
+TEST(TrialOfWriting, TellsTheRightThatIsMissing) {
+  const opensearch::TargetIndex index({.name = "shop"});
+  const auto why = [&](int status, const std::string& body, opensearch::TargetIndex::Trial trial) {
+    const Answerer server(always(status, body));
+    const auto client = good(HttpClient::open({.urls = {server.url()}}));
+    auto answer = index.why_not_writable(*client, trial);
+    return answer ? answer.value() : answer.error().message;
+  };
+  using Trial = opensearch::TargetIndex::Trial;
+  const std::string conflict = R"("status":409,"error":{"type":"version_conflict_engine_exception","reason":"x"}}})";
+  const std::string denied =
+      R"("status":403,"error":{"type":"security_exception","reason":"no permissions for [indices:data/write/delete]"}}})";
+  EXPECT_EQ(why(200, R"({"items":[{"index":{)" + conflict + "]}", Trial::kIndex), "");
+  EXPECT_THAT(why(200, R"({"items":[{"index":{)" + denied + "]}", Trial::kIndex),
+              HasSubstr("no permissions for [indices:data/write/delete]. This login lacks a right"));
+  EXPECT_THAT(
+      why(200, R"({"items":[{"index":{)" + conflict + R"(,{"delete":{)" + denied + "]}", Trial::kIndexAndDelete),
+      HasSubstr("no permissions for [indices:data/write/delete]. This login lacks a right"));
+  EXPECT_THAT(
+      why(403, R"({"error":{"type":"security_exception","reason":"no permissions for [indices:data/write/bulk]"}})",
+          Trial::kIndex),
+      HasSubstr("This login lacks a right"));
 }
 
 }  // namespace

@@ -59,6 +59,38 @@ TEST_F(Index, IsMadeOnceWithItsAliasesAndItsFields) {
   EXPECT_EQ(made["settings"]["index"]["number_of_replicas"], "0");
 }
 
+// As docs/opensearch.md says: a template of the user counts, what --index-body says counts more, and the fields of the
+// sink are its own.
+TEST_F(Index, IsMadeAsATemplateOfTheUserSays) {
+  const json mappings = {
+      {"dynamic", "strict"},
+      {"properties",
+       {{"price", {{"type", "float"}}}, {"title", {{"type", "keyword"}}}, {"reseq_id", {{"type", "text"}}}}}};
+  const json settings = {{"index.max_result_window", 777}, {"index.refresh_interval", "7s"}};
+  (void)server_.good("PUT", "/_index_template/" + name_,
+                     json{{"index_patterns", {name_ + "-v*"}},
+                          {"priority", 500},
+                          {"template", {{"settings", settings}, {"mappings", mappings}}}}
+                         .dump());
+  settings_.index.body = R"({"mappings":{"properties":{"title":{"type":"text"}}}})";
+  settings_.index.refresh_interval = "5s";
+  const auto store = prepared(settings_);
+  const json made = server_.good("GET", "/" + name_ + "-v1")[name_ + "-v1"];
+  EXPECT_EQ(made["settings"]["index"]["max_result_window"], "777");
+  EXPECT_EQ(made["settings"]["index"]["refresh_interval"], "5s");
+  EXPECT_EQ(made["mappings"]["dynamic"], "strict");
+  EXPECT_EQ(made["mappings"]["properties"]["price"]["type"], "float");
+  EXPECT_EQ(made["mappings"]["properties"]["title"]["type"], "text");
+  EXPECT_EQ(made["mappings"]["properties"]["reseq_id"]["type"], "keyword");
+  EXPECT_EQ(made["aliases"].size(), 2U);
+  EXPECT_EQ(refusal(), "");
+  Writes writes;
+  ASSERT_TRUE(
+      writes.upsert("a", 1, R"({"price":1.5})").upsert("\xff", 2, "{}").upsert("b", 3, R"({"new":1})").to(*store));
+  EXPECT_THAT(writes.kinds(), ElementsAre(Kind::kStored, Kind::kStored, Kind::kRefused));
+  (void)server_.good("DELETE", "/_index_template/" + name_);
+}
+
 TEST_F(Index, OfTheNextGenerationLeavesTheAliasToWhoDecides) {
   (void)prepared(settings_);
   settings_.index.generation = 2;
@@ -140,6 +172,69 @@ TEST_F(Index, ThatMayNotBeWrittenForAWhileIsWaitedFor) {
     writes.all_to(*store);
     EXPECT_THAT(writes.kinds(), ElementsAre(Kind::kStored)) << block;
   }
+}
+
+// What --check says of writing.
+remote::Finding writing(OpenSearchStore& store) {
+  const std::vector<remote::Finding> findings = store.check();
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const remote::Finding& one) {
+    return one.what.find("documents may be written") == 0;
+  });
+  return found == findings.end() ? remote::Finding{.what = "nothing", .to_do = ""} : *found;
+}
+
+TEST_F(Index, ThatMayNotBeWrittenIsToldByTheCheckAndLetsItStart) {
+  const auto store = prepared(settings_);
+  EXPECT_TRUE(writing(*store).good) << writing(*store).to_do;
+  const auto set = [&](const std::string& path, const json& settings) {
+    (void)server_.good("PUT", path, settings.dump());
+  };
+  for (const char* block : {"index.blocks.write", "index.blocks.read_only", "index.blocks.read_only_allow_delete"}) {
+    set("/" + name_ + "-v1/_settings", {{block, true}});
+    EXPECT_FALSE(writing(*store).good) << block;
+    EXPECT_THAT(writing(*store).to_do, testing::AllOf(HasSubstr("blocked by"), HasSubstr(name_ + "-v1"))) << block;
+    EXPECT_TRUE(good(OpenSearchStore::open(settings_))->prepare()) << block;
+    set("/" + name_ + "-v1/_settings", {{block, nullptr}});
+    EXPECT_TRUE(writing(*store).good) << block;
+  }
+  for (const char* block : {"cluster.blocks.read_only", "cluster.blocks.read_only_allow_delete"}) {
+    set("/_cluster/settings", {{"persistent", {{block, true}}}});
+    EXPECT_FALSE(writing(*store).good) << block;
+    EXPECT_THAT(writing(*store).to_do, HasSubstr("blocked by")) << block;
+    set("/_cluster/settings", {{"persistent", {{block, nullptr}}}});
+    EXPECT_TRUE(writing(*store).good) << block;
+  }
+}
+
+// It asks by writes: none of them may leave a trace, also where a document has the id that they name.
+TEST_F(Index, IsNotChangedByTheCheck) {
+  settings_.tombstone_retention = Milliseconds(3'600'000);
+  settings_.output_retention = Milliseconds(1'800'000);
+  const auto store = prepared(settings_);
+  const auto all = [&] {
+    json found = server_.good("GET", "/" + name_ + "-v1");
+    found["documents"] = server_.documents(name_ + "-v1");  // refreshes what the numbers count
+    const json stats = server_.good("GET", "/" + name_ + "-v1/_stats/docs,translog?level=shards")["indices"];
+    for (const auto& [index, of_index] : stats.items())
+      for (const auto& [shard, copies] : of_index["shards"].items())
+        found[index + "." + shard] = {copies[0]["seq_no"], copies[0]["docs"], copies[0]["translog"]["operations"]};
+    return found;
+  };
+  const json empty = all();
+  EXPECT_EQ(writing(*store).what, "documents may be written and deleted by " + name_ + "-v1-write");
+  EXPECT_TRUE(writing(*store).good) << writing(*store).to_do;
+  EXPECT_EQ(all(), empty);
+  Writes writes;
+  ASSERT_TRUE(writes.upsert("reseq-check", 1, R"({"n":1})").to(*store));
+  const json with_document = all();
+  EXPECT_NE(with_document, empty);
+  EXPECT_TRUE(writing(*store).good) << writing(*store).to_do;
+  EXPECT_EQ(all(), with_document);
+  Writes deletes;
+  ASSERT_TRUE(deletes.remove("reseq-check", 2, 1).to(*store));
+  const json with_tombstone = all();
+  EXPECT_TRUE(writing(*store).good) << writing(*store).to_do;
+  EXPECT_EQ(all(), with_tombstone);
 }
 
 TEST_F(Index, ThatWasDeletedIsMissedAndNotMadeAnew) {

@@ -103,6 +103,11 @@ int OutputTopic::wait(Process& sink) {
   return sink.wait(kEndLimitMs);
 }
 
+std::optional<std::int64_t> OutputTopic::lag(const std::string& group) const {
+  const Result<std::int64_t> lag = admin_->lag(group, topic_, kLimit);
+  return lag ? std::optional(lag.value()) : std::nullopt;
+}
+
 std::string OutputTopic::wait_until_read(const std::string& group) const {
   const auto until = std::chrono::steady_clock::now() + kReadLimit;
   while (true) {

@@ -39,6 +39,8 @@ class OutputTopic {
   static int wait(Process& sink);
 
   [[nodiscard]] std::string group() const { return topic_ + ".reseq-sink-opensearch"; }
+  // Records that the group has not read; nothing while it has no coordinator.
+  [[nodiscard]] std::optional<std::int64_t> lag(const std::string& group) const;
   // Waits until the group has read everything; what is wrong when that takes too long, or "".
   [[nodiscard]] std::string wait_until_read(const std::string& group) const;
 

@@ -14,6 +14,7 @@
 #include "tests/e2e/patience.h"
 #include "tests/opensearch/output_topic.h"
 #include "tests/support/change_streams.h"
+#include "tests/support/pause.h"
 #include "tests/support/quickstart_run.h"
 #include "tests/support/second_instance.h"
 
@@ -29,6 +30,7 @@ constexpr std::chrono::seconds kStartPatience{120};
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::chrono::milliseconds kBetweenKills{1'000};
 constexpr std::chrono::seconds kBackOffAtMost{12};
+constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
 
 // Some records, a kill of one instance while it writes them, and of the server.
 void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records, int documents) {
@@ -96,6 +98,40 @@ TEST(Program, IsRightWhenServerAndInstancesAreKilledAndWhenAllIsReplayed) {
   OutputTopic topic("killed", server);
   kill_them(topic, server, 2, 3'000, 1'000);
   replay(topic);
+  EXPECT_EQ(topic.dead_letters(), 0U);
+}
+
+// It has older results in memory, and a request on its way, when somebody else has written newer ones.
+TEST(Program, ChangesNothingWhenItWakesAfterItsSession) {
+  OutputTopic topic("zombie", SearchServer::shared());
+  topic.release(6'000, 500);
+  const std::int64_t all = topic.lag(topic.group() + ".none").value_or(0);
+  const auto zombie =
+      topic.start("zombie", {"--batch-records", "20", "--connections", "1", "--in-flight-batches", "1"});
+  // It tells the group once a second how far it is.
+  const auto at_work = [&] { return topic.lag(topic.group()).value_or(all) < all; };
+  ASSERT_TRUE(wait_until(kPatience, at_work)) << topic.log_of("zombie");
+  ASSERT_TRUE(pause_process(zombie->pid()));
+  const auto stopped_at = std::chrono::steady_clock::now();
+  EXPECT_GT(topic.lag(topic.group()).value_or(0), 0) << "it was stopped in the middle of its work";
+  topic.release(1'000, 500);
+  const auto heir = topic.start("heir");
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("heir");
+  EXPECT_THAT(topic.differences(), IsEmpty());
+  const auto before = without_times(topic.stored());
+  ASSERT_TRUE(wait_until(kPatience, [&] { return std::chrono::steady_clock::now() - stopped_at > kSession * 1.2; }));
+
+  zombie->signal(SIGCONT);
+  // It finds out, joins again and gets partitions again.
+  const auto came_back = [&] {
+    const std::string log = topic.log_of("zombie");
+    const std::size_t found_out = log.find("reading=again why=stood-still");
+    return found_out != std::string::npos && log.find("group=assigned", found_out) != std::string::npos;
+  };
+  EXPECT_TRUE(wait_until(kPatience, came_back)) << topic.log_of("zombie");
+  EXPECT_EQ(OutputTopic::end(*zombie), 0) << topic.log_of("zombie");
+  EXPECT_EQ(OutputTopic::end(*heir), 0) << topic.log_of("heir");
+  EXPECT_TRUE(without_times(topic.stored()) == before) << "it changed something";
   EXPECT_EQ(topic.dead_letters(), 0U);
 }
 
