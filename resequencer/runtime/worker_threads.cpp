@@ -15,6 +15,7 @@
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/bad_records.h"
 #include "runtime/clients.h"
+#include "runtime/older_requests_alarm.h"
 #include "runtime/overdue_log.h"
 #include "runtime/thread_disk.h"
 #include "runtime/worker.h"
@@ -42,6 +43,19 @@ void log_alarm(std::int64_t worker, const BadRecordsAlarm& alarm) {
               worker, alarm.per_s, alarm.share, name_of(alarm.reason));
 }
 
+void log_alarm(std::int64_t worker, const OlderRequestsAlarm::Told& alarm) {
+  if (alarm.state == AlarmState::kCleared) {
+    spdlog::info("alarm=older_requests state={} worker={} documents={}", name_of(alarm.state), worker, alarm.documents);
+    return;
+  }
+  spdlog::warn(
+      "alarm=older_requests state={} worker={} documents={} per_s={:.1f} share={:.4f} cause=\"probably a producer "
+      "whose "
+      "counter started again: nothing that it sends gets through\" to_do=\"docs/operating.md, A counter that started "
+      "again\"",
+      name_of(alarm.state), worker, alarm.documents, alarm.per_s, alarm.share);
+}
+
 void log_totals(std::int64_t worker, const Totals& totals, double bad_per_s) {
   std::string line;
   const auto append = [&line](std::string_view name, std::uint64_t count) {
@@ -61,6 +75,13 @@ void log_totals(std::int64_t worker, const Totals& totals, double bad_per_s) {
   spdlog::info("stats worker={} inputs={} transactions={} aborted={} recycled={} ends_asked={} bad_per_s={:.1f}{}",
                worker, totals.inputs, totals.transactions, totals.aborted, totals.recycled, totals.ends_asked,
                bad_per_s, line);
+}
+
+// Documents of all partitions of the worker.
+std::size_t only_older(const Worker& worker, Milliseconds now) {
+  std::size_t documents = 0;
+  for (const auto& task : worker.tasks()) documents += task->older_requests().documents(now);
+  return documents;
 }
 
 }  // namespace
@@ -110,6 +131,7 @@ class WorkerThread {
         spdlog::warn(
             "alarm=overdue worker={} documents={} since_start={} to_do=\"resequencer list --state overdue names them\"",
             number_, *documents, totals.timers);
+      look_at_older_requests(worker);
       if (clock_.steady().value() - stats_at < kStatsEvery.value()) continue;
       stats_at = clock_.steady().value();
       if (totals.inputs != logged_inputs) log_totals(number_, totals, bad_records_.per_s());
@@ -119,6 +141,15 @@ class WorkerThread {
     worker.close(kCloseLimit);
     log_totals(number_, worker.totals(), bad_records_.per_s());
     has_ended_ = true;
+  }
+
+  void look_at_older_requests(const Worker& worker) {
+    const Milliseconds now = clock_.steady();
+    if (!older_requests_.is_due(now)) return;
+    const Totals& totals = worker.totals();
+    const std::uint64_t requests = totals.inputs_by_role[0];  // the first of kInputs
+    if (const auto alarm = older_requests_.look(now, only_older(worker, now), totals.older_requests, requests))
+      log_alarm(number_, *alarm);
   }
 
   // Never on the time of a transaction, and only as many as fit into a moment, but one: many cannot hold up the work.
@@ -152,8 +183,9 @@ class WorkerThread {
   Shelf& shelf_;
   Observers& observers_;
   std::int64_t number_;
-  BadRecords bad_records_;  // of the thread, as the next three
+  BadRecords bad_records_;  // of the thread, as the next four
   OverdueLog overdue_log_;
+  OlderRequestsAlarm older_requests_;
   std::optional<Milliseconds> published_at_;
   std::uint64_t answers_ = 0;  // newest question that was answered
   std::unique_ptr<kafka::Cluster> cluster_;

@@ -64,7 +64,7 @@ class Told : public testing::Test {
 
 // Nothing of such a producer gets through, and no target lacks anything that it was ever asked for.
 TEST_F(Told, ThatAProducersCounterStartedAgain) {
-  constexpr int kRestarted = 60;
+  constexpr int kRestarted = 600;  // each instance has more than 50 of them
   const auto all_request = [](std::uint64_t sequence) {
     for (int i = 0; i < kRestarted; ++i) office().request("restarted-" + std::to_string(i), sequence);
     office().settle();
@@ -92,8 +92,18 @@ TEST_F(Told, ThatAProducersCounterStartedAgain) {
       if (line.starts_with("reseq_documents_only_older_requests{")) exported += std::stod(line.substr(line.rfind(' ')));
   }
   EXPECT_EQ(exported, kRestarted);
+  const auto each_logs = [](const std::string& line) {
+    return wait_until(kPatience, [&] {
+      bool all = true;
+      for (int instance = 1; instance <= Office::kInstances; ++instance)
+        all = all && office().fleet().process(instance).tail(100'000).find(line) != std::string::npos;
+      return all;
+    });
+  };
+  EXPECT_TRUE(each_logs("alarm=older_requests state=raised worker=0 documents=")) << office().fleet().process(1).tail();
   all_request(100);  // sent again
   EXPECT_EQ(counted(), 0);
+  EXPECT_TRUE(each_logs("alarm=older_requests state=cleared worker=0 documents=0\n"));
 }
 
 // A delete is a release like any other, and whoever looks for a document that is missing has to read it.

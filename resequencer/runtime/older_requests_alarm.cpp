@@ -1,0 +1,37 @@
+#include "runtime/older_requests_alarm.h"
+
+#include <algorithm>
+
+namespace reseq::runtime {
+
+std::optional<OlderRequestsAlarm::Told> OlderRequestsAlarm::look(Milliseconds now, std::size_t documents,
+                                                                 std::uint64_t older, std::uint64_t requests) {
+  samples_.push_back({now, older, requests});
+  // The oldest that is kept is the last one at or before the beginning of the window.
+  while (samples_.size() > 2 && now.value() - samples_[1].at.value() >= kWindow.value()) samples_.pop_front();
+  const Sample& first = samples_.front();
+
+  Told told;
+  told.documents = documents;
+  // The first one of all is no rate.
+  const std::int64_t window_ms = std::max(kStep.value(), now.value() - first.at.value());
+  told.per_s = static_cast<double>(older - first.older) * 1000 / static_cast<double>(window_ms);
+  if (requests > first.requests)
+    told.share = static_cast<double>(older - first.older) / static_cast<double>(requests - first.requests);
+
+  const auto reaches = [&](double part) {
+    return static_cast<double>(documents) >= part * static_cast<double>(kRaiseAtLeast) &&
+           told.share >= part * kRaiseShare;
+  };
+  if (told_at_ && !reaches(kClearAt)) {
+    told_at_.reset();
+    told.state = AlarmState::kCleared;
+    return told;
+  }
+  if (told_at_ ? now.value() - told_at_->value() < kRepeat.value() : !reaches(1)) return std::nullopt;
+  told.state = told_at_ ? AlarmState::kLasts : AlarmState::kRaised;
+  told_at_ = now;
+  return told;
+}
+
+}  // namespace reseq::runtime
