@@ -178,7 +178,7 @@ class Observer {
   Result<> list_when_due() {
     if (steady() < list_from_) return Done{};
     const std::int64_t start = steady();
-    const auto listed = list_wrong();
+    auto listed = list_wrong();
     list_from_ = steady() + std::max(kListPause.value(), kListPauses * (steady() - start));
     if (listed || !may_pass(listed.error())) return listed;
     spdlog::warn("observe=not_listed error={}", log::outside(listed.error().message));
