@@ -13,27 +13,27 @@ using admin::Json;
 using std::chrono::milliseconds;
 
 constexpr Milliseconds kTime{500};
-constexpr std::int64_t kFirst = 100;
+constexpr std::int64_t kFirstPiece = 100;
 
 TEST(NewestFirst, ReadsTheFirstPieceWhateverTheTime) {
-  EXPECT_EQ(next_piece(kFirst, 0, milliseconds(0), kTime), 100);
-  EXPECT_EQ(next_piece(kFirst, 0, milliseconds(9'000), kTime), 100);
+  EXPECT_EQ(next_piece(kFirstPiece, 0, milliseconds(0), kTime), 100);
+  EXPECT_EQ(next_piece(kFirstPiece, 0, milliseconds(9'000), kTime), 100);
 }
 
 TEST(NewestFirst, ReadsAsMuchAgainAsLongAsItFitsIntoHalfOfWhatIsLeft) {
-  EXPECT_EQ(next_piece(kFirst, 100, milliseconds(10), kTime), 100);
-  EXPECT_EQ(next_piece(kFirst, 10'000, milliseconds(10), kTime), 10'000);
-  EXPECT_EQ(next_piece(kFirst, 80'000, milliseconds(80), kTime), 80'000);
-  EXPECT_EQ(next_piece(kFirst, 320'000, milliseconds(320), kTime), 90'000)
+  EXPECT_EQ(next_piece(kFirstPiece, 100, milliseconds(10), kTime), 100);
+  EXPECT_EQ(next_piece(kFirstPiece, 10'000, milliseconds(10), kTime), 10'000);
+  EXPECT_EQ(next_piece(kFirstPiece, 80'000, milliseconds(80), kTime), 80'000);
+  EXPECT_EQ(next_piece(kFirstPiece, 320'000, milliseconds(320), kTime), 90'000)
       << "a thousand in a millisecond, 180 are left";
-  EXPECT_EQ(next_piece(kFirst, 320'000, milliseconds(500), kTime), 0);
-  EXPECT_EQ(next_piece(kFirst, 100, milliseconds(400), kTime), 0) << "a topic of large records, or a slow broker";
-  EXPECT_EQ(next_piece(kFirst, 10'000, milliseconds(2'000), kTime), 0);
+  EXPECT_EQ(next_piece(kFirstPiece, 320'000, milliseconds(500), kTime), 0);
+  EXPECT_EQ(next_piece(kFirstPiece, 100, milliseconds(400), kTime), 0) << "a topic of large records, or a slow broker";
+  EXPECT_EQ(next_piece(kFirstPiece, 10'000, milliseconds(2'000), kTime), 0);
 }
 
 TEST(NewestFirst, ReadsAllWithoutALimitInPiecesThatEnd) {
-  EXPECT_EQ(next_piece(kFirst, 10'000, milliseconds(60'000), Milliseconds(0)), 10'000);
-  EXPECT_EQ(next_piece(kFirst, 50'000'000, milliseconds(60'000), Milliseconds(0)), 1'000'000);
+  EXPECT_EQ(next_piece(kFirstPiece, 10'000, milliseconds(60'000), Milliseconds(0)), 10'000);
+  EXPECT_EQ(next_piece(kFirstPiece, 50'000'000, milliseconds(60'000), Milliseconds(0)), 1'000'000);
 }
 
 TEST(Letters, AreCountedByReasonTheMostFrequentFirst) {
