@@ -352,9 +352,8 @@ TEST(TrialOfWriting, TellsTheRightThatIsMissing) {
   };
   using Trial = opensearch::TargetIndex::Trial;
   const std::string conflict = R"("status":409,"error":{"type":"version_conflict_engine_exception","reason":"x"}}})";
-  const std::string denied =
-      R"("status":403,"error":{"type":"security_exception",)"
-      R"("reason":"no permissions for [indices:data/write/delete]"}}})";
+  const std::string denied = R"("status":403,"error":{"type":"security_exception",)"
+                             R"("reason":"no permissions for [indices:data/write/delete]"}}})";
   EXPECT_EQ(why(200, R"({"items":[{"index":{)" + conflict + "]}", Trial::kIndex), "");
   EXPECT_THAT(why(200, R"({"items":[{"index":{)" + denied + "]}", Trial::kIndex),
               HasSubstr("no permissions for [indices:data/write/delete]. This login lacks a right"));
