@@ -157,5 +157,5 @@ int main(int argc, char** argv) {
   const Result<> result = run(arguments);
   if (result) return EX_OK;
   std::fprintf(stderr, "reseq-sink-ndjson: %s\n", log::one_line(result.error().message).c_str());
-  return result.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
+  return exit_code_of(result.error());
 }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/usage.h"
 #include "consumers/progress/progress_file.h"
 #include "consumers/remote/catching_up.h"
 #include "consumers/remote/check.h"
@@ -160,7 +161,7 @@ int check_all(const kafka::Connection& connection, const Arguments& arguments, c
 
 int fail(const std::string& program, const Error& error) {
   log::say_last(program, error.message);
-  return error.what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
+  return exit_code_of(error);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/log.h"
+#include "base/usage.h"
 #include "consumers/progress/progress_file.h"
 #include "consumers/sink/sink.h"
 #include "kafka/admin.h"
@@ -101,7 +102,7 @@ int run(const std::string& program, const Arguments& arguments, const OpenStore&
   const Result<> result = move(program, arguments, open);
   if (result) return EX_OK;
   std::fprintf(stderr, "%s: %s\n", program.c_str(), log::one_line(result.error().message).c_str());
-  return result.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
+  return exit_code_of(result.error());
 }
 
 }  // namespace reseq::sink

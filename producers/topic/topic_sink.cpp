@@ -15,11 +15,6 @@ namespace {
 
 constexpr Milliseconds kTopicLookup{30'000};
 
-// Warnings are about what librdkafka repairs by itself; they would tear the progress bar.
-void log_errors(int level, std::string_view facility, std::string_view text) {
-  if (level <= kafka::kLogError) kafka::log_to_stderr(level, facility, text);
-}
-
 class TopicSink final : public tagging::RequestSink {
  public:
   TopicSink(std::string topic, std::unique_ptr<kafka::PlainProducer> producer)
@@ -56,7 +51,7 @@ Result<std::uint64_t> ask_batch_bytes_max(const kafka::Connection& connection, c
 
 kafka::Connection connection_of(const TopicSinkOptions& options) {
   kafka::Connection connection{.bootstrap_servers = options.bootstrap_servers, .client_id = "reseq-produce"};
-  connection.log = log_errors;
+  connection.log = kafka::log_errors_to_stderr;
   connection.librdkafka.assign(options.properties.begin(), options.properties.end());
   return connection;
 }

@@ -1,11 +1,14 @@
-// Usage: how every small program takes its command line. Its author needs CLI11, nobody else who uses base/.
-// Thread rule: a plain function, for main().
+// Usage: how every small program takes its command line, and with which code it ends. Its author needs CLI11, nobody
+// else who uses base/.
+// Thread rule: plain functions, for main().
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
 #include <sysexits.h>
+
+#include "base/result.h"
 
 namespace reseq {
 
@@ -21,6 +24,11 @@ namespace reseq {
     return EX_USAGE;
   }
   return std::nullopt;
+}
+
+// What a small program ends with: EX_CONFIG where only a person helps, EX_SOFTWARE where starting again does.
+[[nodiscard]] inline int exit_code_of(const Error& error) {
+  return error.what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE;
 }
 
 }  // namespace reseq

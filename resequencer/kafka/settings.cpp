@@ -50,6 +50,10 @@ void log_to_stderr(int level, std::string_view facility, std::string_view text) 
                log::outside(text).c_str());
 }
 
+void log_errors_to_stderr(int level, std::string_view facility, std::string_view text) {
+  if (level <= kLogError) log_to_stderr(level, facility, text);
+}
+
 void log_to_log(int level, std::string_view facility, std::string_view text) {
   const auto severity = level <= kLogError     ? spdlog::level::err
                         : level <= kLogWarning ? spdlog::level::warn

@@ -23,7 +23,9 @@ inline constexpr int kLogWarning = 4;
 
 // Writes one escaped line per message to stderr.
 void log_to_stderr(int level, std::string_view facility, std::string_view text);
-// The same as a line of the program's log, whatever format that has.
+// Errors alone. Warnings are about what librdkafka repairs by itself; they would tear a progress line.
+void log_errors_to_stderr(int level, std::string_view facility, std::string_view text);
+// A line of the program's log, whatever format that has.
 void log_to_log(int level, std::string_view facility, std::string_view text);
 
 using Properties = std::vector<std::pair<std::string, std::string>>;

@@ -20,16 +20,10 @@ struct Level {
 
 }  // namespace
 
-std::string_view name_of(AlarmState state) {
-  static constexpr std::array<std::string_view, 3> kNames = {"raised", "lasts", "cleared"};
-  return kNames[static_cast<std::size_t>(state)];
-}
-
 std::optional<BadRecordsAlarm> BadRecords::look(Milliseconds now, std::uint64_t inputs, const CountsByReason& bad) {
   if (!samples_.empty() && now.value() - samples_.back().at.value() < kStep.value()) return std::nullopt;
   samples_.push_back({now, inputs, bad});
-  // The oldest that is kept is the last one at or before the beginning of the window.
-  while (samples_.size() > 2 && now.value() - samples_[1].at.value() >= kWindow.value()) samples_.pop_front();
+  keep_window(samples_, now, kWindow);
   const Sample& first = samples_.front();
 
   BadRecordsAlarm alarm;
@@ -49,14 +43,9 @@ std::optional<BadRecordsAlarm> BadRecords::look(Milliseconds now, std::uint64_t 
   per_s_ = alarm.per_s = level.per_s;
   alarm.share = level.share;
 
-  if (told_at_ && !level.reaches(kClearAt)) {
-    told_at_.reset();
-    alarm.state = AlarmState::kCleared;
-    return alarm;
-  }
-  if (told_at_ ? now.value() - told_at_->value() < kRepeat.value() : !level.reaches(1)) return std::nullopt;
-  alarm.state = told_at_ ? AlarmState::kLasts : AlarmState::kRaised;
-  told_at_ = now;
+  const auto state = run_.look(now, level.reaches(1), !level.reaches(kClearAt));
+  if (!state) return std::nullopt;
+  alarm.state = *state;
   return alarm;
 }
 

@@ -1,7 +1,7 @@
 // BadRecords: decides when so many inputs become dead letters that a person should look, and when that is over. A bad
 // record stops nothing, so without an alarm a producer that went wrong would only be found by its victims.
 // Bad = dead-lettered or sent to the topic of on_missing, whatever the reason; what order or a policy drops is not.
-// Invariants: between two alarms raised lies one that is cleared; no clock and no log, counts come in as values.
+// Invariant: no clock and no log, counts come in as values.
 // Thread rule: one worker.
 #pragma once
 
@@ -9,17 +9,14 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <string_view>
 
 #include "model/ids.h"
 #include "model/reason.h"
+#include "runtime/alarm_state.h"
 
 namespace reseq::runtime {
 
 using CountsByReason = std::array<std::uint64_t, static_cast<std::size_t>(Reason::kCount)>;
-
-enum class AlarmState : unsigned char { kRaised, kLasts, kCleared };
-[[nodiscard]] std::string_view name_of(AlarmState state);
 
 // One line of the log.
 struct BadRecordsAlarm {
@@ -35,8 +32,6 @@ class BadRecords {
   static constexpr Milliseconds kWindow{10'000};
   // The window moves in steps of this, so an alarm comes that soon.
   static constexpr Milliseconds kStep{1'000};
-  // An alarm that lasts is told again after this.
-  static constexpr Milliseconds kRepeat{60'000};
   // Fewer in a window are a matter for whoever reads the dead letters, however few inputs there are.
   static constexpr std::uint64_t kRaiseAtLeast = 10;
   // One in a hundred is no accident any more.
@@ -62,7 +57,7 @@ class BadRecords {
 
   std::deque<Sample> samples_;  // oldest first; the window lies between the first and the last
   double per_s_ = 0;
-  std::optional<Milliseconds> told_at_;  // while the alarm is raised: when it was told last
+  AlarmRun run_;
 };
 
 }  // namespace reseq::runtime

@@ -7,8 +7,7 @@ namespace reseq::runtime {
 std::optional<OlderRequestsAlarm::Told> OlderRequestsAlarm::look(Milliseconds now, std::size_t documents,
                                                                  std::uint64_t older, std::uint64_t requests) {
   samples_.push_back({now, older, requests});
-  // The oldest that is kept is the last one at or before the beginning of the window.
-  while (samples_.size() > 2 && now.value() - samples_[1].at.value() >= kWindow.value()) samples_.pop_front();
+  keep_window(samples_, now, kWindow);
   const Sample& first = samples_.front();
 
   Told told;
@@ -23,14 +22,9 @@ std::optional<OlderRequestsAlarm::Told> OlderRequestsAlarm::look(Milliseconds no
     return static_cast<double>(documents) >= part * static_cast<double>(kRaiseAtLeast) &&
            told.share >= part * kRaiseShare;
   };
-  if (told_at_ && !reaches(kClearAt)) {
-    told_at_.reset();
-    told.state = AlarmState::kCleared;
-    return told;
-  }
-  if (told_at_ ? now.value() - told_at_->value() < kRepeat.value() : !reaches(1)) return std::nullopt;
-  told.state = told_at_ ? AlarmState::kLasts : AlarmState::kRaised;
-  told_at_ = now;
+  const auto state = run_.look(now, reaches(1), !reaches(kClearAt));
+  if (!state) return std::nullopt;
+  told.state = *state;
   return told;
 }
 

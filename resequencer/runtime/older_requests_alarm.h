@@ -2,7 +2,7 @@
 // should look, and when that is over. Such requests are dropped like any late one, so that a producer whose counter
 // started again would only be found by its victims.
 // The limits are those of the alert ResequencerOnlyOlderRequests (deploy/prometheus/alerts.yml), for one worker.
-// Invariants: between two alarms raised lies one that is cleared; no clock and no log, counts come in as values.
+// Invariant: no clock and no log, counts come in as values.
 // Thread rule: one worker.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <deque>
 #include <optional>
 
-#include "runtime/bad_records.h"
+#include "runtime/alarm_state.h"
 #include "runtime/older_requests.h"
 
 namespace reseq::runtime {
@@ -22,8 +22,6 @@ class OlderRequestsAlarm {
   static constexpr Milliseconds kWindow = OlderRequests::kForgetAfter;
   // The documents are counted so often, and an alarm comes that soon.
   static constexpr Milliseconds kStep{10'000};
-  // An alarm that lasts is told again after this.
-  static constexpr Milliseconds kRepeat{60'000};
   // Fewer are late, and others follow.
   static constexpr std::size_t kRaiseAtLeast = 50;
   // Of many documents a few get their last two requests in the wrong order: less than one in a hundred requests.
@@ -55,8 +53,8 @@ class OlderRequestsAlarm {
     std::uint64_t requests = 0;
   };
 
-  std::deque<Sample> samples_;           // oldest first; the window lies between the first and the last
-  std::optional<Milliseconds> told_at_;  // while the alarm is raised: when it was told last
+  std::deque<Sample> samples_;  // oldest first; the window lies between the first and the last
+  AlarmRun run_;
 };
 
 }  // namespace reseq::runtime

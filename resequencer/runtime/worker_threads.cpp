@@ -49,10 +49,9 @@ void log_alarm(std::int64_t worker, const OlderRequestsAlarm::Told& alarm) {
     return;
   }
   spdlog::warn(
-      "alarm=older_requests state={} worker={} documents={} per_s={:.1f} share={:.4f} cause=\"probably a producer "
-      "whose "
-      "counter started again: nothing that it sends gets through\" to_do=\"docs/operating.md, A counter that started "
-      "again\"",
+      "alarm=older_requests state={} worker={} documents={} per_s={:.1f} share={:.4f} "
+      "cause=\"probably a producer whose counter started again: nothing that it sends gets through\" "
+      "to_do=\"docs/operating.md, A counter that started again\"",
       name_of(alarm.state), worker, alarm.documents, alarm.per_s, alarm.share);
 }
 
@@ -147,7 +146,8 @@ class WorkerThread {
     const Milliseconds now = clock_.steady();
     if (!older_requests_.is_due(now)) return;
     const Totals& totals = worker.totals();
-    const std::uint64_t requests = totals.inputs_by_role[0];  // the first of kInputs
+    static_assert(kInputs[0] == Role::kRequests);
+    const std::uint64_t requests = totals.inputs_by_role[0];
     if (const auto alarm = older_requests_.look(now, only_older(worker, now), totals.older_requests, requests))
       log_alarm(number_, *alarm);
   }

@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
-#include <string_view>
 
 #include "tests/clients/application.h"
 #include "tests/clients/fences.h"
 #include "tests/clients/steps.h"
+#include "tests/support/count_of.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::test {
@@ -155,12 +155,6 @@ TEST(GuideToTheWire, QuotesFilesThatAreRun) {
     EXPECT_TRUE(quoted) << kGuide << ":" << fence.line << " is not in " << sources.back();
   }
   EXPECT_EQ(quotes.size(), sources_of.size());
-}
-
-int count_of(const std::string& text, std::string_view what) {
-  int count = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++count;
-  return count;
 }
 
 std::string without_comments(const std::string& text) {

@@ -1,11 +1,11 @@
 // The unit under a real systemd, with everything that it takes away from the process, on a real broker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sstream>
 
 #include "tests/deployment/installed.h"
 #include "tests/deployment/packages.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/count_of.h"
 
 namespace reseq::test {
 namespace {
@@ -31,12 +31,7 @@ class Unit : public testing::Test {
   }
   std::string journal() { return host_.machine.run({"journalctl", "--no-pager", "--output=cat", "-u", kShop}).text; }
   // Lines of the journal that hold these words.
-  int count(const std::string& words) {
-    int found = 0;
-    std::istringstream lines(journal());
-    for (std::string line; std::getline(lines, line);) found += line.find(words) != std::string::npos ? 1 : 0;
-    return found;
-  }
+  int count(const std::string& words) { return lines_with(journal(), words); }
   // Told of by READY=1, or systemctl would not have come back.
   void start_shop() {
     const Outcome started = systemctl({"enable", "--now", kShop});

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <librdkafka/rdkafka.h>
 #include <memory>
 #include <random>
@@ -13,6 +14,7 @@
 #include "tests/e2e/patience.h"
 #include "tests/e2e/resequencer_run.h"
 #include "tests/support/broker.h"
+#include "tests/support/count_of.h"
 #include "tests/support/good.h"
 
 namespace reseq::test {
@@ -47,13 +49,6 @@ void lower_limit(const std::string& servers, const std::string& topic) {
   ASSERT_TRUE(event);
   EXPECT_EQ(rd_kafka_event_error(event.get()), RD_KAFKA_RESP_ERR_NO_ERROR) << rd_kafka_event_error_string(event.get());
   rd_kafka_ConfigResource_destroy(resource);
-}
-
-int lines_with(const std::string& words, const std::string& file) {
-  int found = 0;
-  std::ifstream log(file);
-  for (std::string line; std::getline(log, line);) found += line.find(words) != std::string::npos ? 1 : 0;
-  return found;
 }
 
 std::string random_text(std::size_t size) {
@@ -102,7 +97,10 @@ class Poison : public testing::TestWithParam<int> {
 
 TEST_P(Poison, OfOnePartitionHoldsUpNoOther) {
   const auto process = run_.start(1);
-  const auto logged = [&](const char* words) { return lines_with(words, run_.log_file(1)); };
+  const auto logged = [&](const char* words) {
+    std::ifstream log(run_.log_file(1));
+    return lines_with({std::istreambuf_iterator<char>(log), {}}, words);
+  };
   ASSERT_TRUE(wait_until(milliseconds(60'000), [&] { return logged("takeover=born") == kNeighboursAndIt; }));
   load(milliseconds(1'000));
   lower_limit(run_.connection().bootstrap_servers, run_.topic("work"));

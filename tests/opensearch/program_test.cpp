@@ -27,7 +27,6 @@ using ::testing::IsEmpty;
 constexpr int kConfigError = 78;
 constexpr int kUsageError = 64;
 constexpr std::chrono::seconds kStartPatience{120};
-constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr std::chrono::milliseconds kBetweenKills{1'000};
 constexpr std::chrono::seconds kBackOffAtMost{12};
 constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
@@ -55,8 +54,7 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
 void hold_commit(const std::filesystem::path& bundle, int kills) {
   SearchServer server;
   QuickstartRun run(bundle, {"--sink", "opensearch", "--processes", "2"}, {{"RESEQ_OPENSEARCH_URL", server.url()}});
-  const auto until = std::chrono::steady_clock::now() + kStartPatience;
-  while (!run.is_sending() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kBetweenLooks);
+  (void)wait_until(kStartPatience, [&] { return run.is_sending(); });
   SecondInstance second(run.command_of_sink("reseq-sink-opensearch"));
   for (int kill = 1; kill <= kills; ++kill) {
     std::this_thread::sleep_for(kBetweenKills);

@@ -9,6 +9,7 @@
 
 #include "tests/e2e/patience.h"
 #include "tests/operator/operator.h"
+#include "tests/support/count_of.h"
 #include "tests/support/own_broker.h"
 
 namespace reseq::test {
@@ -17,12 +18,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-std::size_t count_of(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
-}
 
 class BrokersAway : public testing::Test {
  protected:
@@ -71,8 +66,8 @@ TEST_F(BrokersAway, AreToldOfInOneLineWhenTheyGoAndInOneWhenTheyComeBack) {
   EXPECT_TRUE(wait_until(kPatience, [&] { return get("/readyz") == "ok\n"; })) << get("/readyz?verbose");
   EXPECT_THAT(get("/metrics"), HasSubstr("reseq_brokers_away_seconds 0\n"));
   const std::string log = shop.log().substr(before);
-  EXPECT_EQ(count_of(log, "brokers=away"), 1U) << log;
-  EXPECT_EQ(count_of(log, "brokers=back"), 1U) << log;
+  EXPECT_EQ(count_of(log, "brokers=away"), 1) << log;
+  EXPECT_EQ(count_of(log, "brokers=back"), 1) << log;
   for (const char* facility : {"FAIL", "ERROR", "REQTMOUT"})
     EXPECT_EQ(count_of(log, "librdkafka=\"" + std::string(facility)), 0U) << log;
   EXPECT_THAT(log, HasSubstr("Connection refused"));

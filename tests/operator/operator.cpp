@@ -8,6 +8,7 @@
 #include "kafka/plain_producer.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
+#include "tests/support/count_of.h"
 #include "tests/support/good.h"
 
 namespace reseq::test {
@@ -16,17 +17,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kReadyLimit{60'000};
 constexpr Milliseconds kAskLimit{30'000};
-constexpr std::size_t kPartitions = 4;
+constexpr int kPartitions = 4;
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-  return found;
 }
 
 }  // namespace
@@ -71,9 +66,9 @@ std::unique_ptr<Process> Operator::start() {
 
 std::unique_ptr<Process> Operator::start_and_wait() {
   const auto ready = [](const std::string& text) {
-    return count(text, "takeover=ready") + count(text, "takeover=born");
+    return count_of(text, "takeover=ready") + count_of(text, "takeover=born");
   };
-  const std::size_t before = ready(log());
+  const int before = ready(log());
   auto process = start();
   if (!wait_until(kReadyLimit, [&] { return ready(log()) >= before + kPartitions || !process->running(); }) ||
       !process->running())

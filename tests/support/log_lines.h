@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/count_of.h"
+
 namespace reseq::test {
 
 class LogLines {
@@ -22,12 +24,7 @@ class LogLines {
 
   [[nodiscard]] std::string text() const { return text_.str(); }
   // Lines that hold these words.
-  [[nodiscard]] int count(const std::string& words) const {
-    int found = 0;
-    std::istringstream lines(text_.str());
-    for (std::string line; std::getline(lines, line);) found += line.find(words) != std::string::npos ? 1 : 0;
-    return found;
-  }
+  [[nodiscard]] int count(const std::string& words) const { return lines_with(text_.str(), words); }
 
  private:
   std::ostringstream text_;

@@ -109,7 +109,7 @@ int run(const Arguments& arguments) {
        .partitioner = arguments.partitioner,
        .limits = {.in_flight_max = arguments.in_flight_max, .commit_interval = std::chrono::milliseconds(100)},
        .transactional_instance = arguments.transactional ? arguments.instance_id : ""});
-  if (!stage) return fail(stage.error().what_to_do == ErrorClass::kInvalid ? EX_CONFIG : EX_SOFTWARE, stage.error());
+  if (!stage) return fail(exit_code_of(stage.error()), stage.error());
   command::CommandStage commands(*stage.value(), arguments.command, say);
   const Result<> ran = commands.run(stop);
   const command::CommandCounts& counts = commands.counts();
