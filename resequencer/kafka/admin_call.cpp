@@ -40,6 +40,13 @@ void cut_asides(std::string& told) {
 
 // Whether a port that is silent may be asked what it is, which takes seconds.
 enum class Ask : bool { kNobody, kPort };
+// Of a question to the brokers. What librdkafka calls a broken transport is, without a trouble of the client's, that no
+// connection was ready to be asked on: a broker that hangs takes connections and says nothing.
+Error unanswered(rd_kafka_resp_err_t code, const std::string& what) {
+  if (code != RD_KAFKA_RESP_ERR__TRANSPORT && code != RD_KAFKA_RESP_ERR__TIMED_OUT) return error_of(code, what);
+  return {triage(code), code, what + ": nothing came back in time"};
+}
+
 // The trouble of a client, with the fix if it is one of TLS, or of a port.
 Error explained(const ClientContext& context, Ask ask) {
   Error error = *context.trouble;
@@ -119,7 +126,7 @@ Result<std::string> ask_cluster_id(rd_kafka_t& client, ClientContext& context, M
     if (!context.trouble || (is_foreign(context.trouble) && !context.all_down)) continue;
     if (Error error = explained(context, Ask::kNobody); error.what_to_do == ErrorClass::kInvalid) return error;
   }
-  return why_unreachable(client, context, error_of(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id"));
+  return why_unreachable(client, context, unanswered(RD_KAFKA_RESP_ERR__TIMED_OUT, "cluster id"));
 }
 
 Error why_unreachable(rd_kafka_t& client, ClientContext& context, const Error& error) {
@@ -150,7 +157,7 @@ Result<TopicFacts> ask_places(rd_kafka_t& client, const std::string& topic, Mill
   const rd_kafka_metadata_t* answer = nullptr;
   const auto code = rd_kafka_metadata(&client, 0, handle.get(), &answer, timeout_ms(limit));
   const MetadataHandle metadata(answer);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, what);
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return unanswered(code, what);
   if (metadata->topic_cnt != 1) return error_of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, what);
   const rd_kafka_metadata_topic_t& found = metadata->topics[0];
   if (found.err != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(found.err, what);
@@ -176,7 +183,7 @@ Result<MetadataHandle> ask_brokers(rd_kafka_t& client, Topics topics, Millisecon
   const rd_kafka_metadata_t* answer = nullptr;
   const auto code = rd_kafka_metadata(&client, topics == Topics::kAll ? 1 : 0, nullptr, &answer, timeout_ms(limit));
   MetadataHandle metadata(answer);
-  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return error_of(code, "metadata of the brokers");
+  if (code != RD_KAFKA_RESP_ERR_NO_ERROR) return unanswered(code, "metadata of the brokers");
   return metadata;
 }
 
