@@ -1,10 +1,12 @@
-// What many partitions in one process cost: the time until all of them run, first ever and after a kill with copies,
-// files, memory and idle CPU of each, and the latency of the same load over few and over many.
+// What many partitions in one process cost: the time until all of them run, first ever, after a kill with copies and
+// when those of a neighbour that died come to them, files, memory and idle CPU of each, and the latency of the same load
+// over few and over many.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <stdexcept>
@@ -26,11 +28,12 @@ constexpr std::chrono::seconds kReadyLimit{600};
 constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr int kKillLimitMs = 10'000;
 
-// Partitions that its log says are taken over.
+// Partitions that its log says are taken over, of those that it has now.
 std::size_t taken_over(const std::string& log) {
   std::ifstream file(log);
   std::set<std::string> partitions;
   for (std::string line; std::getline(file, line);) {
+    if (line.find(" group=revoked ") != std::string::npos) partitions.clear();
     const std::size_t at = line.find(" partition=");
     const bool done =
         line.find(" takeover=ready ") != std::string::npos || line.find(" takeover=born ") != std::string::npos;
@@ -39,20 +42,32 @@ std::size_t taken_over(const std::string& log) {
   return partitions.size();
 }
 
+std::string log_of(const Application& application, int instance) {
+  return application.folder() + "/contestant." + std::to_string(instance) + ".log";
+}
+
+// Until it is so. Throws when one of the processes ends before, or nothing comes of it.
+double seconds_until(const std::function<bool()>& is_so, const Processes& processes, const std::string& what) {
+  const auto begin = Clock::now();
+  while (!is_so()) {
+    check_interrupted();
+    for (const auto& process : processes)
+      if (!process->running() || Clock::now() - begin > kReadyLimit)
+        throw std::runtime_error("not so: " + what + ": " + process->tail());
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 // Seconds from its start until all run.
 double start_and_wait(const Contestant& contestant, const Application& application, int partitions,
                       Processes& processes) {
-  const std::string log = application.folder() + "/contestant.1.log";
+  const std::string log = log_of(application, 1);
   std::filesystem::remove(log);
   const auto begin = Clock::now();
   processes = start(contestant, application);
-  while (taken_over(log) < static_cast<std::size_t>(partitions)) {
-    check_interrupted();
-    if (!processes.front()->running() || Clock::now() - begin > kReadyLimit)
-      throw std::runtime_error("not all " + std::to_string(partitions) +
-                               " partitions run: " + processes.front()->tail());
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
+  (void)seconds_until([&] { return taken_over(log) == static_cast<std::size_t>(partitions); }, processes,
+                      "all " + std::to_string(partitions) + " partitions run");
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -88,6 +103,24 @@ void measure_ready(const Site& site, const Contestant& contestant, int partition
                name.c_str(), born, again, files, memory.anonymous_mb, idle);
 }
 
+// Seconds from the death of one of two processes until the other one runs all partitions.
+void measure_neighbour(const Site& site, const Contestant& contestant, int partitions, Report& report) {
+  const Application application(site, "neighbour", Mode::kIntake, {.partitions = partitions, .instances = 2});
+  Processes processes = start(contestant, application);
+  const auto of = [&](int instance) { return taken_over(log_of(application, instance)); };
+  const auto all = static_cast<std::size_t>(partitions);
+  (void)seconds_until([&] { return of(2) > 0 && of(1) + of(2) == all; }, processes, "both have run their half");
+  const std::size_t inherited = of(2);
+  processes.back()->signal(SIGKILL);
+  (void)processes.back()->wait(kKillLimitMs);
+  processes.pop_back();
+  const double seconds = seconds_until([&] { return of(1) == all; }, processes, "it runs what its neighbour had");
+  stop(processes);
+  report.series("neighbour", std::to_string(partitions) + " partitions", "s after its death").add(seconds);
+  std::fprintf(stderr, "neighbour of %d partitions, %zu its own: %.2f s after its death\n", partitions, inherited,
+               seconds);
+}
+
 }  // namespace
 
 void measure_partitions(const Site& site, const Sizes& sizes, Report& report) {
@@ -97,6 +130,9 @@ void measure_partitions(const Site& site, const Sizes& sizes, Report& report) {
   for (int round = 0; round < sizes.rounds; ++round)
     for (const int partitions : {few, many})
       measure_ready(site, resequencer(site), partitions, std::chrono::milliseconds(sizes.idle_ms), report);
+  for (int round = 0; round < sizes.rounds; ++round) measure_neighbour(site, resequencer(site), many, report);
+  if (const auto most = static_cast<int>(sizes.most_partitions); most > 0)
+    measure_ready(site, resequencer(site), most, std::chrono::milliseconds(sizes.idle_ms), report);
   for (const int partitions : {kFewForHop, many}) measure_hop_over(partitions, site, sizes, report);
   const auto ready = [&](int partitions, const std::string& unit) {
     return report.find("ready", std::to_string(partitions) + " partitions", unit);
@@ -106,6 +142,11 @@ void measure_partitions(const Site& site, const Sizes& sizes, Report& report) {
   };
   add_seconds("many_partitions_first_ready_s", "s at the first start", 15);
   add_seconds("many_partitions_ready_after_kill_s", "s after a kill", 5);
+  // The session time-out, ten seconds here, and ten more.
+  report.add({.name = "dead_neighbour_taken_over_s",
+              .value = report.find("neighbour", std::to_string(many) + " partitions", "s after its death")->median(),
+              .goal = Goal::kAtMost,
+              .target = 20});
   report.add_ratio("ready_time_to_that_of_an_eighth", ready(many, "s at the first start"),
                    ready(few, "s at the first start"), Goal::kAtMost, 10);
   report.add_ratio("hop_p99_over_many_to_few_partitions", report.find(hop_over(many), kResequencer, "ms p99"),

@@ -37,6 +37,7 @@ constexpr Sizes kQuick{.rounds = 3,
                        .many_live = 0,
                        .few_partitions = 16,
                        .many_partitions = 64,
+                       .most_partitions = 0,
                        .releases = 200'000,
                        .known = 200'000};
 
@@ -76,8 +77,8 @@ Sizes sizes_of(const Arguments& arguments) {
   for (std::uint64_t Sizes::*size :
        {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
         &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_settling,
-        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::idle_ms, &Sizes::releases,
-        &Sizes::known})
+        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::most_partitions,
+        &Sizes::idle_ms, &Sizes::releases, &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;

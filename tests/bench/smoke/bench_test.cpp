@@ -19,10 +19,11 @@ TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
                       folder.path() + "/bench.log");
   ASSERT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
   const auto metrics = nlohmann::json::parse(std::ifstream(json_file));
-  for (const char* name : {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling",
-                           "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
-                           "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu",
-                           "asked_throughput_to_not_asked", "hop_p99_over_many_to_few_partitions"})
+  for (const char* name :
+       {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling", "intake_cpu_to_ceiling",
+        "intake_anonymous_mb", "hop_p50_to_bare_transaction", "hop_p99_to_bare_transaction",
+        "skewed_throughput_to_uniform", "growth_cpu", "asked_throughput_to_not_asked",
+        "hop_p99_over_many_to_few_partitions", "dead_neighbour_taken_over_s"})
     EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
   EXPECT_NE(bench.tail().find("two-processes"), std::string::npos) << bench.tail();
 }
