@@ -1,6 +1,6 @@
-// What many partitions in one process cost: the time until all of them run, first ever, after a kill with copies and
-// when those of a neighbour that died come to them, files, memory and idle CPU of each, and the latency of the same load
-// over few and over many.
+// What many partitions in one process cost: the time until all of them run, first ever, after a kill with copies, and
+// when those of a neighbour that died come to them; files, memory and idle CPU of each; and the latency of the same
+// load over few and over many.
 #include <chrono>
 #include <csignal>
 #include <cstdio>

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/process.h"
+#include "tests/support/quickstart_run.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::test {
@@ -114,6 +116,45 @@ TEST(Quickstart, EndsWithBothTargetsEqualToTheCommit) {
 
 TEST(LongQuickstart, EndsWithBothTargetsEqualToTheCommitInAllPairs) {
   run_combinations("--pairwise");
+}
+
+// Their command lines.
+std::vector<std::string> processes_that_name(const std::string& text) {
+  std::vector<std::string> found;
+  for (const auto& process : fs::directory_iterator("/proc"))
+    if (std::string line = content_of(process.path() / "cmdline"); line.find(text) != std::string::npos)
+      found.push_back(std::move(line));
+  return found;
+}
+
+// Other tests hand a server in that runs already.
+void run_with_its_own_server(const std::string& sink) {
+  RESEQ_CHANGE_STREAM(bundle, "mobility-database-catalogs.bundle");
+  ::unsetenv("RESEQ_OPENSEARCH_URL");
+  ::unsetenv("RESEQ_POSTGRES_URL");
+  const TempDir work;
+  fs::permissions(work.path(), fs::perms::owner_all | fs::perms::group_exec |
+                                   fs::perms::others_exec);  // root's PostgreSQL runs as somebody else
+  QuickstartRun run(bundle, {"--sink", sink}, {{"TMPDIR", work.path()}});
+  EXPECT_EQ(run.wait(), 0) << run.log();
+  ::unsetenv("TMPDIR");
+  const auto report = nlohmann::json::parse(run.report(), nullptr, false);
+  const Combination combination{"mobility", "1", "inline", "1"};
+  expect_right(report, combination);
+  if (testing::Test::HasFatalFailure()) return;
+  expect_scrambled(report, combination);
+  EXPECT_TRUE(fs::is_empty(work.path())) << "a server, or what it had";
+  // What ends a server when the script is killed looks once a second whether it still runs.
+  EXPECT_TRUE(wait_until(kPatience, [&] { return processes_that_name(work.path()).empty(); }))
+      << testing::PrintToString(processes_that_name(work.path()));
+}
+
+TEST(LongQuickstart, StartsItsOpenSearchAndLeavesNothingRunning) {
+  run_with_its_own_server("opensearch");
+}
+
+TEST(LongQuickstart, StartsItsPostgresAndLeavesNothingRunning) {
+  run_with_its_own_server("postgres");
 }
 
 TEST(Matrix, FewMeetEachHistoryNumberOfProcessesAndIntake) {
