@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "admin/json_text.h"
+#include "base/log.h"
 #include "runtime/admin_replies.h"
 #include "runtime/clients.h"
 #include "runtime/letters.h"
+#include "runtime/page_recall.h"
 
 namespace reseq::runtime {
 
@@ -27,6 +29,8 @@ constexpr Milliseconds kListen{1'000};
 // While nobody looks it has to be known all the same who there was. Of all instances one asks: the others hear its
 // answers, and no two begin at the same time for long.
 constexpr Milliseconds kRememberEvery = PageMemory::kEvery;
+// By then this process has heard all that could be read back.
+constexpr unsigned kRecallsMax = static_cast<unsigned>(PageMemory::kSpan.value() / kRememberEvery.value());
 constexpr Milliseconds kLettersAgain{30'000};
 constexpr Milliseconds kLettersLimit{1'500};
 
@@ -34,7 +38,12 @@ constexpr Milliseconds kLettersLimit{1'500};
 
 PageDesk::PageDesk(const Application& application, const Board& board, const Clock& clock,
                    const kafka::BrokerWatch& brokers, http::Broadcast& pictures)
-    : application_(application), board_(board), clock_(clock), brokers_(brokers), pictures_(pictures) {}
+    : application_(application),
+      board_(board),
+      clock_(clock),
+      brokers_(brokers),
+      pictures_(pictures),
+      recalls_left_(kRecallsMax) {}
 
 PageDesk::~PageDesk() {
   stop();
@@ -75,7 +84,10 @@ void PageDesk::run() {
 
 void PageDesk::remember() {
   if (brokers_.away()) return;
-  if (asker_ && !asker_->hear([this](const Json& reply) { overhear(reply); })) asker_.reset();
+  const auto overhear = [this](const Json& reply) {
+    if (tells_of_another(reply, application_.settings)) overheard_.add(reply);
+  };
+  if (asker_ && !asker_->hear(overhear)) asker_.reset();
   const Milliseconds now = clock_.steady();
   if (now < remember_at_) return;
   remember_at_ = Milliseconds(now.value() + kRememberEvery.value());
@@ -88,13 +100,23 @@ void PageDesk::remember() {
     ask_others(answers);
   }
   memory_.take(answers, clock_.now());
+  recall();
 }
 
-// Not what was asked to write about another application, nor another question's answer.
-void PageDesk::overhear(const Json& reply) {
-  if (admin::text_in(reply, "query") != "stats") return;
-  if (admin::text_in(reply, "application") != application_.settings.application_id) return;
-  if (admin::text_in(reply, "instance") != application_.settings.instance_id) overheard_.add(reply);
+// Behind the picture, which does not wait for it, and not at all for who is not there.
+void PageDesk::recall() {
+  if (recalls_left_ == 0 || brokers_.away() || clock_.steady() < recall_at_) return;
+  const auto recalled = recall_instances(application_, clock_.now(), stop_, memory_);
+  recalls_left_ = recalled ? 0 : recalls_left_ - 1;
+  recall_at_ = Milliseconds(clock_.steady().value() + kRememberEvery.value());
+  if (!recalled && !recall_failed_)
+    spdlog::warn(
+        "page=recall who answered before this process began is not known: the page lacks those that died error={}",
+        log::outside(told(recalled.error())));
+  if (recalled && recall_failed_) spdlog::info("page=recall who answered before this process began is known now");
+  if (recalled && !recalled.value() && !stop_)
+    spdlog::info("page=recall the oldest replies of the last quarter of an hour were not read: there are too many");
+  recall_failed_ = !recalled;
 }
 
 void PageDesk::show() {
@@ -116,6 +138,7 @@ void PageDesk::show() {
   if (asker_) ask_others(answers);
   memory_.take(answers, clock_.now());
   if (pictures_.listeners() > 0) send(answers);
+  recall();
   if (trouble_.empty() && clock_.steady() >= letters_at_) look_at_letters();
 }
 

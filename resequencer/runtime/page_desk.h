@@ -1,7 +1,7 @@
 // PageDesk: keeps the page of this instance supplied with pictures of the whole application, for as long as somebody
 // looks: what this process knows of itself, and what the other instances answer on the admin topic, where it asks as
 // any client does. While nobody looks it remembers what there was (runtime/page_memory.h), for which one instance of
-// all asks four times a minute. It has clients and a thread of its own, and none of them without a page to serve.
+// all asks four times a minute; who answered before this process was there it reads back once. It has clients and a thread of its own, and none of them without a page to serve.
 // Thread rule: start() and stop() from one thread.
 #pragma once
 
@@ -40,7 +40,7 @@ class PageDesk {
   void run();
   void show();
   void remember();
-  void overhear(const admin::Json& reply);
+  void recall();
   void ask_others(admin::Answers& answers);
   void look_at_letters();
   Result<> open_asker();
@@ -62,6 +62,9 @@ class PageDesk {
   PageMemory memory_;
   admin::Answers overheard_;  // since it was remembered last
   Milliseconds remember_at_;
+  unsigned recalls_left_;   // how often it may still be tried to read back who answered; 0: it is known, or given up
+  Milliseconds recall_at_;  // when that is tried
+  bool recall_failed_ = false;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -66,23 +66,43 @@ Json chart_point(const admin::Answers& answers, UnixMs now) {
   return point;
 }
 
+bool tells_of_another(const Json& reply, const config::Settings& own) {
+  return admin::text_in(reply, "query") == "stats" && admin::text_in(reply, "application") == own.application_id &&
+         admin::text_in(reply, "instance") != own.instance_id;
+}
+
+void PageMemory::hear(const Json& reply, UnixMs at) {
+  const std::string instance = admin::text_in(reply, "instance");
+  Json who = Json::object();
+  for (const char* name : {"instance", "host", "version"})
+    if (const std::string text = admin::text_in(reply, name, ""); !text.empty() && text.size() <= kNameBytesMax)
+      who[name] = text;
+  if (const Json workers = member(reply, "workers"); workers.is_number()) who["workers"] = workers;
+  keep(instance, {std::move(who), at});
+}
+
+void PageMemory::hear(const PageMemory& other) {
+  for (const auto& [instance, heard] : other.instances_) keep(instance, heard);
+}
+
+// Names come from outside: of too many the oldest goes.
+void PageMemory::keep(const std::string& instance, Heard heard) {
+  if (instance.size() > kNameBytesMax) return;
+  const auto [known, is_new] = instances_.try_emplace(instance, heard);
+  if (!is_new && known->second.at <= heard.at) known->second = std::move(heard);
+  if (instances_.size() <= kInstancesMax) return;
+  instances_.erase(std::min_element(instances_.begin(), instances_.end(), [](const auto& one, const auto& other) {
+    return one.second.at < other.second.at;
+  }));
+}
+
 void PageMemory::take(const admin::Answers& answers, UnixMs now) {
   for (const auto& [instance, reply] : answers.replies()) {
-    if (instance.size() > kNameBytesMax) continue;
-    Json who = Json::object();
-    for (const char* name : {"instance", "host", "version"})
-      if (const std::string text = admin::text_in(reply, name, ""); !text.empty() && text.size() <= kNameBytesMax)
-        who[name] = text;
-    if (const Json workers = member(reply, "workers"); workers.is_number()) who["workers"] = workers;
-    instances_[instance] = {std::move(who), now};
+    instances_.erase(instance);  // this is the newest, also when the clock was set back
+    hear(reply, now);
   }
   const UnixMs begin(now.value() - kSpan.value());
   std::erase_if(instances_, [&](const auto& one) { return one.second.at < begin; });
-  // Names come from outside.
-  while (instances_.size() > kInstancesMax)
-    instances_.erase(std::min_element(instances_.begin(), instances_.end(), [](const auto& one, const auto& other) {
-      return one.second.at < other.second.at;
-    }));
   if (pointed_at_ <= now && now.value() - pointed_at_.value() < kBetweenPoints.value()) return;
   pointed_at_ = now;
   points_.push_back(chart_point(answers, now));

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "admin/answers.h"
+#include "config/settings.h"
 #include "model/ids.h"
 
 namespace reseq::runtime {
@@ -18,6 +19,10 @@ namespace reseq::runtime {
 // null, for each line. What stands in partitions is told when all of them are answered for: a part of it would look
 // like a fall.
 [[nodiscard]] admin::Json chart_point(const admin::Answers& answers, UnixMs now);
+
+// Whether this is what another instance of the application `own` belongs to says of itself: not what was asked to write
+// about another application, nor another question's answer.
+[[nodiscard]] bool tells_of_another(const admin::Json& reply, const config::Settings& own);
 
 class PageMemory {
  public:
@@ -31,6 +36,10 @@ class PageMemory {
 
   // What was answered now, as often as one likes.
   void take(const admin::Answers& answers, UnixMs now);
+  // One reply that was written then: an older one than is known of its instance says nothing new.
+  void hear(const admin::Json& reply, UnixMs at);
+  // All that another memory has heard.
+  void hear(const PageMemory& other);
 
   // Points, oldest first.
   [[nodiscard]] admin::Json history(UnixMs now) const;
@@ -43,6 +52,8 @@ class PageMemory {
     admin::Json who;
     UnixMs at;
   };
+  void keep(const std::string& instance, Heard heard);
+
   std::deque<admin::Json> points_;
   std::map<std::string, Heard> instances_;
   UnixMs pointed_at_;

@@ -57,6 +57,14 @@ class Bounds : public SimulatedApplication {
     return made;
   }
 
+  // Another host gets the partition, which has no copy of its state.
+  void take_over_elsewhere() {
+    worker.reset();
+    worker = std::make_unique<Worker>(application, *kafka, clock, elsewhere, [] { return HashKey{}; });
+  }
+
+  test::TempDir other_folder;
+  Shelf elsewhere{other_folder.path(), "boot", {}};
   std::unique_ptr<Worker> worker;
   std::uint64_t decided = 0;
 };
@@ -170,6 +178,114 @@ TEST_F(FullDiskForMinutes, HoldsAPartitionWhoseBytesAreFourTimesTheLimit) {
   const std::uint64_t bytes = most(kLongId, [this] { return task().store().dirty_bytes(); });
   EXPECT_GE(bytes, 4U * kBytes);
   EXPECT_LE(bytes, 4 * kBytes + kBatchRecords * (2 * kLongId + 1'000)) << "and one batch";
+}
+
+// Of a state that is read from its changelog, on a host that has no copy of it.
+class BoundsOfARestore : public Bounds {
+ protected:
+  static constexpr int kDocuments = 2'000;
+  static constexpr std::uint64_t kRows = 50;
+  static constexpr std::uint64_t kOfAPartition = 2;  // rows beside those of documents
+
+  // As many documents to a transaction.
+  void write_changelog(int batch_records) {
+    application.settings.batch_records_max = batch_records;
+    begin();
+    for (int i = 0; i < kDocuments; ++i) request(id(i));
+    const std::uint64_t before = worker->totals().transactions;
+    for (int i = 0; i < 20'000 && done() < kDocuments; ++i) step(10);
+    ASSERT_EQ(done(), kDocuments);
+    ASSERT_LE(worker->totals().transactions - before, 2U * kDocuments / static_cast<std::uint64_t>(batch_records));
+    application.settings.checkpoint_rows_max = kRows;
+    take_over_elsewhere();
+    const auto restores = [this] { return worker->tasks().size() == 1 && task().phase() == Phase::kRestore; };
+    for (int i = 0; i < 1'000 && !restores(); ++i) step();
+    ASSERT_TRUE(restores());
+  }
+  [[nodiscard]] std::uint64_t rows_in_memory() const { return task().store().dirty_rows(); }
+  // The most of them until it runs.
+  std::uint64_t restore() {
+    std::uint64_t most = 0;
+    for (int i = 0; i < 20'000 && !running(); ++i) {
+      step(10);
+      most = std::max(most, rows_in_memory());
+    }
+    return most;
+  }
+  void expect_serves() {
+    ASSERT_TRUE(running());
+    EXPECT_EQ(task().store().summary().live_rows, static_cast<std::uint64_t>(kDocuments));
+    decided = worker->totals().inputs;
+    request("behind all");
+    for (int i = 0; i < 1'000 && done() < 1; ++i) step();
+    EXPECT_EQ(done(), 1U);
+  }
+};
+
+TEST_F(BoundsOfARestore, OnAFullDiskAreFourTimesTheRowsAndItGoesOnWhenThereIsRoom) {
+  write_changelog(10);
+  std::uint64_t most = 0;
+  {
+    const FullDisk full;
+    for (int i = 0; i < 6'000; ++i) {
+      step(100);
+      most = std::max(most, rows_in_memory());
+    }
+    EXPECT_EQ(task().phase(), Phase::kRestore);
+    const WorkerReport report = worker->report();
+    ASSERT_EQ(report.partitions.size(), 1U);
+    EXPECT_NE(report.partitions.front().checkpoint_error, "") << "nobody is told";
+  }
+  EXPECT_GE(worker->totals().checkpoints_failed, 30U) << "it is not tried again";
+  EXPECT_LE(worker->totals().checkpoints_failed, 62U) << "it is tried all of the time";
+  EXPECT_GE(most, 4 * kRows);
+  EXPECT_LE(most, 4 * kRows + kOfAPartition);
+  EXPECT_LE(restore(), 4 * kRows + kOfAPartition);
+  expect_serves();
+  EXPECT_EQ(worker->report().partitions.front().checkpoint_error, "");
+}
+
+TEST_F(BoundsOfARestore, OfATransactionOfMoreRowsAreFourTimesTheRows) {
+  write_changelog(kDocuments / 2);
+  const std::uint64_t most = restore();
+  EXPECT_GE(most, 4 * kRows) << "it does not try to get to the end of a transaction";
+  EXPECT_LE(most, 4 * kRows + kOfAPartition);
+  expect_serves();
+}
+
+// A checkpoint inside of a transaction is worth something for as long as its process lives.
+TEST_F(BoundsOfARestore, OfATransactionOfMoreRowsHoldOnAFullDisk) {
+  write_changelog(kDocuments);
+  std::uint64_t most = 0;
+  {
+    const FullDisk full;
+    for (int i = 0; i < 1'000; ++i) {
+      step(100);
+      most = std::max(most, rows_in_memory());
+    }
+  }
+  EXPECT_GT(worker->totals().checkpoints_failed, 0U);
+  EXPECT_LE(most, 4 * kRows + kOfAPartition);
+  EXPECT_LE(restore(), 4 * kRows + kOfAPartition);
+  expect_serves();
+}
+
+// What a batch has decided is all in memory, however much that is, and goes to disk before the next one.
+TEST_F(Bounds, OfRowsThatAreNotOnDiskAreOneBatchThatHasMore) {
+  constexpr int kBatch = 500;
+  constexpr std::uint64_t kRows = 50;
+  application.settings.checkpoint_rows_max = kRows;
+  application.settings.batch_records_max = kBatch;
+  begin();
+  for (int i = 0; i < 6 * kBatch; ++i) request(id(i));
+  std::uint64_t most = 0;
+  for (int i = 0; i < 10'000 && done() < 6 * kBatch; ++i) {
+    step();
+    most = std::max<std::uint64_t>(most, task().store().dirty_rows());
+  }
+  ASSERT_EQ(done(), 6U * kBatch);
+  EXPECT_GT(most, 4 * kRows) << "no batch was that large";
+  EXPECT_LE(most, kRows + kBatch + 2) << "and the rows of the partition";
 }
 
 }  // namespace

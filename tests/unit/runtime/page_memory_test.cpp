@@ -43,6 +43,26 @@ TEST(PageMemory, TellsOfAnInstanceThatAnswersNoMoreForAQuarterOfAnHour) {
   EXPECT_EQ(memory.silent(one, UnixMs(1'000'001 + 15 * 60'000)).size(), 0U);
 }
 
+TEST(PageMemory, HearsOfAnOlderAnswerOnlyWhatItDidNotKnow) {
+  PageMemory memory;
+  memory.hear(stats_of("2", Json::array()), UnixMs(2'000'000));
+  PageMemory older;
+  older.hear(stats_of("2", Json::array()), UnixMs(1'000'000));
+  older.hear(stats_of("3", Json::array()), UnixMs(1'500'000));
+  memory.hear(older);
+  const Json silent = memory.silent(admin::Answers(), UnixMs(1'800'000));
+  ASSERT_EQ(silent.size(), 2U);
+  EXPECT_EQ(silent[0]["heard"], "1970-01-01T00:33:20.000Z");
+  EXPECT_EQ(silent[1]["heard"], "1970-01-01T00:25:00.000Z");
+}
+
+TEST(PageMemory, TakesWhatIsAnsweredNowForTheNewestWhenTheClockWasSetBack) {
+  PageMemory memory;
+  memory.take(both(), UnixMs(2'000'000));
+  memory.take(both(), UnixMs(1'000'000));
+  EXPECT_EQ(memory.silent(admin::Answers(), UnixMs(1'000'000))[1]["heard"], "1970-01-01T00:16:40.000Z");
+}
+
 TEST(PageMemory, HasPointsOfAQuarterOfAnHourAndNoMore) {
   PageMemory memory;
   for (std::int64_t t = 0; t < 2 * PageMemory::kSpan.value(); t += 2'000) memory.take(both(), UnixMs(t));
@@ -62,6 +82,7 @@ TEST(PageMemory, ForgetsNamesThatAreTooMany) {
     one.add(stats_of(std::string(PageMemory::kNameBytesMax + 1, 'x'), Json::array()));
     memory.take(one, UnixMs(1'000'000 + static_cast<std::int64_t>(i)));
   }
+  for (int i = 0; i < 10; ++i) memory.hear(stats_of("old" + std::to_string(i), Json::array()), UnixMs(999'999));
   const Json silent = memory.silent(admin::Answers(), UnixMs(1'010'000));
   EXPECT_EQ(silent.size(), PageMemory::kInstancesMax);
   for (const Json& one : silent) EXPECT_NE(one["instance"], "0") << "the oldest goes first";

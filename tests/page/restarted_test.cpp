@@ -1,0 +1,74 @@
+// The instance that serves the page was started again after the others had died for good.
+#include <chrono>
+#include <functional>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "admin/document_json.h"
+#include "tests/admin/office.h"
+#include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
+
+namespace reseq::test {
+namespace {
+
+using nlohmann::json;
+using Heard = std::map<std::string, std::string>;
+
+constexpr std::chrono::milliseconds kStartedLimit{60'000};
+
+// Who answered, and the time of the record in which he did so last.
+Heard answered(Office& office) {
+  Heard last;
+  read_all(office.application().connection(), office.application().topic("admin.replies"),
+           [&](const kafka::PlainRecord& record) {
+             const json reply = json::parse(record.payload.value_or(""));
+             if (reply["query"] == "stats") last[reply["instance"]] = admin::time_text(record.timestamp);
+           });
+  return last;
+}
+
+// Instances that answer no more, as the first picture tells that has enough of them, or the last within kStartedLimit.
+json silent_of_picture(int port, const std::function<bool(const json& silent)>& is_enough) {
+  json silent;
+  std::string text;
+  const auto until = std::chrono::steady_clock::now() + kStartedLimit;
+  httplib::Client client("127.0.0.1", port);
+  client.set_read_timeout(20);
+  client.Get("/page/pictures", [&](const char* data, std::size_t size) {
+    text.append(data, size);
+    for (std::size_t end = text.find("\n\n"); end != std::string::npos; end = text.find("\n\n")) {
+      if (text.starts_with("data: ")) silent = json::parse(text.substr(6, end - 6))["silent"];
+      text.erase(0, end + 2);
+    }
+    return !is_enough(silent) && std::chrono::steady_clock::now() < until;
+  });
+  return silent;
+}
+
+TEST(Restarted, KnowsWhoAnsweredBeforeAndWhenItWasLast) {
+  Office office("");
+  (void)office.run_json({"stats"});
+  office.fleet().kill(3);
+  office.fleet().kill(2);
+  const int port = office.http_port(1);
+  office.fleet().kill(1);
+  Heard expected = answered(office);
+  ASSERT_EQ(expected.size(), 3U);
+  expected.erase("1");
+
+  office.fleet().start(1);
+  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return office.http_port(1) != port; }))
+      << office.fleet().process(1).tail();
+  const json silent =
+      silent_of_picture(office.http_port(1), [&](const json& told) { return told.size() == expected.size(); });
+  Heard heard;
+  for (const json& one : silent) heard[one["instance"]] = one["heard"];
+  EXPECT_EQ(heard, expected) << silent << office.fleet().process(1).tail();
+}
+
+}  // namespace
+}  // namespace reseq::test
