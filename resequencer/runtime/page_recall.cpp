@@ -67,7 +67,6 @@ Result<bool> recall_instances(const Application& application, UnixMs now, const 
   auto log = LogReading::open(application, settings.topic_admin_replies, kStablePatience);
   if (!log) return log.error();
   const auto take = [&](const kafka::Record& record, PageMemory& heard) {
-    if (record.timestamp < since) return;
     const admin::Json reply = admin::parse_object(record.payload.value_or(""));
     // Who writes may have a clock that is ahead.
     if (!reply.is_discarded() && tells_of_another(reply, settings)) heard.hear(reply, std::min(record.timestamp, now));

@@ -198,6 +198,8 @@ class BoundsOfARestore : public Bounds {
     ASSERT_LE(worker->totals().transactions - before, 2U * kDocuments / static_cast<std::uint64_t>(batch_records));
     application.settings.checkpoint_rows_max = kRows;
     take_over_elsewhere();
+  }
+  void begin_restore() {
     const auto restores = [this] { return worker->tasks().size() == 1 && task().phase() == Phase::kRestore; };
     for (int i = 0; i < 1'000 && !restores(); ++i) step();
     ASSERT_TRUE(restores());
@@ -208,7 +210,7 @@ class BoundsOfARestore : public Bounds {
     std::uint64_t most = 0;
     for (int i = 0; i < 20'000 && !running(); ++i) {
       step(10);
-      most = std::max(most, rows_in_memory());
+      if (worker->tasks().size() == 1 && task().has_store()) most = std::max(most, rows_in_memory());
     }
     return most;
   }
@@ -224,6 +226,7 @@ class BoundsOfARestore : public Bounds {
 
 TEST_F(BoundsOfARestore, OnAFullDiskAreFourTimesTheRowsAndItGoesOnWhenThereIsRoom) {
   write_changelog(10);
+  begin_restore();
   std::uint64_t most = 0;
   {
     const FullDisk full;
@@ -247,15 +250,30 @@ TEST_F(BoundsOfARestore, OnAFullDiskAreFourTimesTheRowsAndItGoesOnWhenThereIsRoo
 
 TEST_F(BoundsOfARestore, OfATransactionOfMoreRowsAreFourTimesTheRows) {
   write_changelog(kDocuments / 2);
+  begin_restore();
   const std::uint64_t most = restore();
   EXPECT_GE(most, 4 * kRows) << "it does not try to get to the end of a transaction";
   EXPECT_LE(most, 4 * kRows + kOfAPartition);
   expect_serves();
 }
 
+// Then there is not even an empty copy.
+TEST_F(BoundsOfARestore, ThatFindsAFullDiskWaitsForRoom) {
+  write_changelog(10);
+  {
+    const FullDisk full;
+    for (int i = 0; i < 600; ++i) step(100);
+    ASSERT_EQ(worker->tasks().size(), 1U);
+    EXPECT_EQ(task().phase(), Phase::kOpen);
+  }
+  EXPECT_LE(restore(), 4 * kRows + kOfAPartition);
+  expect_serves();
+}
+
 // A checkpoint inside of a transaction is worth something for as long as its process lives.
 TEST_F(BoundsOfARestore, OfATransactionOfMoreRowsHoldOnAFullDisk) {
   write_changelog(kDocuments);
+  begin_restore();
   std::uint64_t most = 0;
   {
     const FullDisk full;
