@@ -1,7 +1,8 @@
 // PageDesk: keeps the page of this instance supplied with pictures of the whole application, for as long as somebody
 // looks: what this process knows of itself, and what the other instances answer on the admin topic, where it asks as
 // any client does. While nobody looks it remembers what there was (runtime/page_memory.h), for which one instance of
-// all asks four times a minute; who answered before this process was there it reads back once. It has clients and a thread of its own, and none of them without a page to serve.
+// all asks four times a minute; who answered before this process was there it reads back once. It has clients and a
+// thread of its own, and none of them without a page to serve.
 // Thread rule: start() and stop() from one thread.
 #pragma once
 
