@@ -1,16 +1,22 @@
 // The instance that serves the page was started again after the others had died for good.
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "admin/document_json.h"
+#include "kafka/admin.h"
 #include "tests/admin/office.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
+#include "tests/support/count_of.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 namespace {
@@ -68,6 +74,27 @@ TEST(Restarted, KnowsWhoAnsweredBeforeAndWhenItWasLast) {
   Heard heard;
   for (const json& one : silent) heard[one["instance"]] = one["heard"];
   EXPECT_EQ(heard, expected) << silent << office.fleet().process(1).tail();
+}
+
+// It serves all the same, and does not fill the log while it tries again.
+TEST(Restarted, SaysOnceThatTheTopicOfRepliesCannotBeRead) {
+  Office office("");
+  ResequencerRun& application = office.application();
+  for (const int instance : {3, 2, 1}) EXPECT_EQ(office.fleet().stop(instance), 0);
+  const std::string replies = application.topic("admin.replies");
+  good(good(kafka::Admin::open(application.connection()))->delete_topics({&replies, 1}, Milliseconds(30'000)));
+  const int port = office.http_port(1);
+  office.fleet().start(1);
+  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return office.http_port(1) != port; }));
+  EXPECT_TRUE(wait_until(kStartedLimit, [&] { return office.get(1, "/readyz").status == 200; }));
+  const auto told = [&] {
+    std::ifstream log(application.log_file(1));
+    return count_of(std::string{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()}, "page=recall");
+  };
+  EXPECT_TRUE(wait_until(kStartedLimit, [&] { return told() > 0; }));
+  std::this_thread::sleep_for(std::chrono::seconds(35));  // it was tried twice more
+  EXPECT_EQ(told(), 1) << office.fleet().process(1).tail();
+  EXPECT_EQ(office.get(1, "/readyz").status, 200);
 }
 
 }  // namespace
