@@ -3,9 +3,8 @@
 //   HTTP status of the whole            items                                          verdict
 //   200                                 one for each item sent                         each by the second table
 //   200                                 not that                                       again
-//   413                                                                                smaller; one alone: refused
-//   400                                                                                smaller; one alone: refused, if
-//                                                                                      another request went well
+//   400, 413                                                                           smaller; one alone: refused, if
+//                                                                                      another request goes well
 //   401, 403, 404, 3xx, other 4xx                                                      unusable
 //   408, 429, 5xx                                                                      again
 //

@@ -21,6 +21,11 @@
 
 namespace reseq::opensearch {
 
+// Of an item that no server carries out, because it wants a document with a number that none has. It is answered with a
+// conflict and changes nothing, but is refused before that for whatever keeps the server from taking items.
+inline constexpr std::string_view kPlaceOfNone =
+    R"({"_id":"reseq-check","if_seq_no":9223372036854775807,"if_primary_term":9223372036854775807})";
+
 class BulkBody {
  public:
   // Forgets the items, keeps the memory up to kKeptBytesMax.

@@ -6,8 +6,6 @@ namespace reseq::opensearch {
 namespace {
 
 constexpr long kTooLarge = 413;
-// So many single items that are refused without any that is answered are no coincidence.
-constexpr std::size_t kRefusedMax = 8;
 
 std::string told(const HttpClient& client, long status, const std::string& words) {
   std::string text = client.url() + " answers " + std::to_string(status);
@@ -15,28 +13,23 @@ std::string told(const HttpClient& client, long status, const std::string& words
   return text;
 }
 
+std::string words_of_refusal(long status, const std::string& words) {
+  if (status == kTooLarge) return "the server takes no request of this size (http.max_content_length)";
+  return words.empty() ? "the server answers " + std::to_string(status) : words;
+}
+
 }  // namespace
 
 Result<> BulkWriter::send(const BulkBody& body, std::span<ItemAnswer> answers) {
   RESEQ_ASSERT(body.items() == answers.size(), "one answer per item");
   std::vector<Range> open = requests_of(body);
-  refused_whole_.clear();
   went_well_ = false;
-  while (!open.empty() && (went_well_ || refused_whole_.size() < kRefusedMax)) {
+  while (!open.empty()) {
     const Range range = open.back();
     open.pop_back();
-    Result<> sent = send_range(body, answers, range, open);
-    if (sent) continue;
-    (void)judge_whole(answers);
-    return sent;
+    if (Result<> sent = send_range(body, answers, range, open); !sent) return sent;
   }
-  return judge_whole(answers);
-}
-
-Result<> BulkWriter::judge_whole(std::span<ItemAnswer> answers) {
-  if (went_well_ || refused_whole_.empty()) return Done{};
-  for (const std::size_t place : refused_whole_) answers[place] = {Verdict::kAgain, words_};
-  return Error{.what_to_do = ErrorClass::kInvalid, .code = 400, .message = told(client_, 400, words_)};
+  return Done{};
 }
 
 // In reverse, because the last one is sent first.
@@ -56,35 +49,47 @@ Result<> BulkWriter::send_range(const BulkBody& body, std::span<ItemAnswer> answ
                                 std::vector<Range>& open) {
   Result<HttpAnswer> answer = client_.send(Method::kPost, path_, body.part(range.begin, range.end));
   if (!answer) return answer.error();
-  const long status = answer.value().status;
   const auto items = answers.subspan(range.begin, range.end - range.begin);
-  switch (verdict_of_status(status)) {
+  switch (verdict_of_status(answer.value().status)) {
     case Verdict::kStored:
       return take_items(answer.value().body, items);
     case Verdict::kSmaller: {
-      const std::string words = reader_.read_error(answer.value().body);
-      if (items.size() > 1) {
-        const std::size_t middle = range.begin + items.size() / 2;
-        open.push_back({middle, range.end});
-        open.push_back({range.begin, middle});
-      } else if (status == kTooLarge) {
-        items.front() = {Verdict::kRefused, "the server takes no request of this size (http.max_content_length)"};
-      } else {
-        words_ = words;
-        items.front() = {Verdict::kRefused, words.empty() ? "the server answers 400" : words};
-        refused_whole_.push_back(range.begin);
-      }
+      if (items.size() == 1) return refuse(items.front(), answer.value());
+      const std::size_t middle = range.begin + items.size() / 2;
+      open.push_back({middle, range.end});
+      open.push_back({range.begin, middle});
       return Done{};
     }
-    case Verdict::kAgain:
-      return Error{.what_to_do = ErrorClass::kRetriable,
-                   .code = static_cast<int>(status),
-                   .message = told(client_, status, reader_.read_error(answer.value().body))};
     default:
-      return Error{.what_to_do = ErrorClass::kInvalid,
-                   .code = static_cast<int>(status),
-                   .message = told(client_, status, reader_.read_error(answer.value().body))};
+      return error_of(answer.value());
   }
+}
+
+Error BulkWriter::error_of(const HttpAnswer& answer) {
+  const bool for_a_while = verdict_of_status(answer.status) == Verdict::kAgain;
+  return {.what_to_do = for_a_while ? ErrorClass::kRetriable : ErrorClass::kInvalid,
+          .code = static_cast<int>(answer.status),
+          .message = told(client_, answer.status, reader_.read_error(answer.body))};
+}
+
+Result<> BulkWriter::refuse(ItemAnswer& item, const HttpAnswer& answer) {
+  std::string words = words_of_refusal(answer.status, reader_.read_error(answer.body));
+  if (!went_well_)
+    if (Result<> tried = try_another(); !tried) return tried;
+  item = {Verdict::kRefused, std::move(words)};
+  return Done{};
+}
+
+Result<> BulkWriter::try_another() {
+  const std::string request = R"({"index":)" + std::string(kPlaceOfNone) + "}\n{}\n";
+  Result<HttpAnswer> answer = client_.send(Method::kPost, path_, request);
+  if (!answer) return answer.error();
+  if (verdict_of_status(answer.value().status) != Verdict::kStored) return error_of(answer.value());
+  ItemAnswer item;
+  if (Result<> taken = take_items(answer.value().body, std::span(&item, 1)); !taken) return taken;
+  if (item.verdict != Verdict::kAgain) return Done{};
+  return Error{
+      .what_to_do = ErrorClass::kRetriable, .code = item.status, .message = client_.url() + " answers " + item.words};
 }
 
 // An item that tells of a state in which nothing can be written goes again, and its words are the error.

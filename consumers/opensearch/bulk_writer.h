@@ -1,6 +1,7 @@
 // BulkWriter: sends a body to _bulk, in as many requests as it takes, and answers item by item. What the server finds
 // too large, or refuses as a whole, is sent again in halves, until it is one item that is refused alone: no item stands
-// in the way of its neighbours. When no request at all goes well, it is not about an item: nothing is refused.
+// in the way of its neighbours, nor of what comes behind it. It is refused only if the server takes another request, by
+// the same path: when none goes well, it is not about an item.
 // Thread rule: one thread.
 #pragma once
 
@@ -38,17 +39,18 @@ class BulkWriter {
   };
   [[nodiscard]] std::vector<Range> requests_of(const BulkBody& body) const;
   Result<> send_range(const BulkBody& body, std::span<ItemAnswer> answers, Range range, std::vector<Range>& open);
-  // Nothing that was sent went well, and some items were not even answered: told as an error, and they go again.
-  Result<> judge_whole(std::span<ItemAnswer> answers);
+  // The item is refused by a request of its own. An error: another request is refused, too, so it is not the item.
+  Result<> refuse(ItemAnswer& item, const HttpAnswer& answer);
+  // Good: the server takes a request with an item that it cannot carry out.
+  Result<> try_another();
   Result<> take_items(std::string_view answer, std::span<ItemAnswer> answers);
+  Error error_of(const HttpAnswer& answer);
 
   HttpClient& client_;
   std::string path_;
   BulkLimits limits_;
   AnswerReader reader_;
-  std::vector<std::size_t> refused_whole_;  // items whose request was refused, without an answer to the item
-  std::string words_;                       // of the last of them
-  bool went_well_ = false;                  // some request was answered item by item
+  bool went_well_ = false;  // some request was answered item by item
 };
 
 }  // namespace reseq::opensearch

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "consumers/opensearch/bulk_answer.h"
+#include "consumers/opensearch/bulk_body.h"
 
 namespace reseq::opensearch {
 namespace {
@@ -208,9 +209,9 @@ Result<> TargetIndex::require_write_alias(HttpClient& client) const {
 Result<std::string> TargetIndex::why_not_writable(HttpClient& client, Trial trial) const {
   // A pipeline of the index has no part in it, and an answer is not waited for as long as a real write would be.
   const std::string path = "/" + write_alias() + "/_bulk?require_alias=true&pipeline=_none&timeout=5s";
-  json place = {{"_id", "reseq-check"}, {"if_seq_no", INT64_MAX}, {"if_primary_term", INT64_MAX}};
-  std::string body = json{{"index", place}}.dump() + "\n{}\n";
-  if (trial == Trial::kIndexAndDelete) body += json{{"delete", place}}.dump() + "\n";
+  const std::string place(kPlaceOfNone);
+  std::string body = R"({"index":)" + place + "}\n{}\n";
+  if (trial == Trial::kIndexAndDelete) body += R"({"delete":)" + place + "}\n";
   Result<HttpAnswer> answer = client.send(Method::kPost, path, body);
   if (!answer) return answer.error();
   if (answer.value().status != 200) return error_of(client, "/" + write_alias() + "/_bulk", answer.value());

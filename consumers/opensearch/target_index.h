@@ -49,8 +49,7 @@ class TargetIndex {
   Result<> require_write_alias(HttpClient& client) const;
 
   // Why documents cannot be written now, in the server's words; "": they can. It is asked by writes that the server
-  // cannot carry out, because they want a document with a number that none has: it answers with a conflict, and
-  // changes nothing, but refuses them before that for a block or for a right that this login lacks.
+  // cannot carry out (kPlaceOfNone): it refuses them for a block or for a right that this login lacks.
   enum class Trial : bool { kIndex, kIndexAndDelete };
   Result<std::string> why_not_writable(HttpClient& client, Trial trial) const;
 

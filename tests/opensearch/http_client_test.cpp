@@ -2,6 +2,7 @@
 #include "consumers/opensearch/http_client.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -226,7 +227,53 @@ TEST(BulkWriter, RefusesNoItemWhenNoRequestGoesWell) {
     EXPECT_THAT(sent.error().message, HasSubstr("answers 400: illegal_argument_exception: not as things are"));
     for (const ItemAnswer& answer : answers) EXPECT_EQ(answer.verdict, Verdict::kAgain) << count;
   }
-  EXPECT_LT(server.requests().size(), 40U) << "it is not asked about every item";
+  EXPECT_EQ(server.requests().size(), 2U + 8U) << "it is not asked about every item";
+}
+
+// One that is refused alone, then another request: what that one meets is no fault of the item.
+TEST(BulkWriter, RefusesNoItemForWhatIsTheFaultOfTheServerOrItsSettings) {
+  struct Case {
+    int status;
+    std::string body;
+    ErrorClass what_to_do;
+  };
+  const auto item = [](int status, const std::string& type) {
+    return R"({"items":[{"index":{"status":)" + std::to_string(status) + R"(,"error":{"type":")" + type +
+           R"(","reason":"r"}}}]})";
+  };
+  const std::vector<Case> cases = {
+      {413, "", ErrorClass::kInvalid},
+      {401, "", ErrorClass::kInvalid},
+      {403, "", ErrorClass::kInvalid},
+      {404, "", ErrorClass::kInvalid},
+      {429, "", ErrorClass::kRetriable},
+      {503, "", ErrorClass::kRetriable},
+      {200, "<html>a proxy</html>", ErrorClass::kRetriable},
+      {200, item(404, "index_not_found_exception"), ErrorClass::kInvalid},
+      {200, item(403, "security_exception"), ErrorClass::kInvalid},
+      {200, item(403, "cluster_block_exception"), ErrorClass::kRetriable},
+      {200, item(503, "unavailable_shards_exception"), ErrorClass::kRetriable},
+  };
+  for (const int refusal : {400, 413}) {
+    for (const Case& one : cases) {
+      std::atomic<int> count = 0;
+      const Answerer server([&](const httplib::Request&, httplib::Response& response) {
+        const bool is_first = count++ == 0;
+        response.status = is_first ? refusal : one.status;
+        response.set_content(is_first ? "" : one.body, "application/json");
+      });
+      const auto client = good(HttpClient::open({.urls = {server.url()}}));
+      BulkWriter writer(*client, "/x/_bulk", {});
+      BulkBody body;
+      body.add_hard_delete("a", Version(1));
+      std::vector<ItemAnswer> answers(1);
+      const Result<> sent = writer.send(body, answers);
+      ASSERT_FALSE(sent) << one.status << one.body;
+      EXPECT_EQ(sent.error().what_to_do, one.what_to_do) << one.status << one.body;
+      EXPECT_EQ(answers[0].verdict, Verdict::kAgain) << one.status << one.body;
+      EXPECT_EQ(server.requests().size(), 2U);
+    }
+  }
 }
 
 TEST(HttpClient, StopsWaitingWhenItIsInterrupted) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "consumers/opensearch/bulk_writer.h"
 #include "tests/opensearch/scene.h"
 #include "tests/opensearch/writes.h"
 #include "tests/support/good.h"
@@ -13,6 +14,11 @@ namespace reseq::test {
 namespace {
 
 using nlohmann::json;
+using opensearch::BulkBody;
+using opensearch::BulkWriter;
+using opensearch::HttpClient;
+using opensearch::ItemAnswer;
+using opensearch::Verdict;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -41,6 +47,47 @@ TEST_F(Outage, RequestsThatAreTooLargeAreSentInParts) {
     EXPECT_EQ(writes.answers()[i].kind, i == 40 ? Kind::kRefused : Kind::kStored) << i;
   EXPECT_THAT(writes.answers()[40].words, HasSubstr("http.max_content_length"));
   EXPECT_EQ(server().documents(settings.index.name).size(), 60U);
+}
+
+TEST_F(Outage, ADocumentThatIsTooLargeIsRefusedThoughItIsAlone) {
+  const auto settings = settings_of(server());
+  const auto store = prepared(settings);
+  Writes writes;
+  writes.upsert("too-large", 1, json{{"text", std::string(kRequestMax, 'x')}}.dump());
+  ASSERT_TRUE(writes.to(*store));
+  EXPECT_THAT(writes.kinds(), ElementsAre(Kind::kRefused));
+  EXPECT_THAT(writes.answers()[0].words, HasSubstr("http.max_content_length"));
+}
+
+// A version that no record has: the server looks at no item of such a request.
+TEST_F(Outage, AnItemForWhichTheServerRefusesTheRequestIsRefusedThoughItIsAlone) {
+  const auto settings = settings_of(server());
+  const auto store = prepared(settings);
+  const auto client = good(HttpClient::open(settings.http));
+  BulkWriter writer(*client, "/" + settings.index.name + "-v1-write/_bulk?require_alias=true", {});
+  BulkBody body;
+  body.add_delete("x", Version(std::uint64_t{1} << 63U));
+  std::vector<ItemAnswer> answers(1);
+  const Result<> sent = writer.send(body, answers);
+  ASSERT_TRUE(sent) << sent.error().message;
+  EXPECT_EQ(answers[0].verdict, Verdict::kRefused);
+  EXPECT_THAT(answers[0].words, HasSubstr("illegal version value"));
+  EXPECT_EQ(server().ask("GET", "/" + settings.index.name + "-v1/_doc/reseq-check")["status"], 404);
+}
+
+TEST_F(Outage, ARequestThatIsRefusedWhateverItHoldsRefusesNoItem) {
+  const auto settings = settings_of(server());
+  const auto store = prepared(settings);
+  const auto client = good(HttpClient::open(settings.http));
+  BulkWriter writer(*client, "/" + settings.index.name + "-v1-write/_bulk?no_such_parameter=1", {});
+  BulkBody body;
+  body.add_delete("x", Version(1));
+  std::vector<ItemAnswer> answers(1);
+  const Result<> sent = writer.send(body, answers);
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(sent.error().message, HasSubstr("no_such_parameter"));
+  EXPECT_EQ(answers[0].verdict, Verdict::kAgain);
 }
 
 TEST_F(Outage, RequestsAreNotLargerThanAsked) {
