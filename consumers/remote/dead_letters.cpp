@@ -82,7 +82,9 @@ Result<> DeadLetters::write(std::span<const Letter> letters) {
     auto opened = kafka::PlainProducer::open(
         connection_, {.message_bytes_max = std::max<std::uint64_t>(20 * 1024 * 1024, bytes_max_),
                       .batch_bytes_max = std::min<std::uint64_t>(1'000'000, bytes_max_),
-                      .delivery_timeout = kFlushLimit});
+                      .queue_messages_max = queue_max_,
+                      .delivery_timeout = kFlushLimit,
+                      .queue_wait = Milliseconds(0)});
     if (!opened) return opened.error();
     producer_ = std::move(opened).value();
   }
@@ -93,15 +95,23 @@ Result<> DeadLetters::write(std::span<const Letter> letters) {
 }
 
 Result<> DeadLetters::send(std::span<const Letter> letters) {
-  for (const Letter& letter : letters) {
-    const auto record = letter_record(letter, bytes_max_);
-    if (Result<> sent = producer_->send(topic_, record->key, record->payload, record->headers); !sent) return sent;
-  }
   const auto until = Clock::now() + std::chrono::milliseconds(kFlushLimit.value());
+  for (const Letter& letter : letters)
+    if (Result<> queued = enqueue(*letter_record(letter, bytes_max_), until); !queued) return queued;
   while (true) {
     Result<> flushed = producer_->flush(kFlushStep);
     if (flushed || flushed.error().what_to_do != ErrorClass::kTimeout || Clock::now() >= until) return flushed;
     if (interrupted_) return program_ends();
+  }
+}
+
+// Waits for room itself, because the producer would not hear the interruption.
+Result<> DeadLetters::enqueue(const LetterRecord& record, Clock::time_point until) {
+  while (true) {
+    Result<> queued = producer_->send(topic_, record.key, record.payload, record.headers);
+    if (queued || queued.error().what_to_do != ErrorClass::kRetriable || Clock::now() >= until) return queued;
+    if (interrupted_) return program_ends();
+    producer_->poll(kFlushStep);
   }
 }
 

@@ -40,8 +40,10 @@ struct LetterRecord {
 class DeadLetters {
  public:
   // An empty topic: letters are only logged.
-  DeadLetters(kafka::Connection connection, std::string topic, std::uint64_t bytes_max)
-      : connection_(std::move(connection)), topic_(std::move(topic)), bytes_max_(bytes_max) {}
+  // `queue_max`: letters that are on their way at once.
+  DeadLetters(kafka::Connection connection, std::string topic, std::uint64_t bytes_max,
+              std::uint32_t queue_max = 10'000)
+      : connection_(std::move(connection)), topic_(std::move(topic)), bytes_max_(bytes_max), queue_max_(queue_max) {}
   virtual ~DeadLetters() = default;
   DeadLetters(const DeadLetters&) = delete;
   DeadLetters& operator=(const DeadLetters&) = delete;
@@ -54,10 +56,12 @@ class DeadLetters {
 
  private:
   Result<> send(std::span<const Letter> letters);
+  Result<> enqueue(const LetterRecord& record, Clock::time_point until);
 
   const kafka::Connection connection_;
   const std::string topic_;
   const std::uint64_t bytes_max_;
+  const std::uint32_t queue_max_;
   std::mutex mutex_;
   std::unique_ptr<kafka::PlainProducer> producer_;  // none before the first letter
   std::uint64_t logged_ = 0;
