@@ -48,6 +48,12 @@ Result<> PostgresStore::begin_at(Partition partition, std::optional<Offset> know
                    " has changed meanwhile: somebody else has begun to read it"};
 }
 
+Result<bool> PostgresStore::is_empty() {
+  auto rows = run("SELECT NOT EXISTS (SELECT FROM " + quoted_name(settings_.layout.table) + ")");
+  if (!rows) return rows.error();
+  return rows.value().at(0, 0) == std::string_view("\1", 1);
+}
+
 Result<> PostgresStore::ask() {
   auto there = exists(settings_.layout.table);
   if (!there) return there.error();

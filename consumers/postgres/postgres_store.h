@@ -36,6 +36,7 @@ class PostgresStore : public remote::RemoteStore {
 
   [[nodiscard]] std::string place() const override;
   Result<bool> is_there() override { return exists(settings_.layout.table); }
+  Result<bool> is_empty() override;
   Result<> prepare() override;
   std::vector<remote::Finding> check() override;
   Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override;

@@ -42,13 +42,14 @@ std::string_view state_within(std::string_view message) {
 }
 
 bool is_about_data(std::string_view state) {
-  constexpr std::array<std::string_view, 7> kData = {
+  constexpr std::array<std::string_view, 8> kData = {
       "22",     // data exception
       "23",     // integrity constraint
       "44000",  // check option of a view
       "54",     // program limit: an id too long for the index, a row too long for a page, JSON that is nested too deep
       "42601",  // syntax, of a value: ltree, tsquery, jsonpath. Ours was tried before
       "P0",     // raised by a trigger
+      "38",     // the same, of one in PL/Python, PL/Perl or PL/Tcl, whatever is raised there
       "45",     // the same, in a class that PostgreSQL does not use and other databases have for it
   };
   return begins_with_one_of(state, kData) || is_of_users(state);

@@ -181,6 +181,21 @@ void RemoteSink::tell_of_missing_begins(const std::vector<kafka::PlainOffset>& b
       count);
 }
 
+Result<> RemoteSink::tell_of_emptied_place(std::span<const LogRange> logs, const std::map<Partition, Offset>& known) {
+  const auto count = std::count_if(owned_.begin(), owned_.end(), [&](Partition partition) {
+    const auto position = known.find(partition);
+    return position != known.end() && has_read(logs[static_cast<std::size_t>(partition.value())], position->second);
+  });
+  if (count == 0 || emptied_told_) return Done{};
+  const auto empty = asked_->is_empty();
+  if (!empty || !empty.value()) return empty ? Result<>(Done{}) : Result<>(empty.error());
+  emptied_told_ = true;
+  const bool keeps_positions = asked_->keeps_positions();
+  spdlog::warn("reading=behind_an_empty_place place={} partitions={} to_do=\"{}\"", log::outside(asked_->place()),
+               count, words_of_emptied(keeps_positions, options_.group, options_.topic));
+  return Done{};
+}
+
 std::optional<RemoteSink::NotBegun> RemoteSink::begin_partitions() {
   auto begins = admin_->begins(options_.topic, kPlacesLimit);
   if (!begins) return NotBegun{begins.error()};
@@ -195,11 +210,13 @@ std::optional<RemoteSink::NotBegun> RemoteSink::begin_partitions() {
       return NotBegun{
           {ErrorClass::kRetriable, 0, "partition " + std::to_string(partition.value()) + " is not known yet"}};
   tell_of_missing_begins(begins.value(), known.value());
+  std::vector<LogRange> logs;
+  for (std::size_t p = 0; p < partitions; ++p) logs.push_back({begins.value()[p].offset, ends.value()[p].offset});
+  if (Result<> told = tell_of_emptied_place(logs, known.value()); !told) return NotBegun{told.error(), true};
   for (const Partition partition : owned_) {
-    const auto place = static_cast<std::size_t>(partition.value());
     const auto found = known.value().find(partition);
     const auto position = found == known.value().end() ? std::nullopt : std::optional(found->second);
-    const LogRange log{.begin = begins.value()[place].offset, .end = ends.value()[place].offset};
+    const LogRange& log = logs[static_cast<std::size_t>(partition.value())];
     const Result<Offset> from = start_of(partition, position, log, options_.skip_lost);
     if (!from) return NotBegun{from.error()};
     if (Result<> begun = begin_partition(partition, position, from.value(), log.end); !begun)

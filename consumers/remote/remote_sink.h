@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -83,6 +84,8 @@ class RemoteSink {
   };
   std::optional<NotBegun> begin_partitions();
   void tell_of_missing_begins(const std::vector<kafka::PlainOffset>& begins, const std::map<Partition, Offset>& known);
+  // Somebody has emptied it, or made it anew by hand. Told only: it may be right, when nothing could be stored.
+  Result<> tell_of_emptied_place(std::span<const LogRange> logs, const std::map<Partition, Offset>& known);
   Result<std::map<Partition, Offset>> known_positions();
   Result<> begin_partition(Partition partition, std::optional<Offset> position, Offset from, Offset end);
   Result<> read();
@@ -125,6 +128,7 @@ class RemoteSink {
   stage::InFlight in_flight_;
   std::atomic<bool> begins_reading_ = false;  // there is an assignment that is not read yet; read by the upkeep
   bool begin_failed_ = false;                 // this was told as trouble
+  bool emptied_told_ = false;
   bool resting_ = false;
   Clock::time_point begin_at_;
   std::optional<Clock::time_point> full_since_;

@@ -80,6 +80,10 @@ class RemoteStore {
   // stores without positions of their own, because others know better whether it should be there.
   virtual Result<bool> is_there() { return true; }
 
+  // Is nothing in it, not even a delete that is remembered? False also where it cannot be told. Asked when partitions
+  // come that were read before; errors as of write().
+  virtual Result<bool> is_empty() { return false; }
+
   // Makes what is missing (tables, templates, aliases) as far as the store is allowed to, and looks whether the rest is
   // usable. Called before the first write, on one connection. kRetriable: the server is not there, it is called again.
   // kInvalid: what is there cannot be used; the message says what to change. The program ends.

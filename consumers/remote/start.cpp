@@ -8,15 +8,19 @@ namespace {
 
 constexpr Milliseconds kJudgeLimit{10'000};
 
+std::string to_the_beginning(const std::string& group, const std::string& topic) {
+  return "kafka-consumer-groups.sh --bootstrap-server ... --group " + group + " --topic " + topic +
+         " --reset-offsets --to-earliest --execute (or another --group)";
+}
+
 Error made_anew(const std::string& place, const std::string& group, const std::string& topic,
                 const kafka::PlainOffset& committed) {
   return Error{ErrorClass::kInvalid, 0,
                place + " is not there, but group " + group + " has written partition " +
                    std::to_string(committed.partition.value()) + " up to offset " +
                    std::to_string(committed.offset.value()) +
-                   " to it: made anew it would lack all of that. Stop all instances, then restore it, or begin anew: "
-                   "kafka-consumer-groups.sh --bootstrap-server ... --group " +
-                   group + " --topic " + topic + " --reset-offsets --to-earliest --execute (or another --group)"};
+                   " to it: made anew it would lack all of that. Stop all instances, then restore it, or begin anew: " +
+                   to_the_beginning(group, topic)};
 }
 
 }  // namespace
@@ -41,6 +45,14 @@ bool has_read(const LogRange& log, Offset committed) {
   // Set back to the beginning, or never past it.
   if (committed == log.begin && (log.begin < log.end || log.begin == Offset(0))) return false;
   return committed >= log.begin;
+}
+
+std::string words_of_emptied(bool store_keeps_positions, const std::string& group, const std::string& topic) {
+  return "nothing is in it, not even a delete, but these partitions were read before: if it was emptied or made anew, "
+         "it "
+         "lacks all that was written until then. Stop all instances, then restore it, or begin anew: " +
+         (store_keeps_positions ? "delete the rows of topic " + topic + " in its table of positions"
+                                : to_the_beginning(group, topic));
 }
 
 Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group, const std::string& topic) {

@@ -27,6 +27,10 @@ struct LogRange {
 // Whether a group that has committed this has written something of the log. A log that is empty now had what it read.
 [[nodiscard]] bool has_read(const LogRange& log, Offset committed);
 
+// What to do about a store in which nothing is, behind positions that say that something was read.
+[[nodiscard]] std::string words_of_emptied(bool store_keeps_positions, const std::string& group,
+                                           const std::string& topic);
+
 // Of a store without positions: there is nothing to write into, but the group has committed that something was written.
 // kInvalid: made anew it would lack that; the message says what to do.
 [[nodiscard]] Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group,

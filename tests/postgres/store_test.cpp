@@ -115,15 +115,26 @@ TEST_F(PostgresStoreTest, KeepsADeleteWithItsVersion) {
   EXPECT_THAT(live(), ElementsAre("a=\"back\""));
 }
 
-TEST_F(PostgresStoreTest, RefusesOnlyTheRowForWhichATriggerMakesUpAnError) {
+// Also alone: nothing stands behind it then that goes well.
+TEST_F(PostgresStoreTest, RefusesOnlyTheRowForWhichATriggerRaisesAnError) {
   open();
-  session_.script(
-      "CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id = 'bad' THEN "
-      "RAISE 'not for us' USING ERRCODE = 'U0042'; END IF; RETURN NEW; END $$; "
-      "CREATE TRIGGER judge BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION judge()");
-  good(write(0, {{"a", 10, "1"}, {"bad", 11, "2"}, {"c", 12, "3"}}));
-  EXPECT_THAT(kinds(), ElementsAre(kHeldBack, kRefused, kHeldBack));
-  EXPECT_THAT(answers_[1].words, HasSubstr("not for us"));
+  // One that the trigger makes up, and what PL/Python, PL/Perl and PL/Tcl have for each error that is raised in them.
+  for (const std::string state : {"U0042", "38000"}) {
+    session_.script(
+        "CREATE OR REPLACE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.id LIKE 'bad%' THEN "
+        "RAISE 'not for us' USING ERRCODE = '" +
+        state +
+        "'; END IF; RETURN NEW; END $$; "
+        "DROP TRIGGER IF EXISTS judge ON documents; "
+        "CREATE TRIGGER judge BEFORE INSERT ON documents FOR EACH ROW EXECUTE FUNCTION judge()");
+    const Result<> among = write(0, {{"a", 10, "1"}, {"bad", 11, "2"}, {"c", 12, "3"}});
+    ASSERT_TRUE(among) << among.error().message;
+    EXPECT_THAT(kinds(), ElementsAre(kHeldBack, kRefused, kHeldBack)) << state;
+    EXPECT_THAT(answers_[1].words, HasSubstr("not for us"));
+    const Result<> alone = write(0, {{"bad-alone", 13, "2"}});
+    ASSERT_TRUE(alone) << alone.error().message;
+    EXPECT_THAT(kinds(), ElementsAre(kRefused)) << state;
+  }
 }
 
 TEST_F(PostgresStoreTest, ChangesNothingWhenThePositionIsAnother) {

@@ -29,6 +29,7 @@ TEST(SqlState, TellsDataFromTroubleOfTheServer) {
       {"45000", true, ErrorClass::kInvalid},     // a trigger, with a state of its own
       {"U0001", true, ErrorClass::kInvalid},     // another
       {"99999", true, ErrorClass::kInvalid},     // another
+      {"38000", true, ErrorClass::kInvalid},     // a trigger in Python, Perl or Tcl
       {"XX000", false, ErrorClass::kRetriable},  // internal
       {"72000", false, ErrorClass::kRetriable},  // snapshot too old
       {"HV000", false, ErrorClass::kInvalid},    // a foreign table
