@@ -40,7 +40,8 @@ class InFlight {
   void revoked(Partition partition);
   [[nodiscard]] std::vector<Partition> owned() const;
 
-  // A record was read. REQUIRES: the partition is owned.
+  // A record was read. REQUIRES: the partition is owned. One from before the last is as after a revoke and a new
+  // assignment: what was in flight is read again, or is not in the log any more.
   Ticket start(Partition partition, Offset offset);
   // The reader stands at `next`. Ignored when the partition is not owned.
   void reached(Partition partition, Offset next);
@@ -73,6 +74,8 @@ class InFlight {
     std::uint32_t unacknowledged = 0;
     bool finished = false;
   };
+  void begin_anew(Partition partition, Owned& owned);
+  void drop(Partition partition);
   void close_when_done(std::map<Ticket, Open>::iterator open);
 
   std::map<Partition, Owned> owned_;

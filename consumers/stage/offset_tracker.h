@@ -24,6 +24,9 @@ class OffsetTracker {
   // The results of that record are acknowledged. Returns false for an offset that is not in flight.
   bool finish(Offset offset);
 
+  // Behind every offset that was started or reached.
+  [[nodiscard]] Offset position() const { return position_; }
+
   // The next offset to read after a restart.
   [[nodiscard]] Offset committable() const { return unfinished_.empty() ? position_ : *unfinished_.begin(); }
   [[nodiscard]] std::size_t in_flight() const { return unfinished_.size(); }

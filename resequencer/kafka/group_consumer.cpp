@@ -160,7 +160,7 @@ class LibrdkafkaGroupConsumer final : public GroupConsumer {
       if (found == positions_.end()) return;
       last_reached_ = static_cast<std::size_t>(found - positions_.begin());
     }
-    positions_[last_reached_].offset = std::max(positions_[last_reached_].offset, next);
+    positions_[last_reached_].offset = next;  // lower than before where the client had to begin anew
   }
 
   void give_back(bool lost) {

@@ -100,6 +100,27 @@ TEST(InFlight, TellsTheSameOffsetOfTwoAssignmentsApart) {
   EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 8)));
 }
 
+// Brokers of which one has just become the leader may say that the position is out of range, and librdkafka begins anew.
+TEST(InFlight, BeginsAnewWhereRecordsAreReadAgain) {
+  InFlight work;
+  work.assigned(kP0);
+  const Ticket before = work.start(kP0, Offset(7));
+  work.sent(before);
+  EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 7)));
+  const Ticket first = work.start(kP0, Offset(0));
+  EXPECT_FALSE(work.contains(before)) << "nobody is to answer for it: it is read again";
+  work.acknowledged(before);
+  work.finished(before);
+  EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 0)));
+  work.finished(first);
+  EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 1)));
+  work.reached(kP0, Offset(7));
+  const Ticket after = work.start(kP0, Offset(7));
+  EXPECT_NE(after, before);
+  work.finished(after);
+  EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 8)));
+}
+
 TEST(InFlight, CommitsTheEndOfTheLogBehindTheLastRecord) {
   InFlight work;
   work.assigned(kP0);
