@@ -21,8 +21,8 @@ struct Footprint {
 
 // 1 GiB: fetch queues (64 MiB), a batch (64 MiB) with its rows and outputs, memory tables (64 MiB per partition) and
 // what librdkafka keeps until it is acknowledged, for the few partitions of a chaos run.
-// 320 descriptors: five files per partition, and up to nine clients, one of them for a moment, each with a socket and the
-// two ends of a pipe for every broker and every name in bootstrap.servers (262 were met with three brokers).
+// 320 descriptors: five files per partition, and up to nine clients, one of them for a moment, each with a socket and
+// the two ends of a pipe for every broker and every name in bootstrap.servers (262 were met with three brokers).
 // 1 GiB of disk: a few hundred thousand rows take less than 200 MiB; a checkpoint needs room for new pages beside the
 // old ones.
 inline constexpr Footprint kFootprintMax{

@@ -100,7 +100,7 @@ TEST(InFlight, TellsTheSameOffsetOfTwoAssignmentsApart) {
   EXPECT_THAT(work.take_committable(), ElementsAre(next(kP0, 8)));
 }
 
-// Brokers of which one has just become the leader may say that the position is out of range, and librdkafka begins anew.
+// A broker that has just become the leader may say that the position is out of range, and librdkafka begins anew.
 TEST(InFlight, BeginsAnewWhereRecordsAreReadAgain) {
   InFlight work;
   work.assigned(kP0);
