@@ -49,8 +49,7 @@ bool has_read(const LogRange& log, Offset committed) {
 
 std::string words_of_emptied(bool store_keeps_positions, const std::string& group, const std::string& topic) {
   return "nothing is in it, not even a delete, but these partitions were read before: if it was emptied or made anew, "
-         "it "
-         "lacks all that was written until then. Stop all instances, then restore it, or begin anew: " +
+         "it lacks all that was written until then. Stop all instances, then restore it, or begin anew: " +
          (store_keeps_positions ? "delete the rows of topic " + topic + " in its table of positions"
                                 : to_the_beginning(group, topic));
 }

@@ -13,15 +13,6 @@ void InFlight::assigned(Partition partition) {
 
 void InFlight::revoked(Partition partition) {
   owned_.erase(partition);
-  drop(partition);
-}
-
-void InFlight::begin_anew(Partition partition, Owned& owned) {
-  drop(partition);
-  owned = {.assignment = Assignment(++assignments_), .tracker = {}, .taken = kNoOffset};
-}
-
-void InFlight::drop(Partition partition) {
   std::erase_if(open_, [&](const auto& open) { return open.first.partition == partition; });
 }
 
@@ -35,7 +26,11 @@ Ticket InFlight::start(Partition partition, Offset offset) {
   const auto owned = owned_.find(partition);
   RESEQ_ASSERT(owned != owned_.end(), "a record of a partition that is not owned");
   // A broker that has just become the leader may say that the position is out of range, and the client begins anew.
-  if (owned->second.tracker && offset < owned->second.tracker->position()) begin_anew(partition, owned->second);
+  if (owned->second.tracker && offset < owned->second.tracker->position()) {
+    revoked(partition);
+    assigned(partition);
+    return start(partition, offset);
+  }
   if (!owned->second.tracker) owned->second.tracker.emplace(offset);
   owned->second.tracker->start(offset);
   const Ticket ticket{partition, offset, owned->second.assignment};

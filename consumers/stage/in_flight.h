@@ -74,8 +74,6 @@ class InFlight {
     std::uint32_t unacknowledged = 0;
     bool finished = false;
   };
-  void begin_anew(Partition partition, Owned& owned);
-  void drop(Partition partition);
   void close_when_done(std::map<Ticket, Open>::iterator open);
 
   std::map<Partition, Owned> owned_;

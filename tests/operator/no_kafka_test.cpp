@@ -3,7 +3,6 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 
 #include "tests/operator/operator.h"
 #include "tests/support/broker.h"
+#include "tests/support/silent_port.h"
 
 namespace reseq::test {
 namespace {
@@ -29,35 +29,25 @@ using testing::StartsWith;
 class OtherService {
  public:
   explicit OtherService(std::string answer, std::string to = "") : answer_(std::move(answer)), to_(std::move(to)) {
-    listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(listener_, 16), 0);
-    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { serve(); });
   }
   ~OtherService() {
     end_ = true;
     thread_.join();
     for (const pollfd& one : open_) ::close(one.fd);
-    ::close(listener_);
   }
   OtherService(const OtherService&) = delete;
   OtherService& operator=(const OtherService&) = delete;
 
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  [[nodiscard]] std::string address() const { return port_.address(); }
 
  private:
   void serve() {
     while (!end_) {
       std::vector<pollfd> all = open_;
-      all.push_back({listener_, POLLIN, 0});
+      all.push_back({port_.handle(), POLLIN, 0});
       if (::poll(all.data(), all.size(), 50) <= 0) continue;
-      if (all.back().revents != 0) open_.push_back({::accept(listener_, nullptr, nullptr), POLLIN, 0});
+      if (all.back().revents != 0) open_.push_back({::accept(port_.handle(), nullptr, nullptr), POLLIN, 0});
       all.pop_back();
       std::vector<pollfd> left(open_.begin() + static_cast<std::ptrdiff_t>(all.size()), open_.end());
       for (const pollfd& one : all)
@@ -77,8 +67,7 @@ class OtherService {
 
   std::string answer_;
   std::string to_;
-  int listener_ = -1;
-  int port_ = 0;
+  SilentPort port_;
   std::vector<pollfd> open_;
   std::atomic<bool> end_ = false;
   std::thread thread_;

@@ -1,15 +1,13 @@
 // The store on a real PostgreSQL: versions, deletes, positions, rows that are refused, and what a table must have.
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "consumers/postgres/postgres_store.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/server.h"
 #include "tests/support/broker.h"
 #include "tests/support/good.h"
+#include "tests/support/silent_port.h"
 
 namespace reseq::test {
 namespace {
@@ -391,31 +389,8 @@ TEST_F(PostgresStoreTest, FindsWhatIsRefusedInABatchThatTakesTooLong) {
   EXPECT_EQ(position(), "0");
 }
 
-// Listens, and never says a word.
-class SilentHost {
- public:
-  SilentHost() : handle_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (::bind(handle_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(handle_, 16) != 0 ||
-        ::getsockname(handle_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-      throw std::runtime_error("no silent host");
-    port_ = ntohs(address.sin_port);
-  }
-  ~SilentHost() { ::close(handle_); }
-  SilentHost(const SilentHost&) = delete;
-  SilentHost& operator=(const SilentHost&) = delete;
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-
- private:
-  int handle_;
-  int port_ = 0;
-};
-
 TEST_F(PostgresStoreTest, GoesToTheNextHostWhenOneIsSilent) {
-  const SilentHost silent;
+  const SilentPort silent;
   std::string server = url_;
   server.replace(server.find("127.0.0.1"), 0, silent.address() + ",");
   server += "?connect_timeout=2";

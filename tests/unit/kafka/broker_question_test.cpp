@@ -3,10 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <string>
-#include <sys/socket.h>
-#include <unistd.h>
+
+#include "tests/support/silent_port.h"
 
 namespace reseq::kafka {
 namespace {
@@ -15,32 +13,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// As a broker that is stopped or hangs: the kernel takes the connections, nobody answers.
-class HangingBroker {
- public:
-  HangingBroker() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(listener_, 16), 0);
-    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    port_ = ntohs(address.sin_port);
-  }
-  ~HangingBroker() { ::close(listener_); }
-  HangingBroker(const HangingBroker&) = delete;
-  HangingBroker& operator=(const HangingBroker&) = delete;
-
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
-
- private:
-  int listener_;
-  int port_ = 0;
-};
-
 TEST(BrokerQuestion, SaysOfABrokerThatHangsThatNothingCameBackAndNoNameOfLibrdkafka) {
-  const HangingBroker broker;
+  const test::SilentPort broker;
   Connection connection;
   connection.bootstrap_servers = broker.address();
   const auto asked = BrokerQuestion(connection).ask(Milliseconds(1'000));
