@@ -1,5 +1,5 @@
-// A port of loopback that somebody listens on: the kernel takes connections, and nobody answers, as in front of a process
-// that hangs.
+// A port of loopback that somebody listens on: the kernel takes connections, and nobody answers, as in front of a
+// process that hangs.
 // Thread rule: any thread.
 #pragma once
 
