@@ -21,15 +21,9 @@ constexpr std::int64_t kFirstPiece = 8;
 // Replies are written outside of transactions; whose is open there is not waited for.
 constexpr std::chrono::milliseconds kStablePatience{100};
 
-// For each partition of the topic.
-struct Share {
-  std::uint64_t bytes;
-  Milliseconds time;
-};
-
 // A piece that was not read to its end is left out: who answers last behind it would seem to have ended before.
-Result<bool> recall_range(LogReading& log, Partition partition, const LogReading::Bounds& range, const Share& share,
-                          const std::function<void(const kafka::Record&, PageMemory&)>& take,
+Result<bool> recall_range(LogReading& log, Partition partition, const LogReading::Bounds& range,
+                          const RecallBounds& share, const std::function<void(const kafka::Record&, PageMemory&)>& take,
                           const std::atomic<bool>& stop, PageMemory& memory) {
   const auto began = RecallClock::now();
   std::uint64_t bytes = 0;
@@ -58,7 +52,7 @@ Result<bool> recall_range(LogReading& log, Partition partition, const LogReading
 }  // namespace
 
 Result<bool> recall_instances(const Application& application, UnixMs now, const std::atomic<bool>& stop,
-                              PageMemory& memory) {
+                              PageMemory& memory, const RecallBounds& bounds) {
   const config::Settings& settings = application.settings;
   const UnixMs since(now.value() - PageMemory::kSpan.value());
   const auto begins = kafka::offsets_at(cluster_settings_of(application, std::nullopt).connection,
@@ -72,8 +66,8 @@ Result<bool> recall_instances(const Application& application, UnixMs now, const 
     if (!reply.is_discarded() && tells_of_another(reply, settings)) heard.hear(reply, std::min(record.timestamp, now));
   };
   const auto partitions = static_cast<std::int64_t>(begins.value().size());
-  const Share share{kRecallBytesMax / static_cast<std::uint64_t>(partitions),
-                    Milliseconds(kRecallTimeMax.value() / partitions)};
+  const RecallBounds share{bounds.bytes / static_cast<std::uint64_t>(partitions),
+                           Milliseconds(bounds.time.value() / partitions)};
   bool whole = true;
   for (const kafka::PlainOffset& begin : begins.value()) {
     auto range = log.value().bounds(begin.partition);
