@@ -6,7 +6,7 @@
 #include <string>
 
 #include "admin/json_text.h"
-#include "cli/dead_letters.h"
+#include "cli/dead_letter.h"
 #include "cli/session.h"
 #include "model/order.h"
 

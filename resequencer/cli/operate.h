@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/ask.h"
-#include "cli/dead_letters.h"
+#include "cli/dead_letter.h"
 
 namespace reseq::cli {
 

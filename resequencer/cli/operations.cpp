@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/dead_letters.h"
 #include "cli/mend_all.h"
 #include "cli/option_values.h"
+#include "cli/redrive.h"
 #include "cli/refusal.h"
 #include "cli/reprocess.h"
 #include "model/ids.h"

@@ -1,5 +1,5 @@
 // The commands that change something in a running application, on the command line (cli/operate.h, cli/reprocess.h,
-// cli/dead_letters.h).
+// cli/redrive.h).
 // Thread rule: main thread.
 #pragma once
 

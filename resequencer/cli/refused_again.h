@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "cli/dead_letters.h"
+#include "cli/dead_letter.h"
 #include "model/reason.h"
 #include "runtime/application.h"
 

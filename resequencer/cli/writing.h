@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/dead_letters.h"
+#include "cli/dead_letter.h"
 #include "kafka/plain_producer.h"
 #include "runtime/application.h"
 
