@@ -89,6 +89,10 @@ Result<bool> OpenSearchStore::is_there() {
   return looked.value().exists || !looked.value().faults.empty();
 }
 
+Result<bool> OpenSearchStore::is_empty() {
+  return index_.is_empty(*client_);
+}
+
 Result<> OpenSearchStore::prepare() {
   if (Result<> kept = check_retention(); !kept) return kept;
   Result<std::vector<std::string>> remarks = index_.prepare(*client_);

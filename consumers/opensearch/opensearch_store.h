@@ -46,6 +46,7 @@ class OpenSearchStore final : public remote::RemoteStore {
   Result<> tend() override;
   void interrupt() override;
   Result<bool> is_there() override;
+  Result<bool> is_empty() override;
 
  private:
   OpenSearchStore(std::unique_ptr<HttpClient> client, const StoreSettings& settings);

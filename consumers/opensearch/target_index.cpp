@@ -227,6 +227,17 @@ Result<std::string> TargetIndex::why_not_writable(HttpClient& client, Trial tria
   return std::string();
 }
 
+Result<bool> TargetIndex::is_empty(HttpClient& client) const {
+  // Before a refresh a search does not find what was written last, which may be all.
+  Result<HttpAnswer> answer = client.send(Method::kPost, "/" + write_alias() + "/_refresh");
+  if (answer && answer.value().status == 200)
+    answer = client.send(Method::kPost,
+                         "/" + write_alias() + "/_search?size=0&track_total_hits=1&allow_partial_search_results=false");
+  if (!answer) return answer.error();
+  if (answer.value().status != 200) return false;
+  return at(json::parse(answer.value().body, nullptr, false), {"hits", "total", "value"}) == 0;
+}
+
 Result<> TargetIndex::make(HttpClient& client, bool with_alias) const {
   Result<std::string> body = creation_body(with_alias);
   if (!body) return body.error();

@@ -53,6 +53,10 @@ class TargetIndex {
   enum class Trial : bool { kIndex, kIndexAndDelete };
   Result<std::string> why_not_writable(HttpClient& client, Trial trial) const;
 
+  // No document and no tombstone is in it. False also where the server does not tell: a right is missing, or a part of
+  // the index is away. What was written is made visible to all who search.
+  Result<bool> is_empty(HttpClient& client) const;
+
   // What is there, and nothing is changed.
   struct State {
     bool reachable = false;

@@ -287,11 +287,6 @@ Result<> RemoteSink::take_record(kafka::PlainRecord record) {
   const auto reading = reading_.find(record.partition);
   if (reading == reading_.end()) return Done{};
   auto& [partition, state] = *reading;
-  // The client had to begin anew: what is open stays what it was, and this is the first of what is read again.
-  if (record.offset < (state.open ? state.open->next() : state.position)) {
-    if (state.open) hand_over(partition, state);
-    state.position = record.offset;
-  }
   if (state.open == nullptr)
     state.open =
         std::make_unique<LoadBuilder>(partition, state.position, options_.check, options_.target, Clock::now());

@@ -250,6 +250,19 @@ TEST_F(Index, ThatWasDeletedIsMissedAndNotMadeAnew) {
   EXPECT_EQ(server_.ask("GET", "/" + name_ + "-v1")["status"], 404);
 }
 
+// Where nothing is visible before a refresh; and where only a delete is remembered.
+TEST_F(Index, IsEmptyUntilSomethingIsWrittenAndWhenItIsEmptied) {
+  settings_.index.refresh_interval = "-1";
+  const auto store = prepared(settings_);
+  EXPECT_TRUE(good(store->is_empty()));
+  (void)good(Writes().remove("b", 2).to(*store));
+  EXPECT_FALSE(good(store->is_empty()));
+  (void)server_.good("DELETE", "/" + name_ + "-v1/_doc/b");
+  EXPECT_TRUE(good(store->is_empty()));
+  (void)server_.good("POST", "/" + name_ + "-v1/_close");
+  EXPECT_FALSE(good(store->is_empty())) << "nobody can tell";
+}
+
 // Of deletes the server does not ask for an alias: it would make an index with its name, and all would seem well.
 TEST_F(Index, ThatWasDeletedIsMissedByDeletesAlone) {
   settings_.index.hard_deletes = true;

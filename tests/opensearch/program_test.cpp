@@ -23,6 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr int kConfigError = 78;
 constexpr int kUsageError = 64;
@@ -207,6 +208,30 @@ TEST(Program, DoesNotMakeAnIndexAnewBehindThePositionsOfItsGroup) {
   EXPECT_EQ(topic.wait_until_read(group), "") << topic.log_of("anew");
   EXPECT_EQ(OutputTopic::end(*run), 0);
   EXPECT_THAT(topic.differences(), IsEmpty());
+}
+
+TEST(Program, TellsThatItsIndexWasEmptiedBehindThePositionsOfItsGroup) {
+  const std::string told = "reading=behind_an_empty_place";
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("emptied", server);
+  for (const std::string name : {"first", "again"}) {
+    topic.release(100, 50);
+    std::unique_ptr<Process> run = topic.start(name);
+    ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of(name);
+    EXPECT_EQ(OutputTopic::end(*run), 0);
+    EXPECT_THAT(topic.log_of(name), Not(HasSubstr(told)));
+  }
+  // As somebody makes it who restores its shape alone.
+  const std::string index = topic.index() + "-v1";
+  const nlohmann::json was = server.good("GET", "/" + index)[index];
+  (void)server.good("DELETE", "/" + index);
+  (void)server.good("PUT", "/" + index,
+                    nlohmann::json{{"aliases", was["aliases"]}, {"mappings", was["mappings"]}}.dump());
+  std::unique_ptr<Process> run = topic.start("emptied");
+  EXPECT_TRUE(wait_until(kPatience, [&] { return topic.log_of("emptied").find(told) != std::string::npos; }))
+      << topic.log_of("emptied");
+  EXPECT_THAT(topic.log_of("emptied"), HasSubstr("--reset-offsets --to-earliest"));
+  EXPECT_EQ(OutputTopic::end(*run), 0);
 }
 
 TEST(Program, AsksTheTopicHowLongDeletesHaveToBeRemembered) {

@@ -1,15 +1,23 @@
 // The correctness part of the benchmark: every part of it runs with few records and finds the outputs right.
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/broker.h"
 #include "tests/support/process.h"
+#include "tests/support/source_path.h"
 
 namespace reseq::bench {
 namespace {
 
 constexpr int kLimitMs = 500'000;
+
+void expect_values(const std::string& json_file, const std::vector<std::string>& names) {
+  const auto metrics = nlohmann::json::parse(std::ifstream(json_file));
+  for (const std::string& name : names) EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
+}
 
 TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
   const test::TempDir folder;
@@ -18,14 +26,26 @@ TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
                        "--folder", folder.path(), "--scale", "0.002", "--rounds", "1", "--json", json_file},
                       folder.path() + "/bench.log");
   ASSERT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
-  const auto metrics = nlohmann::json::parse(std::ifstream(json_file));
-  for (const char* name :
-       {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling", "intake_cpu_to_ceiling",
-        "intake_anonymous_mb", "hop_p50_to_bare_transaction", "hop_p99_to_bare_transaction",
-        "skewed_throughput_to_uniform", "growth_cpu", "asked_throughput_to_not_asked",
-        "hop_p99_over_many_to_few_partitions", "dead_neighbour_taken_over_s"})
-    EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
+  expect_values(json_file, {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling",
+                            "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
+                            "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu",
+                            "asked_throughput_to_not_asked", "hop_p99_over_many_to_few_partitions",
+                            "dead_neighbour_taken_over_s"});
   EXPECT_NE(bench.tail().find("two-processes"), std::string::npos) << bench.tail();
+}
+
+// The script starts the servers. A sink that did not take every record fails it.
+TEST(LongBench, MeasuresTheSinksForServers) {
+  const test::TempDir folder;
+  const std::string json_file = folder.path() + "/metrics.json";
+  ::setenv("RESEQ_PROGRAMS", std::filesystem::path(test::program("reseq-bench")).parent_path().c_str(), 1);
+  test::Process bench(
+      {test::source_path("script/bench"), "--part", "sinks", "--scale", "0.5", "--rounds", "1", "--json", json_file},
+      folder.path() + "/bench.log");
+  ASSERT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
+  expect_values(json_file, {"postgres_exactly-once_throughput_to_plain", "postgres_exactly-once_cpu_to_plain",
+                            "postgres_at-least-once_throughput_to_plain", "opensearch_versions_throughput_to_plain",
+                            "opensearch_versions_cpu_to_plain"});
 }
 
 }  // namespace
