@@ -69,8 +69,11 @@ TEST_F(MendedTogether, RequestsEachDocumentOfTheSelectionOnceMoreAndNoOther) {
   EXPECT_EQ(told["left_out"]["waits for an older request: only the newest can be sent once more"], 1);
   EXPECT_EQ(work()["again-0"], 1) << "a dry run changes nothing";
 
-  const Printed printed = office().run(all);
+  std::vector<std::string> slowly = all;
+  slowly.insert(slowly.end(), {"--rate", "40"});
+  const Printed printed = office().run(slowly);
   EXPECT_EQ(printed.code, 0) << printed.text;
+  EXPECT_THAT(printed.text, ContainsRegex("[0-9]+ documents, partition [0-9]; what comes now begins at --from [0-9]:"));
   EXPECT_THAT(printed.text, ContainsRegex("PARTITION +DOCUMENTS +LEFT OUT\n0 "));
   EXPECT_THAT(printed.text,
               HasSubstr("requested again: " + std::to_string(kLost) + "\nleft out: 1, waits for an older"));

@@ -27,7 +27,7 @@ constexpr std::size_t kMiB = 1024 * 1024;
 #ifdef RESEQ_SANITIZED
 constexpr std::size_t kResidentMax = 2'000 * kMiB;
 #else
-constexpr std::size_t kResidentMax = 250 * kMiB;
+constexpr std::size_t kResidentMax = 250 * kMiB;  // docs/security.md has the sum
 #endif
 
 // The most that the process has held so far.

@@ -34,6 +34,7 @@ ClockedProducer::ClockedProducer(const std::string& bootstrap_servers, const std
   set("bootstrap.servers", bootstrap_servers);
   set("enable.idempotence", "true");
   set("linger.ms", "0");
+  set("socket.nagle.disable", "true");  // as all clients of the resequencer
   set("partitioner", "murmur2_random");
   set("retry.backoff.ms", "10");  // of a transaction that was begun before the last one is complete
   if (!transactional_id.empty()) set("transactional.id", transactional_id);

@@ -71,6 +71,7 @@ class Ceiling {
  public:
   Ceiling(const std::string& servers, const std::string& application) : requests_(application + ".requests") {
     consumer_.reset(client_of(RD_KAFKA_CONSUMER, conf_of({{"bootstrap.servers", servers},
+                                                          {"socket.nagle.disable", "true"},
                                                           {"group.id", application},
                                                           {"isolation.level", "read_committed"},
                                                           {"enable.auto.commit", "false"},
@@ -80,6 +81,7 @@ class Ceiling {
                                                           {"queued.max.messages.kbytes", "65536"}})));
     rd_kafka_poll_set_consumer(consumer_.get());
     ConfHandle conf = conf_of({{"bootstrap.servers", servers},
+                               {"socket.nagle.disable", "true"},
                                {"transactional.id", application},
                                {"retry.backoff.ms", "10"},
                                {"linger.ms", "5"},

@@ -58,6 +58,9 @@ TEST(Defaults, TellOfALostResultAndServeADocumentThatNeverRests) {
   shop.start();
   EXPECT_TRUE(wait_until(kPatience, [&] { return shop.records("events").size() == 2; }));
   EXPECT_THAT(shop.events(), testing::UnorderedElementsAre("busy 1 overdue", "silent 1 overdue"));
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return shop.log().find("alarm=overdue worker=0 documents=") != std::string::npos;
+  })) << shop.log();
   shop.request("busy", "2");
   shop.settle();
   for (const char* result : {"0", "1", "2"}) shop.result("busy", result, "search");

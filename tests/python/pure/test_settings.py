@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import resequencer
-from resequencer import Admin, Producer, Worker
+from resequencer import Admin, Producer, Worker, confluent
 from resequencer.confluent import open_consumer, open_producer
 
 NOBODY = "127.0.0.1:1"
@@ -21,6 +21,18 @@ def test_a_producer_stays_idempotent_and_partitions_as_it_was_told(name, value):
 def test_a_consumer_reads_what_is_committed_and_commits_itself(name, value):
     with pytest.raises(ValueError, match=f"{name} is"):
         open_consumer(NOBODY, "group", {name: value})
+
+
+def test_every_client_sends_small_requests_at_once(monkeypatch):
+    opened = []
+    for name in ("Producer", "Consumer"):
+        monkeypatch.setattr(confluent.confluent_kafka, name, opened.append)
+    monkeypatch.setattr(confluent, "AdminClient", opened.append)
+    open_producer(NOBODY, "murmur2_random", {}, None)
+    open_consumer(NOBODY, "group", None)
+    with pytest.raises(AttributeError):  # nobody answers
+        confluent.sizes_of(NOBODY, ["shop.work"], None)
+    assert [settings["socket.nagle.disable"] for settings in opened] == [True] * 3
 
 
 def test_the_same_value_may_be_said_again():
