@@ -13,6 +13,8 @@ namespace {
 constexpr Milliseconds kLimit{10'000};
 
 std::string words_of(const kafka::Right& right) {
+  if (right.operation == kafka::Operation::kDescribeConfigs)
+    return "may ask for the configuration of topic " + right.name;
   const bool writes = right.operation == kafka::Operation::kWrite;
   return std::string(writes ? "may write " : "may read ") +
          (right.resource == kafka::Resource::kGroup ? "as group " : "topic ") + right.name;
@@ -43,8 +45,9 @@ std::vector<Finding> check_kafka(const kafka::Connection& connection, const Kafk
   }
   std::vector<kafka::Right> rights = {{kafka::Resource::kTopic, needs.topic, kafka::Operation::kRead},
                                       {kafka::Resource::kGroup, needs.group, kafka::Operation::kRead}};
-  if (!needs.dead_letter_topic.empty())
-    rights.push_back({kafka::Resource::kTopic, needs.dead_letter_topic, kafka::Operation::kWrite});
+  if (!needs.dead_letter_topic.empty())  // the start asks how large its records may be
+    for (const kafka::Operation operation : {kafka::Operation::kWrite, kafka::Operation::kDescribeConfigs})
+      rights.push_back({kafka::Resource::kTopic, needs.dead_letter_topic, operation});
   for (const Finding& finding : findings)
     if (!finding.good) return findings;
   auto answers = kafka::ask_rights(connection, rights, kLimit);

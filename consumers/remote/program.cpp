@@ -22,6 +22,7 @@
 #include "kafka/admin.h"
 #include "kafka/broker_question.h"
 #include "kafka/broker_watch.h"
+#include "kafka/error_questions.h"
 
 namespace reseq::remote {
 namespace {
@@ -51,7 +52,9 @@ Result<std::uint64_t> ask_letter_bytes(const kafka::Connection& connection, cons
     if (!stage::means_later(facts.error()) || stop()) {
       Error error = facts.error();
       error.message = "the topic of dead letters, " + topic + ": " + error.message +
-                      ". Make it, name another one with --dead-letter-topic, or say --dead-letters skip";
+                      (kafka::is_forbidden(error)
+                           ? ". Allow DescribeConfigs on it, or say --dead-letters skip"
+                           : ". Make it, name another one with --dead-letter-topic, or say --dead-letters skip");
       return error;
     }
     std::this_thread::sleep_for(kAskAgain);

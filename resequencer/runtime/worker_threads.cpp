@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <sys/random.h>
 #include <sysexits.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/thread_stack.h"
 #include "kafka/librdkafka_cluster.h"
 #include "runtime/bad_records.h"
 #include "runtime/clients.h"
@@ -25,6 +29,8 @@ namespace reseq::runtime {
 namespace {
 
 constexpr Milliseconds kCloseLimit{5'000};
+constexpr std::chrono::milliseconds kStackLimit{2'000};
+constexpr unsigned kStackAlarmSeconds = 10;
 constexpr Milliseconds kStatsEvery{10'000};
 // For the questions that wait, between two transactions.
 constexpr Milliseconds kAnswersMax{2};
@@ -106,6 +112,8 @@ class WorkerThread {
     return ended_;
   }
   [[nodiscard]] bool ended() const { return has_ended_; }
+  // REQUIRES: started, and not joined. As of stack_of().
+  [[nodiscard]] std::vector<std::string> stack() { return stack_of(thread_.native_handle(), kStackLimit); }
   // Steps begun, and what a slow disk has done for it meanwhile.
   [[nodiscard]] std::uint64_t progress() const { return steps_ + disk_.bytes(); }
 
@@ -197,6 +205,21 @@ class WorkerThread {
   std::thread thread_;
 };
 
+namespace {
+
+// What the worker waits for is told by its stack; if it holds a lock that this needs, the alarm ends the process.
+[[noreturn]] void end_stuck(std::size_t number, WorkerThread& worker) {
+  spdlog::critical("stop=stuck worker={} one step does not end: a call of librdkafka or the disk never came back",
+                   number);
+  spdlog::default_logger()->flush();
+  ::alarm(kStackAlarmSeconds);
+  for (const std::string& call : worker.stack()) spdlog::critical("stop=stuck worker={} call=\"{}\"", number, call);
+  spdlog::default_logger()->flush();
+  std::_Exit(EX_SOFTWARE);
+}
+
+}  // namespace
+
 WorkerThreads::WorkerThreads(const Application& application, const Clock& clock, Shelf& shelf, Observers& observers,
                              Milliseconds stuck_after)
     : application_(application),
@@ -227,9 +250,7 @@ void WorkerThreads::look() {
     const bool stuck = workers_[i].watchdog.look(workers_[i].worker->progress());
     if (workers_[i].watchdog.moves()) observers_.board.moves(i, clock_.steady());
     if (!stuck) continue;
-    spdlog::critical("stop=stuck worker={} one step does not end: a call of librdkafka or the disk never came back", i);
-    spdlog::default_logger()->flush();
-    std::_Exit(EX_SOFTWARE);
+    end_stuck(i, *workers_[i].worker);
   }
 }
 

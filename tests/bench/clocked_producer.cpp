@@ -34,10 +34,12 @@ ClockedProducer::ClockedProducer(const std::string& bootstrap_servers, const std
   set("bootstrap.servers", bootstrap_servers);
   set("enable.idempotence", "true");
   set("linger.ms", "0");
-  set("socket.nagle.disable", "true");  // as all clients of the resequencer
   set("partitioner", "murmur2_random");
   set("retry.backoff.ms", "10");  // of a transaction that was begun before the last one is complete
-  if (!transactional_id.empty()) set("transactional.id", transactional_id);
+  if (!transactional_id.empty()) {
+    set("transactional.id", transactional_id);
+    set("socket.nagle.disable", "true");  // as all clients of the resequencer
+  }
   rd_kafka_conf_set_dr_msg_cb(conf.get(), on_delivery);
   client_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), text.data(), text.size()));
   if (!client_) throw std::runtime_error(text.data());

@@ -11,6 +11,7 @@
 namespace reseq::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -21,7 +22,8 @@ TEST(Watchdog, EndsAProcessWhoseWorkerIsStuckInATransaction) {
   shop.start(1, {"RESEQ_FAILPOINT=transaction.send_offsets:2:hang", "RESEQ_STUCK_AFTER_MS=2000"});
   shop.request("book", "1");
   EXPECT_EQ(shop.wait_for_end(1), EX_SOFTWARE);
-  EXPECT_THAT(shop.log(1), HasSubstr("stop=stuck worker=0"));
+  EXPECT_THAT(shop.log(1), HasSubstr("stop=stuck worker=0 one step does not end"));
+  EXPECT_THAT(shop.log(1), ContainsRegex("stop=stuck worker=0 call=\"[^\n]*libc[^\n]*sleep")) << "what it waits for";
   shop.start(1);
   shop.settle();
   EXPECT_THAT(shop.work(), ElementsAre("book 1 -> search"));

@@ -239,7 +239,9 @@ TEST_F(Index, IsNotChangedByTheCheck) {
 
 TEST_F(Index, ThatWasDeletedIsMissedAndNotMadeAnew) {
   const auto store = prepared(settings_);
+  EXPECT_TRUE(store->ask());
   (void)server_.good("DELETE", "/" + name_ + "-v1");
+  EXPECT_FALSE(store->ask());
   Writes writes;
   const Result<> written = writes.upsert("a", 1, "{}").remove("b", 2).to(*store);
   ASSERT_FALSE(written);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -26,6 +27,9 @@ struct World {
   std::atomic<int> tends = 0;
   std::atomic<bool> takes_writes = true;
   std::atomic<bool> tends_for_ever = false;
+  std::mutex mutex;
+  std::map<std::string, int> offered;  // how often, by id
+  std::map<std::string, int> stored;
 };
 
 class HeldStore : public remote::RemoteStore {
@@ -34,9 +38,13 @@ class HeldStore : public remote::RemoteStore {
   [[nodiscard]] std::string place() const override { return "a test"; }
   Result<> prepare() override { return Done{}; }
   std::vector<remote::Finding> check() override { return {}; }
-  Result<> write(const remote::Batch&, std::span<remote::Answer> answers) override {
+  Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override {
     ++world_.writes;
-    if (!world_.takes_writes) return Error{ErrorClass::kRetriable, 0, "away"};
+    const bool takes = world_.takes_writes;
+    const std::lock_guard lock(world_.mutex);
+    for (const remote::Write& write : batch.writes)
+      ++(takes ? world_.stored : world_.offered)[std::string(write.change.id)];
+    if (!takes) return Error{ErrorClass::kRetriable, 0, "away"};
     for (remote::Answer& answer : answers) answer.kind = remote::Answer::Kind::kStored;
     return Done{};
   }
@@ -153,6 +161,32 @@ TEST_F(RemoteSinkTest, WritesWhatItHasWhenItsBufferIsFullOfOpenBatches) {
   auto sink = start();
   ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == 20; }));
   good(sink->finish(milliseconds(5'000)));
+}
+
+// For longer than its session, which it would lose if it did not poll; and it goes on where it stopped.
+TEST_F(RemoteSinkTest, StaysAMemberAndHoldsLittleWhileItsServerIsAway) {
+  constexpr int kRecords = 500;
+  options_.session_timeout = milliseconds(6'000);
+  options_.bytes_max = 1;
+  world_.takes_writes = false;
+  release(kRecords);
+  auto sink = start();
+  ASSERT_TRUE(step_until(*sink, [&] { return tally_.places().resting; }));
+  const auto since = std::chrono::steady_clock::now();
+  ASSERT_TRUE(
+      step_until(*sink, [&] { return std::chrono::steady_clock::now() - since > 2 * options_.session_timeout; }));
+  EXPECT_TRUE(tally_.places().resting);
+  EXPECT_EQ(tally_.counts().records, 0U);
+  {
+    const std::lock_guard lock(world_.mutex);
+    EXPECT_LT(world_.offered.size(), kRecords / 2) << "what it holds";
+  }
+  world_.takes_writes = true;
+  ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == kRecords; }));
+  good(sink->finish(milliseconds(5'000)));
+  EXPECT_EQ(tally_.counts().dropped, 0U) << "it has lost its partitions";
+  EXPECT_EQ(world_.stored.size(), kRecords);
+  for (const auto& [id, times] : world_.stored) EXPECT_EQ(times, 1) << id;
 }
 
 }  // namespace
