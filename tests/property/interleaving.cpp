@@ -2,7 +2,9 @@
 #include "tests/property/interleaving.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "base/assert.h"
 #include "tests/property/model.h"
 #include "tests/property/past.h"
 
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view kId = kIds[0];
 constexpr std::uint64_t kMostOrders = 5;
+constexpr std::uint64_t kBatchMax = 4;
 
 // What one order is about.
 struct Subject {
@@ -130,47 +133,65 @@ namespace {
 // A document of its own, decided input by input.
 class Table {
  public:
-  explicit Table(const WrongEngine& engine) : engine_(engine) {
+  Table(const WrongEngine& engine, std::mt19937_64& random) : engine_(engine), random_(random) {
     context_.now = kStart;
     context_.all_targets = kEveryTarget;
     context_.default_targets = TargetSet(1);
   }
 
-  void decide(const Command& command, Log log) {
-    const Input input{command, log, Offset(next_++)};
-    const PlannedInput planned{&input, true};
-    const Plan plan{{&planned, 1}, {}};
+  // Decided with the others of its batch.
+  void take(const Command& command, Log log) {
+    batch_.push_back({command, log, Offset(next_++)});
+    if (batch_.size() >= size_) decide();
+  }
+
+  [[nodiscard]] const Played& played() {
+    decide();
+    return played_;
+  }
+
+ private:
+  void decide() {
+    std::vector<PlannedInput> planned;
+    for (const Input& input : batch_) planned.push_back({&input, true});
+    const Plan plan{planned, {}};
     Decided decided = property::decide(plan, rows_, state_, context_, engine_);
+    RESEQ_ASSERT(decided.taken == batch_.size(), "all requests are read, so nothing has to wait");
     if (engine_.corrupt) engine_.corrupt(decided, plan, rows_);
     for (const ChangedRow& change : decided.changes) rows_[change.document] = change.row;
     state_ = decided.state;
-    Entry entry;
-    entry.input = input;
-    entry.decision = decided.decisions.front();
+    std::vector<Entry> entries(batch_.size());
+    for (std::size_t i = 0; i < batch_.size(); ++i) {
+      entries[i].input = batch_[i];
+      entries[i].decision = decided.decisions[i];
+    }
     for (const Emission& emission : decided.emissions)
       if (const auto* release = std::get_if<Release>(&emission.what)) {
-        entry.release = *release;
+        entries[emission.input.value()].release = *release;
         auto& shown = played_.shown[release->target.value()];
         shown = release->op == Op::kUpsert ? std::optional(release->order) : std::nullopt;
       }
-    played_.story += "    " + describe(entry) + "\n";
+    for (const Entry& entry : entries) played_.story += "    " + describe(entry) + "\n";
+    if (!batch_.empty()) played_.story += "    --\n";
+    batch_.clear();
+    size_ = 1 + below(random_, kBatchMax);
   }
 
-  [[nodiscard]] const Played& played() const { return played_; }
-
- private:
   const WrongEngine& engine_;
+  std::mt19937_64& random_;
   engine::Context context_;
   Rows rows_;
   PartitionState state_;
   std::int64_t next_ = 0;
+  std::vector<Input> batch_;
+  std::size_t size_ = 1;
   Played played_;
 };
 
 }  // namespace
 
 Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine) {
-  Table table(engine);
+  Table table(engine, random);
   std::vector<bool> requested(inputs.requests.size());
   std::vector<std::size_t> done(inputs.workers.size());
   while (true) {
@@ -186,10 +207,10 @@ Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& en
     const std::size_t next = able[below(random, able.size())];
     if (next < requested.size()) {
       requested[next] = true;
-      table.decide(inputs.requests[next], Log::kRequests);
+      table.take(inputs.requests[next], Log::kRequests);
     } else {
       const std::size_t worker = next - requested.size();
-      table.decide(inputs.workers[worker].commands[done[worker]++], Log::kCommands);
+      table.take(inputs.workers[worker].commands[done[worker]++], Log::kCommands);
     }
   }
 }

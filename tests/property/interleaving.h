@@ -43,7 +43,7 @@ struct Played {
   std::string story;  // for a person
 };
 
-// Plays the inputs in a random order, one batch each.
+// Plays the inputs in a random order, in batches of random sizes.
 [[nodiscard]] Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine);
 
 }  // namespace reseq::property

@@ -106,6 +106,21 @@ TEST(Batch, TellsWhichRequestsAreOlderThanWhatIsKnownAndNotReadAgain) {
   EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(2), InputIndex(4)));
 }
 
+// With intake `tap` the pipeline may be done before its requests are read here.
+TEST(Batch, TellsOfNoOlderRequestWhereAResultWasFasterThanItsRequests) {
+  MapState state;
+  Context context = two_targets();
+  context.intake = Intake::kTap;
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), false), Verdict::kRequestsFirst);
+  EXPECT_EQ(batch.decide(request("a", 1), Offset(10), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Verdict::kDecided) << "read again";
+  batch.close();
+  EXPECT_TRUE(batch.older_requests().empty());
+}
+
 TEST(Batch, TellsThatARequestIsOlderAlsoIfOnlyItsEpochIs) {
   MapState state;
   const Context context = two_targets();
