@@ -52,6 +52,11 @@ set(CPACK_DEBIAN_DEMO_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_DEMO_DESCRIPTION "pipeline that breaks order, to try the resequencer with
 Workers that delay, repeat and reorder results on purpose.")
 
+set(sink_scripts ${PROJECT_SOURCE_DIR}/deploy/debian/sink/postinst ${PROJECT_SOURCE_DIR}/deploy/debian/sink/prerm
+  ${PROJECT_SOURCE_DIR}/deploy/debian/sink/postrm)
+set(CPACK_DEBIAN_POSTGRES_PACKAGE_CONTROL_EXTRA ${sink_scripts})
+set(CPACK_DEBIAN_OPENSEARCH_PACKAGE_CONTROL_EXTRA ${sink_scripts})
+
 set(CPACK_DEBIAN_POSTGRES_PACKAGE_NAME resequencer-sink-postgres)
 set(CPACK_DEBIAN_POSTGRES_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_POSTGRES_PACKAGE_RECOMMENDS ca-certificates)

@@ -107,6 +107,11 @@ Result<> ask_once(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list, L
   return Done{};
 }
 
+// A partition that was just made: librdkafka has the answer of a broker that does not know of it yet.
+bool may_appear(const Error& error) {
+  return error.code == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
 // Whom to ask comes from what librdkafka remembers of the topics, and an answer that it asked the wrong broker does not
 // make it look again: a client that reads nothing of the partition would go on asking that one for minutes.
 void look_for_leaders(rd_kafka_t& consumer, int limit_ms) {
@@ -129,7 +134,8 @@ Result<> ask_offsets(rd_kafka_t& consumer, rd_kafka_topic_partition_list_t& list
     // A leader that has just changed, or of a topic that was just made, is found within milliseconds. One that was
     // killed is silent, and another one leads when its session is over.
     const bool silent = !asked && asked.error().what_to_do == ErrorClass::kTimeout;
-    if (asked || (!silent && asked.error().what_to_do != ErrorClass::kRetriable)) return asked;
+    if (asked || (!silent && asked.error().what_to_do != ErrorClass::kRetriable && !may_appear(asked.error())))
+      return asked;
     if (Clock::now() + kBetweenQuestions >= until) {
       // Who gives little time asks again, and a silent leader must not be asked for ever.
       if (silent) look_for_leaders(consumer, kLastLookMs);

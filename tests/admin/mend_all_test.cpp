@@ -20,7 +20,9 @@ constexpr std::size_t kLost = 230;  // documents whose results for search are lo
 
 class MendedTogether : public testing::Test {
  protected:
-  static void SetUpTestSuite() { office_ = std::make_unique<Office>("registration_timeout_ms = 300\n"); }
+  static void SetUpTestSuite() {
+    office_ = std::make_unique<Office>("registration_timeout_ms = 300\nstarvation_after_ms = 1000\n");
+  }
   static void TearDownTestSuite() { office_.reset(); }
   static Office& office() { return *office_; }
 
@@ -114,6 +116,34 @@ TEST_F(MendedTogether, RequestsADocumentOnceMoreThatHasNoNeighbours) {
   EXPECT_EQ(told["documents"], 1);
   EXPECT_TRUE(told.value("left_out", json::object()).empty()) << told;
   EXPECT_EQ(work()["alone"], 2);
+}
+
+// Newer requests came while they waited.
+TEST_F(MendedTogether, IsExpiredOrRequestedOnceMoreWhileItStarves) {
+  const auto starving = [](const std::string& prefix) {
+    const json found = office().run_json({"list", "--state", "starving", "--target", "search", "--prefix", prefix});
+    return found["documents"].size();
+  };
+  office().request("starves not: it has no newer request", 1);
+  for (const std::uint64_t sequence : {1, 2}) {
+    for (const char* id : {"starves and is expired", "starves and is requested"}) office().request(id, sequence);
+    office().settle();
+  }
+  ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return starving("starves") == 2; })) << starving("starves");
+  EXPECT_EQ(office().run_json({"expire", "--state", "starving", "--prefix", "starves and is e"})["documents"], 1);
+  const json again = office().run_json({"reprocess", "--state", "starving", "--prefix", "starves"});
+  EXPECT_EQ(again["documents"], 1) << again;
+  EXPECT_EQ(starving("starves and is expired"), 0U);
+  std::map<std::string, int> handed_out = work();
+  EXPECT_EQ(handed_out["starves and is expired"], 2);
+  EXPECT_EQ(handed_out["starves and is requested"], 3);
+  EXPECT_EQ(handed_out["starves not: it has no newer request"], 1);
+  for (const char* target : {"search", "catalogue"})
+    office().send(
+        "commands", "starves and is requested",
+        {{"reseq-command", "sequence"}, {"reseq-seq", "2"}, {"reseq-revision", "1"}, {"reseq-target", target}});
+  office().settle();
+  EXPECT_EQ(starving("starves"), 0U);
 }
 
 TEST_F(MendedTogether, GoesOnFromWhereItEnded) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/component/rig.h"
+#include "tests/recovery/kafka_tools.h"
 
 namespace reseq::kafka {
 namespace {
@@ -91,6 +92,25 @@ TEST_F(LogEnds, AnOffsetThatIsNotInTheLogFailsItsPartitionAndIsNoReset) {
   EXPECT_EQ(failed->where, kA0);
   EXPECT_EQ(failed->error.what_to_do, ErrorClass::kInvalid);
   EXPECT_NE(failed->error.message.find("not in the log any more"), std::string::npos) << failed->error.message;
+}
+
+// As behind the creation of a topic, when a broker answers that has not heard of it yet.
+TEST_F(LogEnds, OfAPartitionThatIsJustBeingMadeAreWaitedFor) {
+  const TopicPartition next{kA, Partition(1)};
+  std::thread maker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    test::KafkaTools(rig.connection().bootstrap_servers).add_partitions(rig.topic(0), 2);
+  });
+  const auto end = consumer->stable_ends(std::span(&next, 1), kLong);
+  maker.join();
+  EXPECT_EQ(ask(end), Offset(0));
+}
+
+TEST_F(LogEnds, OfAPartitionThatDoesNotExistAreAnErrorInTheEnd) {
+  const TopicPartition missing{kA, Partition(9)};
+  const auto answer = consumer->stable_ends(std::span(&missing, 1), Milliseconds(1'000));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().what_to_do, ErrorClass::kInvalid) << answer.error().message;
 }
 
 TEST_F(LogEnds, OfATopicThatDoesNotExistAreAnError) {

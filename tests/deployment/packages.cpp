@@ -16,7 +16,8 @@ constexpr int kBuildLimitMs = 840'000;
 constexpr const char* kUpgrade = R"(
 dpkg-deb --raw-extract "$1" "$3/tree"
 sed -i "s/^Version: .*/Version: $2/" "$3/tree/DEBIAN/control"
-echo '# a line that only the new version has' >>"$3/tree/etc/resequencer/example.toml"
+example=$3/tree/etc/resequencer/example.toml
+if [ -e "$example" ]; then echo '# a line that only the new version has' >>"$example"; fi
 dpkg-deb --root-owner-group -Znone --build "$3/tree" "$3/upgrade.deb"
 rm -r "$3/tree"
 )";

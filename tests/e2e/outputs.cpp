@@ -67,6 +67,15 @@ std::vector<Released> read_outputs(const kafka::Connection& connection, const st
   return outputs;
 }
 
+SinkLetters read_sink_letters(const kafka::Connection& connection, const std::string& topic) {
+  SinkLetters letters;
+  read_all(connection, topic + ".dead-letter", [&](const kafka::PlainRecord& record) {
+    auto& headers = letters[std::string(record.key.value_or(""))];
+    for (const Header& header : record.headers) headers[std::string(header.name)] = header.value.value_or("");
+  });
+  return letters;
+}
+
 OverdueWatch::OverdueWatch(const kafka::Connection& connection, const std::string& topic)
     : consumer_(good(kafka::GroupConsumer::open(connection))) {
   if (auto assigned = consumer_->assign_all(topic, {}, kReadLimit); !assigned)

@@ -27,6 +27,12 @@ struct Released {
 void read_all(const kafka::Connection& connection, const std::string& topic,
               const std::function<void(const kafka::PlainRecord&)>& visit);
 
+// Headers of each dead letter, by the id of its document.
+using SinkLetters = std::map<std::string, std::map<std::string, std::string>>;
+
+// What a sink for a server has put aside; its topic of dead letters is `topic`.dead-letter. Throws as read_all.
+SinkLetters read_sink_letters(const kafka::Connection& connection, const std::string& topic);
+
 // Follows an events topic and counts what it says of documents that became overdue.
 class OverdueWatch {
  public:

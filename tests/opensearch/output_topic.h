@@ -52,6 +52,7 @@ class OutputTopic {
   [[nodiscard]] std::size_t dead_letters() const;
 
   [[nodiscard]] const std::string& topic() const { return topic_; }
+  [[nodiscard]] const kafka::Connection& connection() const { return connection_; }
   [[nodiscard]] const std::string& index() const { return index_; }
 
  private:

@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <thread>
 
+#include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/opensearch/output_topic.h"
 #include "tests/support/change_streams.h"
@@ -37,6 +39,10 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
   std::unique_ptr<Process> steady = topic.start("steady");
   std::unique_ptr<Process> victim = topic.start("victim-0");
   for (int round = 1; round <= rounds; ++round) {
+    const std::string name = "victim-" + std::to_string(round - 1);
+    ASSERT_TRUE(wait_until(kPatience, [&] {
+      return std::regex_search(topic.log_of(name), std::regex("group=assigned partitions=[1-9]"));
+    })) << topic.log_of(name);
     topic.release(records, documents);
     victim->signal(SIGKILL);
     (void)OutputTopic::wait(*victim);
@@ -59,6 +65,7 @@ void hold_commit(const std::filesystem::path& bundle, int kills) {
   SecondInstance second(run.command_of_sink("reseq-sink-opensearch"));
   for (int kill = 1; kill <= kills; ++kill) {
     std::this_thread::sleep_for(kBetweenKills);
+    ASSERT_TRUE(wait_until(kPatience, [&] { return second.is_at_work(); })) << second.log();
     ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
     server.kill();
     server.start_again();
@@ -67,7 +74,6 @@ void hold_commit(const std::filesystem::path& bundle, int kills) {
     // the run does not give up. Unless nothing is left to write.
     (void)wait_until(kBackOffAtMost, [&] { return server.is_written_to(); });
   }
-  EXPECT_GT(second.times_at_work(), 0) << second.log();
   second.stop();  // the first one goes on with its partitions when its session is over, and tells how far it is
   EXPECT_EQ(run.wait(), 0) << run.log();
   const auto search = nlohmann::json::parse(run.report()).at("targets").at("search").at("with_resequencer");
@@ -167,8 +173,16 @@ TEST(Program, MakesDeadLettersOfWhatCannotBeStored) {
   std::unique_ptr<Process> sink = topic.start("sink", {"--index-body", body});
   ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
   EXPECT_THAT(topic.differences(), IsEmpty());
-  EXPECT_EQ(topic.dead_letters(), 7U);
   EXPECT_EQ(OutputTopic::end(*sink), 0);
+  EXPECT_EQ(topic.dead_letters(), 7U);
+  SinkLetters letters = read_sink_letters(topic.connection(), topic.topic());
+  EXPECT_EQ(letters.size(), 7U);
+  EXPECT_EQ(letters["bad-20"]["reseq-reason"], "refused_by_server");
+  EXPECT_THAT(letters["bad-20"]["reseq-sink-words"], HasSubstr("failed to parse field [n] of type [long]"));
+  EXPECT_EQ(letters["no-json"]["reseq-reason"], "refused_by_server");
+  EXPECT_THAT(letters["no-json"]["reseq-sink-words"], HasSubstr("JSON"));
+  EXPECT_EQ(letters["no-version"]["reseq-reason"], "malformed");
+  EXPECT_EQ(letters["no-version"]["reseq-sink-words"], "no reseq-version");
 }
 
 TEST(Program, ChecksWhatItNeedsAndChangesNothing) {

@@ -1,6 +1,7 @@
 // RemoteSink as a member of a real group, with a store that a test holds up: how it ends.
 #include "consumers/remote/remote_sink.h"
 
+#include <algorithm>
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "codec/hash.h"
 #include "kafka/plain_producer.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/broker.h"
@@ -30,6 +32,7 @@ struct World {
   std::mutex mutex;
   std::map<std::string, int> offered;  // how often, by id
   std::map<std::string, int> stored;
+  std::string refused;  // a batch that holds this id is
 };
 
 class HeldStore : public remote::RemoteStore {
@@ -40,8 +43,10 @@ class HeldStore : public remote::RemoteStore {
   std::vector<remote::Finding> check() override { return {}; }
   Result<> write(const remote::Batch& batch, std::span<remote::Answer> answers) override {
     ++world_.writes;
-    const bool takes = world_.takes_writes;
     const std::lock_guard lock(world_.mutex);
+    const bool takes = world_.takes_writes &&
+                       std::none_of(batch.writes.begin(), batch.writes.end(),
+                                    [&](const remote::Write& write) { return write.change.id == world_.refused; });
     for (const remote::Write& write : batch.writes)
       ++(takes ? world_.stored : world_.offered)[std::string(write.change.id)];
     if (!takes) return Error{ErrorClass::kRetriable, 0, "away"};
@@ -161,6 +166,36 @@ TEST_F(RemoteSinkTest, WritesWhatItHasWhenItsBufferIsFullOfOpenBatches) {
   auto sink = start();
   ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == 20; }));
   good(sink->finish(milliseconds(5'000)));
+}
+
+// Two of its batches are written at once, and each of those behind the first is done before it.
+TEST_F(RemoteSinkTest, CommitsNothingBehindABatchThatIsNotDone) {
+  constexpr int kRecords = 100;
+  options_.commit_interval = milliseconds(10);
+  world_.refused = "id-1";
+  release(kRecords);
+  const Partition held = codec::partition_of("id-1", Partitioner::kMurmur2, 2);
+  const auto admin = good(kafka::Admin::open(connection_));
+  const auto ends = good(admin->stable_ends(topic_, kAskLimit));
+  const auto committed = [&] { return good(admin->committed(options_.group, topic_, kAskLimit)); };
+  auto sink = start();
+  const auto all_but_one_batch = [&] {
+    const std::lock_guard lock(world_.mutex);
+    return world_.stored.size() + world_.offered.size() == kRecords;
+  };
+  ASSERT_TRUE(step_until(*sink, all_but_one_batch));
+  ASSERT_TRUE(step_until(*sink, [&] {
+    const Partition other(1 - held.value());
+    return committed()[other.value()].offset == ends[other.value()].offset;
+  }));
+  EXPECT_LE(committed()[held.value()].offset, Offset(0)) << "it is the first record of its partition";
+  {
+    const std::lock_guard lock(world_.mutex);
+    world_.refused.clear();
+  }
+  ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == kRecords; }));
+  good(sink->finish(milliseconds(5'000)));
+  EXPECT_EQ(committed()[held.value()].offset, ends[held.value()].offset);
 }
 
 // For longer than its session, which it would lose if it did not poll; and it goes on where it stopped.

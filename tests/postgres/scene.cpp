@@ -71,6 +71,17 @@ void Scene::flush() {
   good(producer_->flush(kLimit));
 }
 
+std::string Scene::make_writer(const std::string& payload_type) const {
+  const std::string role = database_ + "-writer";
+  Session(url_).script(
+      "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload " +
+      payload_type +
+      "); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
+      "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
+      role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
+  return role;
+}
+
 std::vector<std::string> Scene::command(const std::vector<std::string>& more) const {
   std::vector<std::string> argv = {program("reseq-sink-postgres")};
   const std::vector<std::pair<std::string, std::string>> defaults = {

@@ -19,6 +19,13 @@
 
 namespace reseq::test {
 
+const std::vector<std::string> kBytes = {"--payload", "bytea"};
+
+inline std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
+  some.insert(some.end(), more.begin(), more.end());
+  return some;
+}
+
 class Scene {
  public:
   // `bootstrap_servers`: of the broker that all share, unless another is named.
@@ -30,6 +37,9 @@ class Scene {
   // One record, as it is said. `version` 0: no header.
   void write(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload);
   void flush();
+
+  // Makes the tables, and a role that may read and write them and nothing else; its name.
+  [[nodiscard]] std::string make_writer(const std::string& payload_type) const;
 
   // A sink that runs as `name` does: its log and its port are told apart by it.
   [[nodiscard]] std::unique_ptr<Process> start(const std::string& name,

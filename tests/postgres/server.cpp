@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <pwd.h>
 #include <stdexcept>
 #include <unistd.h>
@@ -101,6 +103,17 @@ std::string PostgresServer::url(const std::string& database, const std::string& 
 std::string PostgresServer::make_database(const std::string& name) {
   Session(url("postgres")).script("CREATE DATABASE \"" + name + "\"");
   return url(name);
+}
+
+void PostgresServer::ask_for_password(const std::string& user, const std::string& password) {
+  const std::string file = data_ + "/data/pg_hba.conf";  // the first line that fits decides
+  std::ifstream old(file);
+  const std::string others{std::istreambuf_iterator<char>(old), {}};
+  std::ofstream(file) << "host all \"" << user << "\" 127.0.0.1/32 scram-sha-256\n" << others;
+  Session session(url("postgres"));
+  session.script("SET password_encryption = 'scram-sha-256'; CREATE ROLE \"" + user + "\" LOGIN SUPERUSER PASSWORD '" +
+                 password + "'");
+  session.cell("SELECT pg_reload_conf()::text");
 }
 
 Session::Session(const std::string& url) : connection_(good(postgres::Connection::open({.server = url}))) {}

@@ -27,6 +27,8 @@ class PostgresServer {
   void start();
 
   [[nodiscard]] std::string url(const std::string& database, const std::string& user = "owner") const;
+  // From now on that user has to log in; all others are let in as they are.
+  void ask_for_password(const std::string& user, const std::string& password);
   // A new database, empty.
   std::string make_database(const std::string& name);
 

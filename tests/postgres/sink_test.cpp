@@ -7,11 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "codec/header_names.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/scene.h"
-#include "tests/recovery/kafka_tools.h"
 #include "tests/support/broker.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/free_port.h"
@@ -30,14 +28,6 @@ using testing::Not;
 constexpr std::chrono::milliseconds kKillsPatience{120'000};
 constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
 constexpr std::chrono::milliseconds kBetweenKills{2'000};
-constexpr int kConfig = 78;  // EX_CONFIG
-
-const std::vector<std::string> kBytes = {"--payload", "bytea"};
-
-std::vector<std::string> operator+(std::vector<std::string> some, const std::vector<std::string>& more) {
-  some.insert(some.end(), more.begin(), more.end());
-  return some;
-}
 
 TEST(PostgresSink, IsRightAtTheEndWhateverIsKilled) {
   constexpr int kKills = 5;
@@ -82,12 +72,12 @@ void hold_commit(const std::filesystem::path& bundle) {
   SecondInstance second(run.command_of_sink("reseq-sink-postgres"));
   for (int kill = 0; kill < 5; ++kill) {
     std::this_thread::sleep_for(kBetweenKills);
+    ASSERT_TRUE(wait_until(kKillsPatience, [&] { return second.is_at_work(); })) << second.log();
     ASSERT_TRUE(run.is_sending()) << "it ended before kill " << kill << "\n" << run.log();
     server.kill();
     server.start();
     second.kill_and_start();
   }
-  EXPECT_GT(second.times_at_work(), 0) << second.log();
   second.stop();  // the first one goes on with its partitions when its session is over, and tells how far it is
   EXPECT_EQ(run.wait(), 0) << run.log();
   const auto search = nlohmann::json::parse(run.report()).at("targets").at("search").at("with_resequencer");
@@ -157,21 +147,6 @@ TEST(PostgresSink, ChangesNothingWhenItWakesAfterItsSession) {
   EXPECT_EQ(scene.rows(), rows);
 }
 
-struct Letter {
-  std::string id;
-  std::map<std::string, std::string> headers;
-};
-
-std::vector<Letter> letters_of(const Scene& scene) {
-  std::vector<Letter> letters;
-  read_all(scene.connection(), scene.topic() + ".dead-letter", [&](const kafka::PlainRecord& record) {
-    Letter& letter = letters.emplace_back();
-    letter.id = record.key.value_or("");
-    for (const Header& header : record.headers) letter.headers[std::string(header.name)] = header.value.value_or("");
-  });
-  return letters;
-}
-
 TEST(PostgresSink, MakesADeadLetterOfAPoisonRowAndStoresItsNeighbours) {
   Scene scene("poison");
   for (std::uint64_t i = 1; i <= 50; ++i)
@@ -185,15 +160,13 @@ TEST(PostgresSink, MakesADeadLetterOfAPoisonRowAndStoresItsNeighbours) {
   EXPECT_EQ(session.cell("SELECT count(*)::text FROM documents_live"), "49");
   EXPECT_EQ(session.cell("SELECT sum((payload->>'n')::int)::text FROM documents_live"),
             std::to_string(50 * 51 / 2 - 25));
-  std::vector<Letter> letters = letters_of(scene);
-  ASSERT_EQ(letters.size(), 2U);
-  std::sort(letters.begin(), letters.end(), [](const Letter& a, const Letter& b) { return a.id < b.id; });
-  EXPECT_EQ(letters[0].id, "document-25");
-  EXPECT_EQ(letters[0].headers["reseq-reason"], "refused_by_server");
-  EXPECT_EQ(letters[0].headers["reseq-source-topic"], scene.topic());
-  EXPECT_THAT(letters[0].headers["reseq-sink-words"], HasSubstr("invalid input syntax for type json"));
-  EXPECT_EQ(letters[1].headers["reseq-reason"], "malformed");
-  EXPECT_EQ(letters[1].headers["reseq-sink-words"], "no reseq-version");
+  SinkLetters letters = read_sink_letters(scene.connection(), scene.topic());
+  EXPECT_EQ(letters.size(), 2U);
+  EXPECT_EQ(letters["document-25"]["reseq-reason"], "refused_by_server");
+  EXPECT_EQ(letters["document-25"]["reseq-source-topic"], scene.topic());
+  EXPECT_THAT(letters["document-25"]["reseq-sink-words"], HasSubstr("invalid input syntax for type json"));
+  EXPECT_EQ(letters["malformed"]["reseq-reason"], "malformed");
+  EXPECT_EQ(letters["malformed"]["reseq-sink-words"], "no reseq-version");
 }
 
 TEST(PostgresSink, StoresAnOlderChangeWhenTheNewestOfItsBatchIsRefused) {
@@ -208,25 +181,12 @@ TEST(PostgresSink, StoresAnOlderChangeWhenTheNewestOfItsBatchIsRefused) {
   EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
   EXPECT_THAT(Session(scene.url()).list("SELECT id || ' ' || version FROM documents ORDER BY id"),
               ElementsAre("a 2", "b 4"));
-  EXPECT_EQ(letters_of(scene).size(), 1U);
-}
-
-// Tables of the owner, and a role that may read and write them and nothing else; its name.
-std::string make_writer(const Scene& scene, const std::string& payload_type) {
-  const std::string role = scene.database() + "-writer";
-  Session(scene.url())
-      .script(
-          "CREATE TABLE documents (id text PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL, payload " +
-          payload_type +
-          "); CREATE TABLE documents_positions (topic text, partition integer, next bigint NOT NULL, "
-          "PRIMARY KEY (topic, partition)); CREATE ROLE \"" +
-          role + "\" LOGIN; GRANT SELECT, INSERT, UPDATE ON documents, documents_positions TO \"" + role + "\"");
-  return role;
+  EXPECT_EQ(read_sink_letters(scene.connection(), scene.topic()).size(), 1U);
 }
 
 TEST(PostgresSink, WaitsForRightsAndTellsSo) {
   Scene scene("rights");
-  const std::string role = make_writer(scene, "bytea");
+  const std::string role = scene.make_writer("bytea");
   Session session(scene.url());
   const int port = free_port();
   const auto sink = scene.start(
@@ -262,6 +222,29 @@ TEST(PostgresSink, WaitsForRightsAndTellsSo) {
   EXPECT_THAT(scene.differences(), IsEmpty());
 }
 
+TEST(PostgresSink, TellsHowFarItIsWhileItCatchesUp) {
+  constexpr int kBehind = 12'000;  // records; from 10,000 on it is told
+  Scene scene("behind");
+  scene.release(200, 100);
+  const auto first = scene.start("first", kBytes);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << first->tail();
+  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
+  EXPECT_THAT(scene.log_of("first"), Not(HasSubstr("catching_up=")));
+  Session reader(scene.url());
+  reader.script("BEGIN");
+  ASSERT_EQ(reader.list("SELECT next::text FROM documents_positions FOR UPDATE").size(), 4U);  // nothing is written now
+  scene.release(kBehind, 500);
+  const auto sink = scene.start("sink", kBytes);
+  const auto tells = [&](const char* words) {
+    return wait_until(kPatience, [&] { return scene.log_of("sink").find(words) != std::string::npos; });
+  };
+  EXPECT_TRUE(tells(" catching_up=begun left=1")) << sink->tail();
+  EXPECT_TRUE(tells(" catching_up=0% left=1")) << sink->tail();
+  reader.script("ROLLBACK");
+  EXPECT_TRUE(tells(" catching_up=done records=")) << sink->tail();
+  EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
+}
+
 TEST(PostgresSink, TellsThatItsServerIsGoneThoughItHasNothingToWrite) {
   PostgresServer& server = PostgresServer::shared();
   Scene scene("idle");
@@ -281,180 +264,6 @@ TEST(PostgresSink, TellsThatItsServerIsGoneThoughItHasNothingToWrite) {
     return get(port, "/readyz").second.find("table documents is not there any more") != std::string::npos;
   })) << get(port, "/readyz").second;
   EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
-}
-
-// The exit code and what it printed.
-std::pair<int, std::string> run(const Scene& scene, const std::vector<std::string>& more) {
-  TempDir folder;
-  Process process(scene.command(more), folder.path() + "/log");
-  const int code = process.wait(60'000);
-  return {code, process.tail(20'000)};
-}
-
-TEST(PostgresSink, MissesTheRightToForgetDeletesBeforeItRuns) {
-  Scene scene("forgets", {{"retention.ms", "86400000"}, {"segment.ms", "3600000"}});
-  const std::string role = make_writer(scene, "jsonb");
-  const std::vector<std::string> check = {"--check", "--forget-deletes-after-days", "30", "--server",
-                                          PostgresServer::shared().url(scene.database(), role)};
-  const auto missing = run(scene, check);
-  EXPECT_EQ(missing.first, kConfig);
-  const std::string grant = "GRANT DELETE ON \"documents\" TO \"" + role + "\"";
-  EXPECT_THAT(missing.second, HasSubstr("missing  old deletes may be removed from table documents\n"));
-  EXPECT_THAT(missing.second, HasSubstr("run: " + grant));
-  Session(scene.url()).script(grant);
-  EXPECT_THAT(run(scene, check).second, HasSubstr("good     old deletes may be removed from table documents\n"));
-}
-
-TEST(PostgresSink, SaysWhatIsMissingBeforeItRuns) {
-  Scene scene("check");
-  const auto may_make = run(scene, {"--check"});
-  EXPECT_EQ(may_make.first, 0) << may_make.second;
-  EXPECT_THAT(may_make.second, HasSubstr("good     table documents does not exist yet, and is made at the start"));
-  EXPECT_THAT(may_make.second, HasSubstr("good     may read as group " + scene.group()));
-
-  const auto missing = run(scene, {"--check", "--create", "off"});
-  EXPECT_EQ(missing.first, kConfig);
-  EXPECT_THAT(missing.second, HasSubstr("missing  table documents exists"));
-  EXPECT_THAT(missing.second, HasSubstr("CREATE TABLE IF NOT EXISTS \"documents\""));
-
-  Session(scene.url()).script("CREATE TABLE documents (id text PRIMARY KEY, version bigint, deleted boolean)");
-  const auto column = run(scene, {"--check", "--delivery", "at_least_once"});
-  EXPECT_EQ(column.first, kConfig);
-  EXPECT_THAT(column.second, HasSubstr("table documents has no column payload"));
-
-  const auto schema = run(scene, {"--check", "--table", "nowhere.documents"});
-  EXPECT_EQ(schema.first, kConfig);
-  EXPECT_THAT(schema.second, HasSubstr("missing  table nowhere.documents exists, or may be made\n"));
-  EXPECT_THAT(schema.second, HasSubstr("its schema does not exist"));
-
-  const auto topic = run(scene, {"--check", "--topic", "no-such-topic"});
-  EXPECT_EQ(topic.first, kConfig);
-  EXPECT_THAT(topic.second, HasSubstr("missing  topic no-such-topic exists"));
-
-  const auto server = run(scene, {"--check", "--server", "postgresql://owner@127.0.0.1:1/shop"});
-  EXPECT_EQ(server.first, kConfig);
-  EXPECT_THAT(server.second, HasSubstr("missing  the server answers"));
-}
-
-TEST(PostgresSink, RefusesToStartWithoutItsTopicOfDeadLetters) {
-  Scene scene("no-letters");
-  const auto refused = run(scene, {"--dead-letter-topic", "no-such-topic"});
-  EXPECT_EQ(refused.first, kConfig);
-  EXPECT_THAT(refused.second, HasSubstr("the topic of dead letters, no-such-topic"));
-  EXPECT_THAT(refused.second, HasSubstr("--dead-letters skip"));
-}
-
-TEST(PostgresSink, SaysThatWhatItsGroupHasForgottenMayBeMissing) {
-  Scene scene("forgot");
-  scene.release(100, 50);
-  const std::vector<std::string> group = kBytes + std::vector<std::string>{"--delivery", "at_least_once"};
-  const auto first = scene.start("first", group);
-  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << first->tail();
-  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
-  const std::string told = "reading=first_records_are_gone partitions=1 to_do=\"no position is known of them";
-  EXPECT_THAT(scene.log_of("first"), Not(HasSubstr("first_records_are_gone")));
-  // Positions that are known make good that the first records are gone.
-  const KafkaTools tools(scene.connection().bootstrap_servers);
-  tools.delete_records({{scene.topic(), 0}});
-  const auto again = scene.start("again", group);
-  scene.release(100, 50);
-  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << again->tail();
-  EXPECT_EQ(Scene::end(*again), 0) << again->tail();
-  EXPECT_THAT(scene.log_of("again"), Not(HasSubstr("first_records_are_gone")));
-  tools.delete_group(scene.group());
-  const auto forgot = scene.start("forgot", group);
-  EXPECT_TRUE(wait_until(kPatience, [&] { return scene.log_of("forgot").find(told) != std::string::npos; }))
-      << forgot->tail();
-  EXPECT_EQ(Scene::end(*forgot), 0) << forgot->tail();
-}
-
-TEST(PostgresSink, DoesNotMakeATableAnewBehindThePositionsOfItsGroup) {
-  Scene scene("gone");
-  scene.release(100, 50);
-  const std::vector<std::string> group = kBytes + std::vector<std::string>{"--delivery", "at_least_once"};
-  const auto first = scene.start("first", group);
-  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << first->tail();
-  EXPECT_EQ(Scene::end(*first), 0) << first->tail();
-  Session session(scene.url());
-  session.script("DROP TABLE documents CASCADE");
-  for (const auto& how : {group, group + std::vector<std::string>{"--check"}}) {
-    const auto refused = run(scene, how);
-    EXPECT_EQ(refused.first, kConfig);
-    EXPECT_THAT(refused.second, HasSubstr("restore it, or begin anew"));
-    EXPECT_THAT(refused.second, HasSubstr("--group " + scene.group() + " --topic " + scene.topic() +
-                                          " --reset-offsets --to-earliest --execute"));
-    EXPECT_EQ(session.cell("SELECT to_regclass('documents')::text"), "(null)");
-  }
-  const auto anew = scene.start("anew", group + std::vector<std::string>{"--group", scene.group() + ".anew"});
-  EXPECT_TRUE(wait_until(kPatience, [&] {
-    try {
-      return scene.differences().empty();
-    } catch (const std::exception&) {
-      return false;  // no table yet
-    }
-  })) << anew->tail();
-  EXPECT_EQ(Scene::end(*anew), 0) << anew->tail();
-}
-
-// Positions of the group, and those beside the table; a table that was emptied, and one that was made anew.
-TEST(PostgresSink, TellsThatItsTableWasEmptiedOrMadeAnewBehindItsPositions) {
-  const std::string told = "reading=behind_an_empty_place";
-  const std::map<std::string, std::string> way_out = {
-      {"at_least_once", "--reset-offsets --to-earliest --execute"},
-      {"exactly_once", "delete the rows of topic"},
-  };
-  for (const auto& [delivery, words] : way_out) {
-    Scene scene("emptied-" + delivery.substr(0, 2));
-    const std::vector<std::string> how = kBytes + std::vector<std::string>{"--delivery", delivery};
-    for (const std::string name : {"first", "again"}) {
-      scene.release(100, 50);
-      const auto sink = scene.start(name, how);
-      ASSERT_TRUE(wait_until(kPatience, [&] { return scene.lag_of_group() == 0; })) << sink->tail();
-      EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
-      EXPECT_THAT(scene.log_of(name), Not(HasSubstr(told))) << delivery;
-    }
-    Session session(scene.url());
-    session.script("TRUNCATE documents");
-    for (const std::string name : {"emptied", "anew"}) {
-      const auto sink = scene.start(name, how);
-      EXPECT_TRUE(wait_until(kPatience, [&] { return scene.log_of(name).find(told) != std::string::npos; }))
-          << sink->tail();
-      EXPECT_THAT(scene.log_of(name), HasSubstr(words));
-      EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
-      session.script(
-          "CREATE TABLE made (LIKE documents INCLUDING ALL); DROP TABLE documents CASCADE; "
-          "ALTER TABLE made RENAME TO documents");
-    }
-    if (delivery == "exactly_once") session.script("DELETE FROM documents_positions");
-    const auto right = scene.start("right", how + std::vector<std::string>{"--group", scene.group() + ".anew"});
-    EXPECT_TRUE(wait_until(kPatience, [&] { return scene.differences().empty(); })) << right->tail();
-    EXPECT_EQ(Scene::end(*right), 0) << right->tail();
-    EXPECT_THAT(scene.log_of("right"), Not(HasSubstr(told)));
-  }
-}
-
-TEST(PostgresSink, ForgetsNoDeleteWhileAnOlderResultCanCome) {
-  Scene scene("forgetting");  // whose topic keeps all records
-  const auto refused = run(scene, {"--forget-deletes-after-days", "30", "--check"});
-  EXPECT_EQ(refused.first, kConfig);
-  EXPECT_THAT(refused.second, HasSubstr("but the output topic keeps records for ever: "));
-  EXPECT_THAT(refused.second, HasSubstr("Let --forget-deletes-after-days be more, or 0"));
-}
-
-TEST(PostgresSink, TakesPasswordsFromFilesAndNotFromItsCommandLine) {
-  Scene scene("secrets");
-  const auto on_line = run(scene, {"--server", "postgresql://owner:secret-word@127.0.0.1/shop"});
-  EXPECT_EQ(on_line.first, kConfig);
-  EXPECT_THAT(on_line.second, HasSubstr("--password-file"));
-  EXPECT_THAT(on_line.second, Not(HasSubstr("secret-word")));
-  const auto of_key = run(scene, {"--server", "postgresql://owner@127.0.0.1/shop?sslpassword=secret-word"});
-  EXPECT_EQ(of_key.first, kConfig);
-  EXPECT_THAT(of_key.second, HasSubstr("sslpassword"));
-  EXPECT_THAT(of_key.second, Not(HasSubstr("secret-word")));
-  const auto property = run(scene, {"--property", "sasl.password=secret-word"});
-  EXPECT_EQ(property.first, kConfig);
-  EXPECT_THAT(property.second, HasSubstr("--property-file"));
-  EXPECT_THAT(property.second, Not(HasSubstr("secret-word")));
 }
 
 }  // namespace

@@ -109,6 +109,9 @@ class ProgramLogin : public GuardedApplication {
     std::vector<std::string> sink = {name, "--bootstrap-servers", servers, "--topic", shop.topic("output.search")};
     if (name == "reseq-sink-ndjson") sink.emplace_back("--until-end");
     if (name == "reseq-sink-sqlite") sink.insert(sink.end(), {"--database", shop.path("search.db")});
+    // Kafka is asked first: nobody is at those.
+    if (name == "reseq-sink-postgres") sink.insert(sink.end(), {"--server", "postgresql://owner@127.0.0.1:1/shop"});
+    if (name == "reseq-sink-opensearch") sink.insert(sink.end(), {"--url", "http://127.0.0.1:1", "--index", "search"});
     if (name == "reseq-sink-files") sink.insert(sink.end(), {"--directory", shop.path("catalogue")});
     return sink;
   }
@@ -162,8 +165,9 @@ TEST_F(ProgramLogin, CarriesADocumentFromAProducerToASinkByFileAndByEnvironment)
 
 TEST_F(ProgramLogin, ThatIsWrongIsToldByEachProgramAtOnceAndWithoutThePassword) {
   request("1");
-  for (const char* name : {"reseq-produce", "reseq-stage", "reseq-demo-pipeline", "reseq-sink-ndjson",
-                           "reseq-sink-sqlite", "reseq-sink-files", "resequencer"})
+  for (const char* name :
+       {"reseq-produce", "reseq-stage", "reseq-demo-pipeline", "reseq-sink-ndjson", "reseq-sink-sqlite",
+        "reseq-sink-files", "reseq-sink-postgres", "reseq-sink-opensearch", "resequencer"})
     for (const By by : {By::kFile, By::kEnvironment}) {
       const auto begun = std::chrono::steady_clock::now();
       const Ran refused = run(name, by, "battery-staple");

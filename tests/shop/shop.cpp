@@ -155,6 +155,9 @@ std::string Shop::log(int instance) const {
 
 void Shop::send(const std::string& role, const std::optional<std::string>& key, const Payload& payload,
                 const TextHeaders& headers, std::optional<int> partition) {
+  // No pipeline has a result of what is not in the log yet.
+  if (role == "commands" && requested_) flush();
+  requested_ = requested_ || role == "requests";
   std::vector<Header> views;
   for (const auto& [name, value] : headers) views.push_back({name, value});
   const auto as_view = [](const std::optional<std::string>& text) {
@@ -198,6 +201,7 @@ void Shop::reset(std::uint32_t epoch) {
 
 void Shop::flush() {
   if (const auto flushed = producer_->flush(kFlushLimit); !flushed) throw std::runtime_error(flushed.error().message);
+  requested_ = false;
 }
 
 void Shop::wait_for_owners() {

@@ -19,6 +19,7 @@ SecondInstance::SecondInstance(std::vector<std::string> command) : command_(std:
 }
 
 void SecondInstance::start() {
+  times_before_ = times_at_work();
   process_ = std::make_unique<Process>(command_, folder_.path() + "/log");
 }
 

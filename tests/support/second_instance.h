@@ -21,16 +21,18 @@ class SecondInstance {
   // In order: the exit code. Its partitions are free when its session is over.
   int stop();
 
-  // Instances so far that had partitions.
-  [[nodiscard]] int times_at_work() const;
+  // The one that runs now has got partitions.
+  [[nodiscard]] bool is_at_work() const { return times_at_work() > times_before_; }
   [[nodiscard]] std::string log() const;
 
  private:
   void start();
+  [[nodiscard]] int times_at_work() const;
 
   TempDir folder_;
   std::vector<std::string> command_;
   std::unique_ptr<Process> process_;
+  int times_before_ = 0;
 };
 
 }  // namespace reseq::test
