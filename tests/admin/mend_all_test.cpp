@@ -125,7 +125,7 @@ TEST_F(MendedTogether, IsExpiredOrRequestedOnceMoreWhileItStarves) {
     return found["documents"].size();
   };
   office().request("starves not: it has no newer request", 1);
-  for (const std::uint64_t sequence : {1, 2}) {
+  for (const std::uint64_t sequence : {1UL, 2UL}) {
     for (const char* id : {"starves and is expired", "starves and is requested"}) office().request(id, sequence);
     office().settle();
   }

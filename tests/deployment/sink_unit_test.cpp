@@ -67,14 +67,12 @@ TEST_F(SinkUnit, OfPostgresWritesWithNothingButWhatItNeeds) {
   expect_confined(kUnit);
   EXPECT_EQ(systemctl({"stop", kUnit}).code, 0);
   EXPECT_EQ(property(kUnit, "Result"), "success");
-  EXPECT_THAT(journal(kUnit), HasSubstr("server=postgresql host=127.0.0.1"));
+  EXPECT_THAT(journal(kUnit), HasSubstr("server=\"postgresql host=127.0.0.1"));
   EXPECT_THAT(journal(kUnit), Not(HasSubstr("level=error")));
   EXPECT_THAT(journal(kUnit), Not(HasSubstr("correct-horse")));
 }
 
-class LongSinkUnit : public SinkUnit {};
-
-TEST_F(LongSinkUnit, OfPostgresGoesOnWithTheNewProgramAndIsStoppedBeforeItIsRemoved) {
+TEST_F(SinkUnit, OfPostgresGoesOnWithTheNewProgramAndIsStoppedBeforeItIsRemoved) {
   constexpr const char* kUnit = "reseq-sink-postgres@search";
   Scene scene("upgrade");
   configure_postgres(scene);
@@ -102,7 +100,7 @@ TEST_F(LongSinkUnit, OfPostgresGoesOnWithTheNewProgramAndIsStoppedBeforeItIsRemo
   EXPECT_THAT(host_.machine.changed("reseq"), IsEmpty());
 }
 
-TEST_F(LongSinkUnit, OfOpensearchRunsWithNothingButWhatItNeedsWhileItsServerIsAway) {
+TEST_F(SinkUnit, OfOpensearchRunsWithNothingButWhatItNeedsWhileItsServerIsAway) {
   constexpr const char* kUnit = "reseq-sink-opensearch@search";
   const Scene scene("unit");
   configure(packages().sink_opensearch, "search.opensearch",

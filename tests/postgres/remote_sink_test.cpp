@@ -176,8 +176,13 @@ TEST_F(RemoteSinkTest, CommitsNothingBehindABatchThatIsNotDone) {
   release(kRecords);
   const Partition held = codec::partition_of("id-1", Partitioner::kMurmur2, 2);
   const auto admin = good(kafka::Admin::open(connection_));
+  const auto of = [](Partition partition, const std::vector<kafka::PlainOffset>& offsets) {
+    return offsets[static_cast<std::size_t>(partition.value())].offset;
+  };
   const auto ends = good(admin->stable_ends(topic_, kAskLimit));
-  const auto committed = [&] { return good(admin->committed(options_.group, topic_, kAskLimit)); };
+  const auto committed = [&](Partition partition) {
+    return of(partition, good(admin->committed(options_.group, topic_, kAskLimit)));
+  };
   auto sink = start();
   const auto all_but_one_batch = [&] {
     const std::lock_guard lock(world_.mutex);
@@ -186,16 +191,16 @@ TEST_F(RemoteSinkTest, CommitsNothingBehindABatchThatIsNotDone) {
   ASSERT_TRUE(step_until(*sink, all_but_one_batch));
   ASSERT_TRUE(step_until(*sink, [&] {
     const Partition other(1 - held.value());
-    return committed()[other.value()].offset == ends[other.value()].offset;
+    return committed(other) == of(other, ends);
   }));
-  EXPECT_LE(committed()[held.value()].offset, Offset(0)) << "it is the first record of its partition";
+  EXPECT_LE(committed(held), Offset(0)) << "it is the first record of its partition";
   {
     const std::lock_guard lock(world_.mutex);
     world_.refused.clear();
   }
   ASSERT_TRUE(step_until(*sink, [&] { return tally_.counts().records == kRecords; }));
   good(sink->finish(milliseconds(5'000)));
-  EXPECT_EQ(committed()[held.value()].offset, ends[held.value()].offset);
+  EXPECT_EQ(committed(held), of(held, ends));
 }
 
 // For longer than its session, which it would lose if it did not poll; and it goes on where it stopped.

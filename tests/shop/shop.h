@@ -117,7 +117,7 @@ class Shop {
   std::map<int, std::unique_ptr<Process>> processes_;
   std::unique_ptr<kafka::Admin> admin_;
   std::unique_ptr<kafka::PlainProducer> producer_;
-  bool requested_ = false;  // not acknowledged yet, perhaps
+  bool requested_ = false;                 // not acknowledged yet, perhaps
   std::map<std::string, Reader> readers_;  // by topic
 };
 
