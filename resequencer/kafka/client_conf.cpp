@@ -26,13 +26,18 @@ constexpr Milliseconds kFetchWait{100};
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
   // A consumer that has failed is replaced, and whoever replaces it says so.
   if (rd_kafka_type(client) == RD_KAFKA_CONSUMER && std::string_view(facility) == "FATAL") level = kLogWarning;
-  context_of(rd_kafka_opaque(client)).log(level, facility, text);
+  ClientContext& context = context_of(rd_kafka_opaque(client));
+  if (std::string_view(facility) == "FAIL") context.failed = true;
+  context.log(level, facility, text);
 }
 
 // What librdkafka tells the application of its connections, once the client is served. Each failure was in the log
-// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying.
-void error_line(rd_kafka_t*, int, const char* reason, void* opaque) {
-  context_of(opaque).log(kLogWarning, "ERROR", reason);
+// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying. It says the same when
+// the last connection was closed because nobody used it, and that is no news.
+void error_line(rd_kafka_t*, int code, const char* reason, void* opaque) {
+  ClientContext& context = context_of(opaque);
+  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !context.failed.exchange(false)) return;
+  context.log(kLogWarning, "ERROR", reason);
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ struct ClientContext {
   // (X509_V_ERR_…, 0 = nothing; written by librdkafka's threads).
   std::optional<Error> trouble;
   bool all_down = false;  // and that no broker was left
+  // A connection has failed since it was last told that no broker is left; written by librdkafka's threads.
+  std::atomic<bool> failed = false;
   std::atomic<int> certificate_error = 0;
 };
 [[nodiscard]] inline ClientContext& context_of(void* opaque) {
@@ -39,6 +41,8 @@ class ClientConf {
   ClientConf& set(const char* name, Milliseconds value) { return set(name, std::to_string(value.value())); }
   ClientConf& set_number(const char* name, std::uint64_t value) { return set(name, std::to_string(value)); }
   ClientConf& set_flag(const char* name, bool value) { return set(name, value ? "true" : "false"); }
+  // Among what is passed through.
+  [[nodiscard]] bool user_sets(const char* name) const { return user_sets_.contains(name); }
   // Properties that only newer versions know.
   ClientConf& set_if_known(const char* name, const char* value);
 
@@ -53,7 +57,6 @@ class ClientConf {
 
  private:
   Result<rd_kafka_t*> make(rd_kafka_type_t type);
-  [[nodiscard]] bool user_sets(const char* name) const { return user_sets_.contains(name); }
 
   ConfHandle conf_;
   std::set<std::string> user_sets_;

@@ -12,6 +12,7 @@
 #include <regex>
 #include <sstream>
 #include <sysexits.h>
+#include <thread>
 
 #include "tests/deployment/machine.h"
 #include "tests/deployment/packages.h"
@@ -24,7 +25,10 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kArrivalLimit{60'000};
+constexpr std::chrono::milliseconds kArrivalLimit{50'000};
+// Each look starts a row of programs, and what is looked at needs the processor.
+constexpr std::chrono::milliseconds kBetweenLooks{500};
+constexpr int kArrived = 20;
 constexpr int kStopLimitMs = 30'000;
 constexpr int kInstallLimitMs = 120'000;
 constexpr const char* kUser = "900:900";  // USER of the Dockerfile
@@ -147,6 +151,11 @@ class Containers : public testing::Test {
   }
   // The number that a command prints.
   int count(const Words& command) { return std::atoi(machine_.run(command, kUser).text.c_str()); }
+  [[nodiscard]] static std::string told_by(const std::map<std::string, std::unique_ptr<Process>>& running) {
+    std::string all;
+    for (const auto& [name, process] : running) all += "\n== " + name + "\n" + process->tail();
+    return all;
+  }
   [[nodiscard]] std::string log(const std::string& service) const { return machine_.shared() + "/" + service + ".log"; }
 
   Machine machine_{Init::kNone};
@@ -164,10 +173,17 @@ TEST_F(Containers, CarryRequestsThroughThePipelineIntoBothSinks) {
     running[name] = start(name);
   }
   EXPECT_EQ(running.size(), 5U);
-  EXPECT_TRUE(wait_until(kArrivalLimit, [&] {
-    return count({"sqlite3", "-readonly", "/var/lib/resequencer/search.db", "select count(*) from documents"}) > 20 &&
-           count({"sh", "-c", "find /var/lib/resequencer/catalogue/documents -type f | wc -l"}) > 20;
-  }));
+  int found = 0;
+  int filed = 0;
+  EXPECT_TRUE(wait_until(
+      kArrivalLimit,
+      [&] {
+        std::this_thread::sleep_for(kBetweenLooks);
+        found = count({"sqlite3", "-readonly", "/var/lib/resequencer/search.db", "select count(*) from documents"});
+        filed = count({"sh", "-c", "find /var/lib/resequencer/catalogue/documents -type f | wc -l"});
+        return found > kArrived && filed > kArrived;
+      }))
+      << found << " in the search, " << filed << " in the catalogue" << told_by(running);
   for (const auto& [name, process] : running) {
     EXPECT_TRUE(process->running()) << name << " has ended: " << process->tail();
     process->signal(SIGTERM);
