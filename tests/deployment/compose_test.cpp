@@ -25,7 +25,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kArrivalLimit{50'000};
+constexpr std::chrono::milliseconds kArrivalLimit{180'000};
 // Each look starts a row of programs, and what is looked at needs the processor.
 constexpr std::chrono::milliseconds kBetweenLooks{500};
 constexpr int kArrived = 20;
