@@ -12,7 +12,7 @@ std::optional<std::string> CatchingUp::look(std::int64_t lag, std::uint64_t done
   }
   if (lag < kBehind) {
     is_behind_ = false;
-    return "catching_up=done records=" + std::to_string(done - done_at_begin_);
+    return "catching_up=done records=" + std::to_string(done - done_at_begin_) + " left=" + std::to_string(lag);
   }
   if (now - last_ < kTellEvery) return std::nullopt;
   const double seconds = std::chrono::duration<double>(now - last_).count();

@@ -106,7 +106,11 @@ Result<> follow(RemoteSink& sink, const Tally& tally, progress::ProgressFile& pr
     const Places places = tally.places();
     const std::int64_t lag = std::accumulate(places.lag.begin(), places.lag.end(), std::int64_t{0},
                                              [](std::int64_t sum, const auto& one) { return sum + one.second; });
-    if (const auto line = catching_up.look(lag, tally.counts().records, now)) spdlog::info(*line);
+    const Standing::Kind server = tally.standing().kind;
+    if (server == Standing::Kind::kAway || server == Standing::Kind::kRefuses)
+      catching_up.wait(now);
+    else if (const auto line = catching_up.look(lag, tally.counts().records, now))
+      spdlog::info(*line);
   }
   Result<> finished = sink.finish(kFinishLimit);
   progress.write(progress_of(tally));

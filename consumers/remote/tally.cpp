@@ -1,5 +1,6 @@
 #include "consumers/remote/tally.h"
 
+#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -9,6 +10,11 @@ namespace reseq::remote {
 namespace {
 
 constexpr std::chrono::seconds kTellAgain{30};
+
+std::int64_t seconds_since(std::chrono::system_clock::time_point then) {
+  const auto passed = std::chrono::system_clock::now() - then;
+  return std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(passed).count());
+}
 
 }  // namespace
 
@@ -44,8 +50,9 @@ void Tally::good() {
   const std::lock_guard lock(mutex_);
   if (standing_.kind == Standing::Kind::kGood) return;
   const bool was_away = standing_.kind != Standing::Kind::kUnknown;
+  const std::int64_t seconds = seconds_since(standing_.since);
   standing_ = {.kind = Standing::Kind::kGood, .since = std::chrono::system_clock::now(), .words = {}};
-  if (was_away) spdlog::info("server=good");
+  if (was_away) spdlog::info("server=good seconds={}", seconds);
 }
 
 void Tally::trouble(const Error& error) {
@@ -61,9 +68,11 @@ void Tally::trouble(const Error& error) {
   told_ = now;
   const std::string words = log::outside(error.message);
   if (kind == Standing::Kind::kRefuses)
-    spdlog::error("server=refuses words={} to_do=\"nothing is lost; it goes on when this is mended\"", words);
+    spdlog::error("server=refuses seconds={} nothing is lost, it goes on when this is mended words={}",
+                  seconds_since(standing_.since), words);
   else
-    spdlog::warn("server=away words={}", words);
+    spdlog::warn("server=away seconds={} nothing is lost, it goes on when it answers again words={}",
+                 seconds_since(standing_.since), words);
 }
 
 void Tally::publish(Places places) {

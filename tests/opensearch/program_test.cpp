@@ -12,10 +12,12 @@
 #include <string>
 #include <thread>
 
+#include "tests/e2e/http_get.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/opensearch/output_topic.h"
 #include "tests/support/change_streams.h"
+#include "tests/support/free_port.h"
 #include "tests/support/pause.h"
 #include "tests/support/quickstart_run.h"
 #include "tests/support/second_instance.h"
@@ -246,6 +248,35 @@ TEST(Program, TellsThatItsIndexWasEmptiedBehindThePositionsOfItsGroup) {
       << topic.log_of("emptied");
   EXPECT_THAT(topic.log_of("emptied"), HasSubstr("--reset-offsets --to-earliest"));
   EXPECT_EQ(OutputTopic::end(*run), 0);
+}
+
+TEST(Program, TellsWhoProbesItThatItsServerIsGoneAndThatItIsBack) {
+  SearchServer& server = SearchServer::shared();
+  OutputTopic topic("probed", server);
+  topic.release(100, 50);
+  const int port = free_port();
+  const auto sink = topic.start("sink", {"--http-listen", "127.0.0.1:" + std::to_string(port)});
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; })) << get(port, "/readyz").second;
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_up 1\n"));
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_lag_records{partition=\"0\"} 0\n"));
+
+  server.kill();
+  topic.release(100, 50);
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 503; })) << topic.log_of("sink");
+  EXPECT_THAT(get(port, "/readyz").second, HasSubstr("server away"));
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_up 0\n"));
+  EXPECT_EQ(get(port, "/livez").first, 200) << "a new start would not help";
+
+  server.start_again();
+  EXPECT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
+  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; })) << get(port, "/readyz").second;
+  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_up 1\n"));
+  EXPECT_THAT(topic.differences(), IsEmpty());
+  EXPECT_EQ(OutputTopic::end(*sink), 0) << topic.log_of("sink");
+  EXPECT_THAT(topic.log_of("sink"),
+              HasSubstr("server=away seconds=0 nothing is lost, it goes on when it answers again"));
+  EXPECT_THAT(topic.log_of("sink"), HasSubstr("server=good seconds="));
 }
 
 TEST(Program, AsksTheTopicHowLongDeletesHaveToBeRemembered) {

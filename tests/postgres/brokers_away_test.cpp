@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/e2e/http_get.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/scene.h"
 #include "tests/support/count_of.h"

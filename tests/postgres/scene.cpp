@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
-#include <httplib.h>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -147,11 +146,6 @@ std::vector<std::string> Scene::differences() const {
 
 std::vector<std::string> Scene::rows() const {
   return Session(url_).list("SELECT concat_ws(' ', id, version, deleted, payload, xmin) FROM documents ORDER BY id");
-}
-
-std::pair<int, std::string> get(int port, const std::string& path) {
-  const auto got = httplib::Client("127.0.0.1", port).Get(path);
-  return got ? std::pair(got->status, got->body) : std::pair(0, std::string());
 }
 
 }  // namespace reseq::test

@@ -84,7 +84,4 @@ class Scene {
   std::uint64_t version_ = 1'000;
 };
 
-// Status and body of what a sink serves on 127.0.0.1; 0 when nobody answers.
-[[nodiscard]] std::pair<int, std::string> get(int port, const std::string& path);
-
 }  // namespace reseq::test

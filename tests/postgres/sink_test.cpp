@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tests/e2e/http_get.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
 #include "tests/postgres/scene.h"

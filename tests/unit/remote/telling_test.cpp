@@ -71,7 +71,17 @@ TEST(CatchingUp, TellsPercentRateAndTimeLeft) {
   EXPECT_FALSE(progress.look(90'000, 10'000, begin + seconds(1)));
   EXPECT_EQ(progress.look(75'000, 25'000, begin + seconds(5)),
             "catching_up=25% left=75000 rate=5000/s seconds_left=15");
-  EXPECT_EQ(progress.look(9, 99'991, begin + seconds(6)), "catching_up=done records=99991");
+  EXPECT_EQ(progress.look(9, 99'991, begin + seconds(6)), "catching_up=done records=99991 left=9");
+}
+
+TEST(CatchingUp, DoesNotCountTheTimeInWhichTheServerTakesNothing) {
+  CatchingUp progress;
+  const auto begin = CatchingUp::Clock::now();
+  EXPECT_TRUE(progress.look(100'000, 0, begin));
+  progress.wait(begin + seconds(60));
+  EXPECT_FALSE(progress.look(90'000, 10'000, begin + seconds(62)));
+  EXPECT_EQ(progress.look(75'000, 25'000, begin + seconds(65)),
+            "catching_up=25% left=75000 rate=5000/s seconds_left=15");
 }
 
 TEST(StartOfReading, IsThePositionIfTheLogStillHasIt) {
