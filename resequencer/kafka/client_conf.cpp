@@ -32,8 +32,8 @@ void log_line(const rd_kafka_t* client, int level, const char* facility, const c
 }
 
 // What librdkafka tells the application of its connections, once the client is served. Each failure was in the log
-// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying. It says the same when
-// the last connection was closed because nobody used it, and that is no news.
+// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying. It says the same
+// when the last connection was closed because nobody used it, and that is no news.
 void error_line(rd_kafka_t*, int code, const char* reason, void* opaque) {
   ClientContext& context = context_of(opaque);
   if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !context.failed.exchange(false)) return;

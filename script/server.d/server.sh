@@ -23,6 +23,9 @@ fail() {
   exit "${2:-69}" # EX_UNAVAILABLE
 }
 
+# What stands at the top of the script.
+help() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$script"; }
+
 need() { command -v "$1" >/dev/null || fail "no $1: install it with script/deps run"; }
 
 # fetch_jars FOLDER WHAT POM [DEFINITION...]: sets `jars` to a folder of the cache with what the POM names, fetched once:

@@ -1,5 +1,5 @@
-// A producer closes connections that it does not use. Whoever reads the log is told of brokers that are away, and not of
-// that.
+// A producer closes connections that it does not use. Whoever reads the log is told of brokers that are away, and not
+// of that.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <mutex>
