@@ -20,7 +20,10 @@ class CatchingUp {
   // `lag`: offsets that are left; `done`: records done so far. A line to log, if it is time for one.
   std::optional<std::string> look(std::int64_t lag, std::uint64_t done, Clock::time_point now);
   // Instead of look(), while the server takes nothing: that is told elsewhere, and the time does not count.
-  void wait(Clock::time_point now) { last_ = now; }
+  void wait(std::uint64_t done, Clock::time_point now) {
+    done_at_last_ = done;
+    last_ = now;
+  }
 
  private:
   bool is_behind_ = false;

@@ -108,7 +108,7 @@ Result<> follow(RemoteSink& sink, const Tally& tally, progress::ProgressFile& pr
                                              [](std::int64_t sum, const auto& one) { return sum + one.second; });
     const Standing::Kind server = tally.standing().kind;
     if (server == Standing::Kind::kAway || server == Standing::Kind::kRefuses)
-      catching_up.wait(now);
+      catching_up.wait(tally.counts().records, now);
     else if (const auto line = catching_up.look(lag, tally.counts().records, now))
       spdlog::info(*line);
   }

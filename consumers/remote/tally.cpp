@@ -1,6 +1,5 @@
 #include "consumers/remote/tally.h"
 
-#include <algorithm>
 #include <spdlog/spdlog.h>
 #include <utility>
 
@@ -11,9 +10,12 @@ namespace {
 
 constexpr std::chrono::seconds kTellAgain{30};
 
-std::int64_t seconds_since(std::chrono::system_clock::time_point then) {
-  const auto passed = std::chrono::system_clock::now() - then;
-  return std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(passed).count());
+std::int64_t seconds_since(std::chrono::steady_clock::time_point then) {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - then).count();
+}
+
+bool is_trouble(Standing::Kind kind) {
+  return kind == Standing::Kind::kAway || kind == Standing::Kind::kRefuses;
 }
 
 }  // namespace
@@ -49,10 +51,9 @@ void Tally::add(const Counts& more) {
 void Tally::good() {
   const std::lock_guard lock(mutex_);
   if (standing_.kind == Standing::Kind::kGood) return;
-  const bool was_away = standing_.kind != Standing::Kind::kUnknown;
-  const std::int64_t seconds = seconds_since(standing_.since);
+  const bool was_away = is_trouble(standing_.kind);
   standing_ = {.kind = Standing::Kind::kGood, .since = std::chrono::system_clock::now(), .words = {}};
-  if (was_away) spdlog::info("server=good seconds={}", seconds);
+  if (was_away) spdlog::info("server=good seconds={}", seconds_since(trouble_since_));
 }
 
 void Tally::trouble(const Error& error) {
@@ -62,6 +63,7 @@ void Tally::trouble(const Error& error) {
   const auto now = std::chrono::steady_clock::now();
   const bool is_news = standing_.kind != kind;
   if (is_news) standing_.since = std::chrono::system_clock::now();
+  if (!is_trouble(standing_.kind)) trouble_since_ = now;
   standing_.kind = kind;
   standing_.words = error.message;
   if (!is_news && now - told_ < kTellAgain) return;
@@ -69,10 +71,10 @@ void Tally::trouble(const Error& error) {
   const std::string words = log::outside(error.message);
   if (kind == Standing::Kind::kRefuses)
     spdlog::error("server=refuses seconds={} nothing is lost, it goes on when this is mended words={}",
-                  seconds_since(standing_.since), words);
+                  seconds_since(trouble_since_), words);
   else
     spdlog::warn("server=away seconds={} nothing is lost, it goes on when it answers again words={}",
-                 seconds_since(standing_.since), words);
+                 seconds_since(trouble_since_), words);
 }
 
 void Tally::publish(Places places) {

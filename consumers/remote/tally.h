@@ -65,6 +65,7 @@ class Tally {
   Counts counts_;
   Standing standing_;
   Places places_;
+  std::chrono::steady_clock::time_point trouble_since_;  // while it is neither good nor unknown
   std::chrono::steady_clock::time_point told_;
 };
 

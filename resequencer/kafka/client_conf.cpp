@@ -26,17 +26,14 @@ constexpr Milliseconds kFetchWait{100};
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
   // A consumer that has failed is replaced, and whoever replaces it says so.
   if (rd_kafka_type(client) == RD_KAFKA_CONSUMER && std::string_view(facility) == "FATAL") level = kLogWarning;
-  ClientContext& context = context_of(rd_kafka_opaque(client));
-  if (std::string_view(facility) == "FAIL") context.failed = true;
-  context.log(level, facility, text);
+  context_of(rd_kafka_opaque(client)).log(level, facility, text);
 }
 
 // What librdkafka tells the application of its connections, once the client is served. Each failure was in the log
-// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying. It says the same
-// when the last connection was closed because nobody used it, and that is no news.
+// before (`FAIL`, an error); that no broker is left is said here alone. librdkafka goes on trying.
 void error_line(rd_kafka_t*, int code, const char* reason, void* opaque) {
   ClientContext& context = context_of(opaque);
-  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && !context.failed.exchange(false)) return;
+  if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN && context.closes_idle) return;
   context.log(kLogWarning, "ERROR", reason);
 }
 

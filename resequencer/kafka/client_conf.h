@@ -19,12 +19,13 @@ namespace reseq::kafka {
 struct ClientContext {
   LogCallback log;
   void* client = nullptr;  // the object of ours that owns the client
+  // Of a client that closes connections which it does not use. When the last one is closed librdkafka says that all
+  // brokers are down.
+  bool closes_idle = false;
   // Of an admin client: the last thing that kept it from its brokers, and what was wrong with their certificate
   // (X509_V_ERR_…, 0 = nothing; written by librdkafka's threads).
   std::optional<Error> trouble;
   bool all_down = false;  // and that no broker was left
-  // A connection has failed since it was last told that no broker is left; written by librdkafka's threads.
-  std::atomic<bool> failed = false;
   std::atomic<int> certificate_error = 0;
 };
 [[nodiscard]] inline ClientContext& context_of(void* opaque) {

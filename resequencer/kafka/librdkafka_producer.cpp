@@ -19,11 +19,13 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kQueueMessagesMax = 1'000'000;
 constexpr std::uint64_t kQueueKilobytesMax = 1024 * 1024;
 constexpr Milliseconds kLinger{5};
-// A connection that nobody uses is closed after so many socket time-outs. rd_kafka_send_offsets_to_transaction has no
-// limit while it looks for the coordinator of the group: librdkafka to 2.15 may drop that question (rdkafka_coord.c,
-// `creq_ts_timeout` is never looked at) and asks again when a connection changes its state. Without this one, none
-// might: the others of a producer that waits are silent.
+// A connection that nobody uses is closed after so many socket time-outs, or so much longer than one.
+// rd_kafka_send_offsets_to_transaction has no limit while it looks for the coordinator of the group: librdkafka to 2.15
+// may drop that question (rdkafka_coord.c, `creq_ts_timeout` is never looked at) and asks again when a connection
+// changes its state. Without this none might: the connections of a producer that waits are silent. It has to be longer
+// than an answer may take, and shorter than a step of a worker (runtime/internals.h, stuck_after).
 constexpr std::int64_t kIdleSocketTimeouts = 4;
+constexpr Milliseconds kIdleBeyondSocketTimeout{15'000};
 
 // Behind a message's opaque pointer: it was produced with an explicit partition.
 char explicit_partition;
@@ -65,8 +67,12 @@ Result<> LibrdkafkaProducer::start(const ClusterSettings& settings) {
   conf.set("message.timeout.ms", settings.transaction_timeout);
   conf.set("partitioner", settings.partitioner);
   conf.set("linger.ms", kLinger);
-  if (!conf.user_sets("connections.max.idle.ms"))
-    conf.set("connections.max.idle.ms", Milliseconds(kIdleSocketTimeouts * socket_timeout_.value()));
+  context_.closes_idle = true;
+  if (!conf.user_sets("connections.max.idle.ms")) {
+    const std::int64_t socket = socket_timeout_.value();
+    conf.set("connections.max.idle.ms",
+             Milliseconds(std::min(kIdleSocketTimeouts * socket, socket + kIdleBeyondSocketTimeout.value())));
+  }
   conf.set("compression.codec", "none");
   conf.set_number("message.max.bytes", settings.message_bytes_max);
   conf.set_number("batch.size", settings.batch_bytes_max);

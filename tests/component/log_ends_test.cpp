@@ -1,6 +1,7 @@
 // Where a log ends: last stable offset, high watermark, end of log with control records. What a restore relies on.
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -9,6 +10,9 @@
 
 namespace reseq::kafka {
 namespace {
+
+// A tool of Kafka starts a machine of its own for it.
+constexpr Milliseconds kUntilMade{60'000};
 
 Offset ask(Result<std::vector<TopicPartitionOffset>> answer) {
   return good(std::move(answer)).at(0).offset;
@@ -97,12 +101,12 @@ TEST_F(LogEnds, AnOffsetThatIsNotInTheLogFailsItsPartitionAndIsNoReset) {
 // As behind the creation of a topic, when a broker answers that has not heard of it yet.
 TEST_F(LogEnds, OfAPartitionThatIsJustBeingMadeAreWaitedFor) {
   const TopicPartition next{kA, Partition(1)};
-  std::thread maker([&] {
+  auto made = std::async(std::launch::async, [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     test::KafkaTools(rig.connection().bootstrap_servers).add_partitions(rig.topic(0), 2);
   });
-  const auto end = consumer->stable_ends(std::span(&next, 1), kLong);
-  maker.join();
+  const auto end = consumer->stable_ends(std::span(&next, 1), kUntilMade);
+  made.get();
   EXPECT_EQ(ask(end), Offset(0));
 }
 

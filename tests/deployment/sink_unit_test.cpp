@@ -80,9 +80,15 @@ TEST_F(SinkUnit, OfPostgresGoesOnWithTheNewProgramAndIsStoppedBeforeItIsRemoved)
   scene.release(500, 100);
   ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << journal(kUnit);
   const std::string pid = property(kUnit, "MainPID");
+  // What an operator may have done: secrets in the folder, closed to others, and an instance that cannot start again.
+  const Outcome done = host_.machine.shell(
+      "cd /etc/resequencer; touch search.password; chmod 0750 .; cp search.postgres other.postgres; "
+      "systemctl start reseq-sink-postgres@other; rm other.postgres");
+  ASSERT_EQ(done.code, 0) << done.text;
 
   const Outcome upgraded = host_.install(upgraded_package(packages().sink_postgres, "0.1.1", host_.machine.shared()));
   EXPECT_EQ(upgraded.code, 0) << upgraded.text;
+  EXPECT_EQ(host_.machine.shell("stat --format=%a /etc/resequencer").text, "750\n");
   EXPECT_EQ(property(kUnit, "ActiveState"), "active") << journal(kUnit);
   const std::string newer_pid = property(kUnit, "MainPID");
   EXPECT_NE(newer_pid, pid);
@@ -92,8 +98,9 @@ TEST_F(SinkUnit, OfPostgresGoesOnWithTheNewProgramAndIsStoppedBeforeItIsRemoved)
 
   const Outcome without_main = host_.machine.run({"dpkg", "--purge", "resequencer"});
   EXPECT_EQ(without_main.code, 0) << without_main.text;
-  EXPECT_EQ(host_.machine.shell("ls /etc/resequencer").text, "search.postgres\n")
-      << "it belongs to a package that stays";
+  EXPECT_EQ(host_.machine.shell("ls /etc/resequencer").text, "search.password\nsearch.postgres\n")
+      << "they belong to a package that stays";
+  ASSERT_EQ(host_.machine.shell("rm /etc/resequencer/search.password").code, 0);
   const Outcome removed = host_.machine.run({"dpkg", "--purge", "resequencer-sink-postgres"});
   EXPECT_EQ(removed.code, 0) << removed.text;
   EXPECT_EQ(host_.machine.content("/proc/" + newer_pid + "/status"), "") << "removed without being stopped";

@@ -259,7 +259,9 @@ TEST(Program, TellsWhoProbesItThatItsServerIsGoneAndThatItIsBack) {
   ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
   EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").first == 200; })) << get(port, "/readyz").second;
   EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_server_up 1\n"));
-  EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_lag_records{partition=\"0\"} 0\n"));
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return get(port, "/metrics").second.find("reseq_sink_lag_records{partition=\"0\"} 0\n") != std::string::npos;
+  })) << get(port, "/metrics").second;
 
   server.kill();
   topic.release(100, 50);

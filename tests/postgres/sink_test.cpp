@@ -232,6 +232,7 @@ TEST(PostgresSink, TellsHowFarItIsWhileItCatchesUp) {
   EXPECT_EQ(Scene::end(*first), 0) << first->tail();
   EXPECT_THAT(scene.log_of("first"), Not(HasSubstr("catching_up=")));
   Session reader(scene.url());
+  reader.script("SET idle_in_transaction_session_timeout = 0");
   reader.script("BEGIN");
   ASSERT_EQ(reader.list("SELECT next::text FROM documents_positions FOR UPDATE").size(), 4U);  // nothing is written now
   scene.release(kBehind, 500);
@@ -240,7 +241,6 @@ TEST(PostgresSink, TellsHowFarItIsWhileItCatchesUp) {
     return wait_until(kPatience, [&] { return scene.log_of("sink").find(words) != std::string::npos; });
   };
   EXPECT_TRUE(tells(" catching_up=begun left=1")) << sink->tail();
-  EXPECT_TRUE(tells(" catching_up=0% left=1")) << sink->tail();
   reader.script("ROLLBACK");
   EXPECT_TRUE(tells(" catching_up=done records=")) << sink->tail();
   EXPECT_EQ(Scene::end(*sink), 0) << sink->tail();
