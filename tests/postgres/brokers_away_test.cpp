@@ -30,7 +30,8 @@ TEST(PostgresSink, TellsInOneLineThatItsBrokersAreGoneAndInOneThatTheyAreBack) {
       "sink", {"--payload", "bytea", "--log-format", "json", "--http-listen", "127.0.0.1:" + std::to_string(port)});
   const auto log = [&] { return scene.log_of("sink"); };
   ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << log();
-  EXPECT_EQ(get(port, "/readyz"), std::pair(200, std::string("ready, 4 partitions\n")));
+  const auto is_ready = [&] { return get(port, "/readyz") == std::pair(200, std::string("ready, 4 partitions\n")); };
+  EXPECT_TRUE(wait_until(kPatience, is_ready)) << get(port, "/readyz").second;
 
   broker.stop();
   EXPECT_TRUE(wait_until(kPatience, [&] { return lines_with(log(), "brokers=away") > 0; })) << log();
@@ -40,7 +41,7 @@ TEST(PostgresSink, TellsInOneLineThatItsBrokersAreGoneAndInOneThatTheyAreBack) {
   EXPECT_EQ(get(port, "/livez").first, 200) << "a new start would not help";
   std::this_thread::sleep_for(std::chrono::seconds(8));  // past the session, of which the client has much to say
   broker.start_again();
-  EXPECT_TRUE(wait_until(kPatience, [&] { return get(port, "/readyz").second == "ready, 4 partitions\n"; })) << log();
+  EXPECT_TRUE(wait_until(kPatience, is_ready)) << log();
   EXPECT_THAT(get(port, "/metrics").second, HasSubstr("reseq_sink_brokers_away_seconds 0\n"));
   scene.release(100, 50);
   EXPECT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << log();
