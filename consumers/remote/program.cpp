@@ -106,8 +106,7 @@ Result<> follow(RemoteSink& sink, const Tally& tally, progress::ProgressFile& pr
     const Places places = tally.places();
     const std::int64_t lag = std::accumulate(places.lag.begin(), places.lag.end(), std::int64_t{0},
                                              [](std::int64_t sum, const auto& one) { return sum + one.second; });
-    const Standing::Kind server = tally.standing().kind;
-    if (server == Standing::Kind::kAway || server == Standing::Kind::kRefuses)
+    if (is_trouble(tally.standing().kind))
       catching_up.wait(tally.counts().records, now);
     else if (const auto line = catching_up.look(lag, tally.counts().records, now))
       spdlog::info(*line);

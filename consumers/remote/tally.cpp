@@ -14,10 +14,6 @@ std::int64_t seconds_since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - then).count();
 }
 
-bool is_trouble(Standing::Kind kind) {
-  return kind == Standing::Kind::kAway || kind == Standing::Kind::kRefuses;
-}
-
 }  // namespace
 
 std::string_view name_of(Standing::Kind kind) {
@@ -32,6 +28,10 @@ std::string_view name_of(Standing::Kind kind) {
       return "refuses";
   }
   return "unknown";
+}
+
+bool is_trouble(Standing::Kind kind) {
+  return kind == Standing::Kind::kAway || kind == Standing::Kind::kRefuses;
 }
 
 void Tally::add(const Counts& more) {

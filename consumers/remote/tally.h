@@ -37,6 +37,8 @@ struct Standing {
 };
 
 [[nodiscard]] std::string_view name_of(Standing::Kind kind);
+// It is known to take nothing.
+[[nodiscard]] bool is_trouble(Standing::Kind kind);
 
 // What only the reader knows, published now and then.
 struct Places {
@@ -65,7 +67,7 @@ class Tally {
   Counts counts_;
   Standing standing_;
   Places places_;
-  std::chrono::steady_clock::time_point trouble_since_;  // while it is neither good nor unknown
+  std::chrono::steady_clock::time_point trouble_since_;  // while is_trouble()
   std::chrono::steady_clock::time_point told_;
 };
 
