@@ -34,11 +34,11 @@ function(reseq_folder_sources out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [UNOPTIMIZED]): library reseq_<name> of the .cpp
-# files in this folder. SOURCES: only of these, and a test of the same folder is made of the others. UNOPTIMIZED: for
-# tests that need no speed.
+# reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [OPTIMIZED|UNOPTIMIZED]): library reseq_<name> of
+# the .cpp files in this folder. SOURCES: only of these, and a test of the same folder is made of the others. OPTIMIZED:
+# for tests that have much to do themselves. UNOPTIMIZED: for tests that need no speed.
 function(reseq_library name)
-  cmake_parse_arguments(arg "UNOPTIMIZED" "" "DEPS;LINK;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMIZED;UNOPTIMIZED" "" "DEPS;LINK;SOURCES" ${ARGN})
   if(arg_SOURCES)
     set(sources ${arg_SOURCES})
     set_property(DIRECTORY APPEND PROPERTY RESEQ_TAKEN ${sources})
@@ -51,7 +51,7 @@ function(reseq_library name)
     add_library(reseq_${name} STATIC ${sources})
     target_link_libraries(reseq_${name} PUBLIC reseq_compiler ${arg_DEPS} ${arg_LINK})
     cmake_path(IS_PREFIX RESEQ_TESTS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} is_of_tests)
-    if(is_of_tests)
+    if(is_of_tests AND NOT arg_OPTIMIZED)
       reseq_compile_fast(reseq_${name})
     endif()
     if(arg_UNOPTIMIZED)
@@ -78,7 +78,7 @@ endfunction()
 # [LONG]): one GoogleTest program of the .cpp files in this folder, one ctest entry.
 #   TAKES       seconds, about: what takes longest begins first
 #   PROCESSORS  how many of the tests that run at once it counts for
-#   OPTIMIZED   an end-to-end test that has much to do itself
+#   OPTIMIZED   a test that has much to do itself
 #   LONG        cases whose suite begins with Long are an entry of their own, with label long
 function(reseq_test name)
   cmake_parse_arguments(arg "LONG;OPTIMIZED" "TIMEOUT;TAKES;PROCESSORS" "DEPS;LINK;LABELS" ${ARGN})
@@ -106,7 +106,9 @@ function(reseq_test name)
   add_test(NAME ${name} COMMAND test_${name} ${short} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
     COST ${arg_TAKES} PROCESSORS ${arg_PROCESSORS})
-  reseq_compile_fast(test_${name})
+  if(NOT arg_OPTIMIZED)
+    reseq_compile_fast(test_${name})
+  endif()
   if("e2e" IN_LIST arg_LABELS AND NOT arg_OPTIMIZED)
     reseq_compile_unoptimized(test_${name})
   endif()

@@ -95,7 +95,8 @@ Result<std::optional<sending::Item>> NdjsonSource::next() {
     if (!found.too_long && is_blank(found.text)) continue;
     token_ = sending::fingerprint(found.text);
     if (found.too_long)
-      return std::optional(sending::Item(sending::Unusable{"longer than " + std::to_string(kLineBytesMax) + " bytes"}));
+      return std::optional(
+          sending::Item(sending::Unusable{"longer than " + std::to_string(options_.line_bytes_max) + " bytes"}));
     Result<tagging::Change> change = parse_line(found.text);
     if (!change.ok()) return std::optional(sending::Item(sending::Unusable{change.error().message}));
     if (change.value().targets.empty()) change.value().targets = options_.targets;
@@ -118,12 +119,12 @@ Result<std::optional<NdjsonSource::Line>> NdjsonSource::next_line() {
       begin_ += text.size() + (last ? 0 : 1);
       searched_ = 0;
       ++line_;
-      const bool too_long = std::exchange(dropping_, false) || text.size() > kLineBytesMax;
+      const bool too_long = std::exchange(dropping_, false) || text.size() > options_.line_bytes_max;
       return std::optional(Line{.text = text, .too_long = too_long});
     }
     if (last) return std::optional<Line>();
     searched_ = waiting.size();
-    if (searched_ > kLineBytesMax) {
+    if (searched_ > options_.line_bytes_max) {
       dropping_ = true;
       buffer_.clear();
       begin_ = 0;

@@ -17,12 +17,11 @@ namespace reseq::ndjson {
 struct NdjsonOptions {
   std::vector<std::string> targets = {};  // of lines without "targets"
   std::optional<Epoch> epoch = {};        // of lines without "epoch"
+  std::size_t line_bytes_max = std::size_t{64} << 20;
 };
 
 class NdjsonSource final : public sending::ChangeSource {
  public:
-  static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
-
   // `path` "-" is standard input. kInvalid: it cannot be read.
   [[nodiscard]] static Result<std::unique_ptr<NdjsonSource>> open(const std::string& path, NdjsonOptions options);
   ~NdjsonSource() override;

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -26,7 +25,7 @@ Violations including(const std::string& path, const std::string& header) {
 }
 
 TEST(IncludeRule, HoldsInTheTree) {
-  EXPECT_EQ(to_text(check_includes(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_includes(SourceTree::of_this_project())), "");
 }
 
 TEST(IncludeRule, AllowsTheFoldersOfTheTable) {

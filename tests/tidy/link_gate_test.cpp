@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -11,7 +10,7 @@ std::string link_report(const std::string& text) {
 }
 
 TEST(Links, LeadSomewhereInTheTree) {
-  EXPECT_EQ(to_text(check_links(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_links(SourceTree::of_this_project())), "");
 }
 
 TEST(Links, ReportWhatIsNotThere) {

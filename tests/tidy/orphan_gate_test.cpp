@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -11,7 +10,7 @@ std::string orphan_report(const std::vector<File>& files) {
 }
 
 TEST(Orphans, AreNotInTheTree) {
-  EXPECT_EQ(to_text(check_orphans(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_orphans(SourceTree::of_this_project())), "");
 }
 
 TEST(Orphans, AreSourcesThatNoTargetBuilds) {

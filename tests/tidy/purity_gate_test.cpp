@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -14,7 +13,7 @@ std::size_t count(const std::string& text) {
 }
 
 TEST(Purity, HoldsInTheTree) {
-  EXPECT_EQ(to_text(check_purity(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_purity(SourceTree::of_this_project())), "");
 }
 
 TEST(Purity, ReportsClocksRandomnessThreadsEnvironmentAndLogs) {

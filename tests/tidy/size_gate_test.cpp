@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -16,7 +15,7 @@ std::string size_report(const std::string& path, const std::string& text) {
 }
 
 TEST(Sizes, HoldInTheTree) {
-  EXPECT_EQ(to_text(check_sizes(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_sizes(SourceTree::of_this_project())), "");
 }
 
 TEST(Sizes, ReportAFileOf501Lines) {

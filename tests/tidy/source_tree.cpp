@@ -9,6 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "tests/support/source_path.h"
+
 namespace reseq::tidy {
 namespace {
 
@@ -48,6 +50,11 @@ SourceTree SourceTree::of_checkout(const std::filesystem::path& root) {
     begin = end + 1;
   }
   return SourceTree(std::move(files));
+}
+
+const SourceTree& SourceTree::of_this_project() {
+  static const SourceTree tree = of_checkout(test::source_dir());
+  return tree;
 }
 
 const File* SourceTree::find(std::string_view path) const {

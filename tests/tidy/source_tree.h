@@ -30,6 +30,8 @@ class SourceTree {
   // What `git ls-files` lists below `root`, without files that are deleted but not yet forgotten. Empty when `root` is
   // no git checkout.
   static SourceTree of_checkout(const std::filesystem::path& root);
+  // The checkout that the test was built from, read once.
+  static const SourceTree& of_this_project();
 
   [[nodiscard]] const std::vector<File>& files() const { return files_; }
   [[nodiscard]] const File* find(std::string_view path) const;  // null when there is none

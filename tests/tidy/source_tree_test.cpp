@@ -1,15 +1,12 @@
 #include "source_tree.h"
 
 #include <gtest/gtest.h>
-
-#include "tests/support/source_path.h"
-
 namespace reseq::tidy {
 namespace {
 
 // Without files every gate would hold, so this is the test that the others stand on.
 TEST(SourceTree, IsReadFromTheCheckout) {
-  const SourceTree tree = SourceTree::of_checkout(test::source_dir());
+  const SourceTree& tree = SourceTree::of_this_project();
   EXPECT_GT(tree.files().size(), 50U) << "the gates need a git checkout";
   ASSERT_NE(tree.find("tests/tidy/source_tree_test.cpp"), nullptr);
   EXPECT_NE(tree.find("tests/tidy/source_tree_test.cpp")->text.find("IsReadFromTheCheckout"), std::string::npos);

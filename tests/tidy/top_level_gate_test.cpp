@@ -2,13 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
 
 TEST(TopLevel, HoldsWhatItIsAllowedToHold) {
-  EXPECT_EQ(to_text(check_top_level(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_top_level(SourceTree::of_this_project())), "");
 }
 
 TEST(TopLevel, ReportsWhatIsMissingAndWhatDoesNotBelong) {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "gates.h"
-#include "tests/support/source_path.h"
 
 namespace reseq::tidy {
 namespace {
@@ -11,7 +10,7 @@ std::string word_report(const std::string& path, const std::string& text) {
 }
 
 TEST(Words, HoldInTheTree) {
-  EXPECT_EQ(to_text(check_words(SourceTree::of_checkout(test::source_dir()))), "");
+  EXPECT_EQ(to_text(check_words(SourceTree::of_this_project())), "");
 }
 
 TEST(Words, ReportDrawersAmongFilesAndFolders) {

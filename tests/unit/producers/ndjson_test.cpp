@@ -11,6 +11,7 @@ namespace reseq::test {
 namespace {
 
 using ndjson::from_base64;
+using ndjson::NdjsonOptions;
 using ndjson::NdjsonSource;
 using ndjson::parse_line;
 using testing::ElementsAre;
@@ -105,9 +106,11 @@ TEST(Base64, ReadsTheVectorsOfRfc4648AndRefusesTheRest) {
 
 class NdjsonFile : public testing::Test {
  protected:
-  std::unique_ptr<NdjsonSource> open(const std::string& text) {
+  std::unique_ptr<NdjsonSource> open(const std::string& text,
+                                     std::size_t line_bytes_max = NdjsonOptions().line_bytes_max) {
     std::ofstream(path_, std::ios::binary) << text;
-    return std::move(NdjsonSource::open(path_, {.targets = {"t"}, .epoch = Epoch(5)})).value();
+    NdjsonOptions options{.targets = {"t"}, .epoch = Epoch(5), .line_bytes_max = line_bytes_max};
+    return std::move(NdjsonSource::open(path_, std::move(options))).value();
   }
   // id, or "line N: reason".
   static std::vector<std::string> rest_of(NdjsonSource& source) {
@@ -162,13 +165,14 @@ TEST_F(NdjsonFile, RefusesToGoOnInAnotherFile) {
 
 TEST_F(NdjsonFile, ReadsALineOfTheLimitAndReportsALongerOne) {
   const std::string frame = line("");
-  const std::string longest = line(std::string(NdjsonSource::kLineBytesMax - frame.size(), 'x'));
-  const auto source = open(line("a") + "\n" + longest + "\n" + longest + "x\n" + line("b") + "\n");
+  constexpr std::size_t kMax = std::size_t{1} << 20;  // several reads
+  const std::string longest = line(std::string(kMax - frame.size(), 'x'));
+  const auto source = open(line("a") + "\n" + longest + "\n" + longest + "x\n" + line("b") + "\n", kMax);
   EXPECT_EQ(source->items_to_come(), 4U);
   const std::vector<std::string> seen = rest_of(*source);
   ASSERT_EQ(seen.size(), 4U);
-  EXPECT_EQ(seen[1].size(), NdjsonSource::kLineBytesMax - frame.size());
-  EXPECT_EQ(seen[2], "line 3: longer than 67108864 bytes");
+  EXPECT_EQ(seen[1].size(), kMax - frame.size());
+  EXPECT_EQ(seen[2], "line 3: longer than 1048576 bytes");
   EXPECT_EQ(seen[3], "b");
 }
 
