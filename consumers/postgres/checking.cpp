@@ -35,12 +35,25 @@ std::vector<Finding> PostgresStore::check() {
     findings.push_back(check_table(table, there.value()));
   }
   if (!complete) return findings;
+  findings.push_back(check_view());
   // Reads the columns, and tries a statement that writes nothing.
   Result<> learned = learn_table();
   findings.push_back({learned.ok(), "the table " + settings_.layout.table + " has the columns, and may be written",
                       learned ? "" : learned.error().message});
   if (learned && settings_.forget_deletes_days > 0) findings.push_back(check_forgetting());
   return findings;
+}
+
+Finding PostgresStore::check_view() {
+  const std::string view = live_view(settings_.layout);
+  auto there = exists(view);
+  if (!there) return {false, "view " + view, there.error().message};
+  if (there.value()) return {true, "view " + view + " exists", {}};
+  return {true,
+          "to know: there is no view " + view + ", so readers see deletes, too; " +
+              (settings_.makes_tables ? "the start tries to make it"
+                                      : "somebody who may has to run: " + make_view_statement(settings_.layout)),
+          {}};
 }
 
 Finding PostgresStore::check_forgetting() {

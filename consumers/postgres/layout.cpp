@@ -142,8 +142,20 @@ std::string schema_of(const Layout& layout) {
   return std::string(name_parts_of(layout.table).schema.value_or(""));
 }
 
+std::string live_view(const Layout& layout) {
+  return layout.table + "_live";
+}
+
 std::string positions_table(const Layout& layout) {
   return layout.table + "_positions";
+}
+
+std::string make_view_statement(const Layout& layout) {
+  std::string columns = "id, version";
+  if (layout.payload != PayloadAs::kNone) columns += ", payload";
+  for (const Column& column : layout.columns) columns += ", " + identifier(column.name);
+  return "CREATE OR REPLACE VIEW " + quoted_name(live_view(layout)) + " AS SELECT " + columns + " FROM " +
+         quoted_name(layout.table) + " WHERE NOT deleted;\n";
 }
 
 std::string make_statements(const Layout& layout) {
@@ -152,15 +164,11 @@ std::string make_statements(const Layout& layout) {
   for (const Column& column : layout.columns) columns += ", " + identifier(column.name) + " " + column.type;
   const std::string payload =
       layout.payload == PayloadAs::kNone ? "" : ", payload " + std::string(name_of(layout.payload));
-  std::string live = "id, version";
-  if (!payload.empty()) live += ", payload";
-  for (const Column& column : layout.columns) live += ", " + identifier(column.name);
   const std::string index = std::string(name_parts_of(layout.table).name) + "_deleted";
   std::string made = "CREATE TABLE IF NOT EXISTS " + table + " (id " + std::string(name_of(layout.id)) +
                      " PRIMARY KEY, version bigint NOT NULL, deleted boolean NOT NULL" + payload + columns + ");\n" +
                      "CREATE INDEX IF NOT EXISTS " + identifier(index) + " ON " + table +
-                     " (version) WHERE deleted;\n" + "CREATE OR REPLACE VIEW " + quoted_name(layout.table + "_live") +
-                     " AS SELECT " + live + " FROM " + table + " WHERE NOT deleted;\n";
+                     " (version) WHERE deleted;\n" + make_view_statement(layout);
   if (layout.positions)
     made += "CREATE TABLE IF NOT EXISTS " + quoted_name(positions_table(layout)) +
             " (topic text, partition integer, next bigint NOT NULL, PRIMARY KEY (topic, partition));\n";

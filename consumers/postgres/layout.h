@@ -43,8 +43,10 @@ struct Layout {
 // "shop.documents" -> "shop"."documents"
 [[nodiscard]] std::string quoted_name(std::string_view name);
 [[nodiscard]] std::string schema_of(const Layout& layout);        // not quoted; "" = the current one
+[[nodiscard]] std::string live_view(const Layout& layout);        // not quoted
 [[nodiscard]] std::string positions_table(const Layout& layout);  // not quoted
 
+[[nodiscard]] std::string make_view_statement(const Layout& layout);
 // What has to be there, made where it is missing.
 [[nodiscard]] std::string make_statements(const Layout& layout);
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <spdlog/spdlog.h>
 
+#include "base/log.h"
 #include "consumers/postgres/sql_state.h"
 
 namespace reseq::postgres {
@@ -118,6 +120,7 @@ Result<> PostgresStore::prepare() {
   }
   if (!complete)
     if (Result<> made = make(); !made) return made;
+  if (Result<> made = make_view(); !made) return made;
   return learn_table();
 }
 
@@ -142,15 +145,35 @@ Result<> PostgresStore::make() {
   if (!settings_.makes_tables)
     return Error{ErrorClass::kInvalid, 0,
                  "tables are missing, and --create off says that they are not made. Run: " + statements};
-  if (Result<> connected = connect(); !connected) return connected;
-  // Instances that start together would be in each other's way.
-  Result<> made = connection_->script("BEGIN; SELECT pg_advisory_xact_lock(hashtext('reseq-sink-postgres')); " +
-                                      statements + "COMMIT");
+  Result<> made = make_one_by_one(statements);
   if (made) return made;
-  connection_.reset();
   Error error = with(made.error(), "cannot make the tables");
   if (error.what_to_do == ErrorClass::kInvalid) error.message += ". Somebody who may has to run: " + statements;
   return error;
+}
+
+Result<> PostgresStore::make_one_by_one(const std::string& statements) {
+  if (Result<> connected = connect(); !connected) return connected;
+  Result<> made = connection_->script("BEGIN; SELECT pg_advisory_xact_lock(hashtext('reseq-sink-postgres')); " +
+                                      statements + "COMMIT");
+  if (!made) connection_.reset();
+  return made;
+}
+
+Result<> PostgresStore::make_view() {
+  const std::string view = live_view(settings_.layout);
+  auto there = exists(view);
+  if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
+  const std::string statement = make_view_statement(settings_.layout);
+  std::string why = "--create is off";
+  if (settings_.makes_tables) {
+    Result<> made = make_one_by_one(statement);
+    if (made || made.error().what_to_do != ErrorClass::kInvalid) return made;
+    why = made.error().message;
+  }
+  spdlog::warn("view={} is missing, and was not made ({}): who reads {} sees deletes, too. Run: {}", view,
+               log::one_line(why), settings_.layout.table, log::one_line(statement));
+  return Done{};
 }
 
 Result<> PostgresStore::learn_table() {

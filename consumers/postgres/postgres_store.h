@@ -54,6 +54,10 @@ class PostgresStore : public remote::RemoteStore {
   Result<Rows> run(const std::string& statement, std::span<const Parameter> parameters = {});
   Result<bool> exists(const std::string& table);
   Result<> make();
+  // In one transaction. Instances that start together would be in each other's way, so one waits for the other.
+  Result<> make_one_by_one(const std::string& statements);
+  // The view that readers want, where only that is missing. The sink does without: if it cannot be made, the log says so.
+  Result<> make_view();
   // kInvalid: the table is gone, and positions say that something was written to it.
   Result<> judge_missing_table();
   // Reads the types of the columns and makes the statements. kInvalid names what is missing in the table.
@@ -78,6 +82,7 @@ class PostgresStore : public remote::RemoteStore {
   Result<> try_range(std::span<const remote::Write> writes, std::span<remote::Answer> answers);
 
   remote::Finding check_table(const std::string& table, bool is_there);
+  remote::Finding check_view();
   remote::Finding check_forgetting();
 
   StoreSettings settings_;

@@ -207,7 +207,9 @@ Result<> why(const config::Settings& settings, const std::string& id, const WhyO
   if (!all_asked(found.answers)) return unowned(found.answers);
   const bool known = for_each_document(found.answers, [](const Json&, const Json&) {});
   if (known || !found.events.events.empty() || !found.letters.empty()) return Done{};
-  return unknown(id, found.answers);
+  Error error = unknown(id, found.answers);
+  if (found.letter_history.unread.offsets > 0) error.message += "; or its requests are dead letters that were not read";
+  return error;
 }
 
 Result<> list(const config::Settings& settings, const ListOptions& wanted, const AskOptions& options) {

@@ -35,7 +35,7 @@ void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
       ->expected(1);
   all.letters_redrive->add_option("place", into.places, "as `dead-letter list` shows them, PARTITION:OFFSET");
   all.letters_redrive->add_flag("--old", into.old,
-                                "also requests older than what is remembered: they may undo newer ones");
+                                "also requests and REGISTERs older than what is remembered: they may undo newer ones");
   all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
   for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
     command->add_option("--reason", into.filter.reason, "only with this reason")->check(reason());

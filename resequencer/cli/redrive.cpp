@@ -6,8 +6,8 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/read_again.h"
 #include "cli/refusal.h"
-#include "cli/refused_again.h"
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/writing.h"
@@ -43,8 +43,9 @@ std::optional<Error> obstacle(const DeadLetter& letter, const runtime::Applicati
   if (!letter.source_partition()) return invalid("it does not say where it came from");
   if (const auto name = letter.left_out())
     return invalid(*name + ": a part of it was left out; write it again from where it is whole");
-  if (const auto reason = refused_again(letter, application))
-    return invalid("it would be a dead letter again (" + std::string(name_of(*reason)) +
+  const ReadAgain again = read_again(letter, application);
+  if (again.refused)
+    return invalid("it would be a dead letter again (" + std::string(name_of(*again.refused)) +
                    "); send it anew, repaired, or repair the configuration if that is at fault");
   if (now.epoch_raised && needs_default_epoch(letter, settings))
     return invalid(
@@ -53,10 +54,11 @@ std::optional<Error> obstacle(const DeadLetter& letter, const runtime::Applicati
   const bool too_old =
       settings.watermark_retention_ms != 0 &&
       runtime::SystemClock().now().value() - letter.first_written().value() >= settings.watermark_retention_ms;
-  if (topic == settings.topic_requests && too_old && !now.old)
+  if (again.registers && too_old && !now.old)
     return invalid(
-        "a request older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old "
-        "sends it all the same");
+        "a " + std::string(topic == settings.topic_requests ? "request" : "REGISTER") +
+        " older than watermark_retention_ms: newer ones may be forgotten, and it would undo them; --old sends "
+        "it all the same");
   if (!now.epoch_unknown_of.empty() && needs_default_epoch(letter, settings))
     return Error{ErrorClass::kTimeout, 0,
                  "a request without an epoch goes only while all partitions run and tell whether the default epoch was "
@@ -96,7 +98,7 @@ Result<> send_again(Writing& writing, const DeadLetter& letter, const runtime::A
     partition = Partition(*letter.source_partition());
   std::vector<OwnedHeader> headers = letter.input_headers();
   if (needs_default_epoch(letter, application.settings)) headers.emplace_back(codec::header::kEpoch, "0");
-  if (letter.text(codec::header::kSourceTopic) == application.settings.topic_requests)
+  if (read_again(letter, application).registers)
     headers.emplace_back(codec::header::kFirstWritten, std::to_string(letter.first_written().value()));
   return writing.send(letter.text(codec::header::kSourceTopic), letter.key, letter.payload, headers, partition);
 }

@@ -133,7 +133,8 @@ std::string older_text(const Json& part, const Json& document, const std::vector
   if (count == 0) return "";
   return "behind its newest request came " + std::to_string(count) + (count == 1 ? " older one" : " older ones") +
          ", the last of them " + last +
-         ": if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does\n";
+         ": a change that came late or was sent again is dropped as it should be; if the producer's counter has "
+         "started again, it has to raise reseq-epoch, or `resequencer reset` does\n";
 }
 
 std::string stopped_text(const Json& document, const std::vector<PastEvent>& events) {

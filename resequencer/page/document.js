@@ -178,7 +178,8 @@ export function documentParts(found, now, { close, showMore }) {
   if (!known && found.complete)
     note(parts, list(found.letters).length > 0
       ? "No target knows it: none of its requests was accepted, or it completed and was forgotten."
-      : "Not known: it was never requested, or completed and forgotten.", "empty");
+      : "Not known: it was never requested, or completed and forgotten" +
+        (found.letters_unread ? ", or its requests are dead letters that were not read." : "."), "empty");
   if (!found.complete && !found.trouble)
     parts.push(make("p", { class: "verdict bad" },
                     "No instance answers for its partition: it is being taken over, or no instance runs. Try again."));

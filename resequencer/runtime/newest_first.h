@@ -16,7 +16,7 @@
 namespace reseq::runtime {
 
 // How long somebody waits for what is read of the two topics; to connect and to ask instances comes on top, and the
-// whole is to take less than a second.
+// whole is to take about a second.
 inline constexpr Milliseconds kEventsTime{400};
 inline constexpr Milliseconds kLettersTime{200};
 // So many offsets are read whatever the time: events are small, letters have the payloads of their inputs.

@@ -83,8 +83,9 @@ TEST_F(Told, ThatAProducersCounterStartedAgain) {
   EXPECT_EQ(counted(), kRestarted);
   EXPECT_THAT(
       office().run({"why", "restarted-7"}).text,
-      HasSubstr("behind its newest request came 2 older ones, the last of them 2: if the producer's counter has "
-                "started again, it has to raise reseq-epoch, or `resequencer reset` does\n"));
+      HasSubstr("behind its newest request came 2 older ones, the last of them 2: a change that came late or was sent "
+                "again is dropped as it should be; if the producer's counter has started again, it has to raise "
+                "reseq-epoch, or `resequencer reset` does\n"));
   double exported = 0;
   for (int instance = 1; instance <= Office::kInstances; ++instance) {
     std::istringstream lines(office().get(instance, "/metrics").body);
@@ -168,6 +169,24 @@ TEST_F(Told, ThatALetterIsAsOldAsItsRequest) {
   EXPECT_EQ(office().run_alone({"dead-letter", "redrive", "--all", "--prefix", "backlog", "--old"}).code, 0);
   office().settle();
   EXPECT_EQ(letters_of("backlog")["dead_letters"].size(), 2U);
+}
+
+// It makes an order known as a request does, and is written by a worker that may have stood still for as long.
+TEST_F(Told, ThatALetterIsAsOldAsItsRegister) {
+  const std::string id = "late-register";
+  const auto written = std::chrono::system_clock::now().time_since_epoch() - kRetention - std::chrono::hours(1);
+  const UnixMs at(std::chrono::duration_cast<std::chrono::milliseconds>(written).count());
+  const Partition right = codec::partition_of(id, Partitioner::kMurmur2, Office::kPartitions);
+  const Partition wrong((right.value() + 1) % Office::kPartitions);
+  office().send("commands", id, {{"reseq-command", "register"}, {"reseq-seq", "5"}, {"reseq-target", "search"}}, at,
+                wrong);
+  office().settle();
+  Printed printed = office().run_alone({"dead-letter", "redrive", place_of(id)});
+  EXPECT_EQ(printed.code, 78) << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("a REGISTER older than watermark_retention_ms")) << "an old order could win";
+  EXPECT_EQ(office().run_alone({"dead-letter", "redrive", place_of(id), "--old"}).code, 0);
+  office().settle();
+  EXPECT_THAT(office().run({"describe", id}).text, HasSubstr("search"));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -59,10 +59,11 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
   EXPECT_EQ(OutputTopic::end(*victim), 0);
 }
 
-// The quickstart compares what the alias shows with the commit, blob by blob.
-void hold_commit(const std::filesystem::path& bundle, int kills) {
+// The quickstart compares what the alias shows with the commit, blob by blob. The fewer workers, the longer it takes.
+void hold_commit(const std::filesystem::path& bundle, int kills, const std::string& workers) {
   SearchServer server;
-  QuickstartRun run(bundle, {"--sink", "opensearch", "--processes", "2"}, {{"RESEQ_OPENSEARCH_URL", server.url()}});
+  QuickstartRun run(bundle, {"--sink", "opensearch", "--processes", "2", "--workers", workers},
+                    {{"RESEQ_OPENSEARCH_URL", server.url()}});
   (void)wait_until(kStartPatience, [&] { return run.is_sending(); });
   SecondInstance second(run.command_of_sink("reseq-sink-opensearch"));
   for (int kill = 1; kill <= kills; ++kill) {
@@ -144,12 +145,14 @@ TEST(Program, ChangesNothingWhenItWakesAfterItsSession) {
 
 TEST(Program, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilled) {
   RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
-  hold_commit(bundle, 2);
+  hold_commit(bundle, 2, "8");
 }
 
 TEST(LongProgram, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilledFiveTimes) {
-  RESEQ_CHANGE_STREAM(bundle, "mobility-database-catalogs.bundle");  // the server takes seconds to come back
-  hold_commit(bundle, 5);
+  RESEQ_CHANGE_STREAM(rustsec, "rustsec-advisory-db.bundle");
+  RESEQ_CHANGE_STREAM(mobility, "mobility-database-catalogs.bundle");
+  hold_commit(rustsec, 5, "2");  // with more of them it is over before its server has come back five times
+  hold_commit(mobility, 5, "8");
 }
 
 TEST(LongProgram, IsRightWhenServerAndInstancesAreKilledFiveTimes) {

@@ -71,6 +71,34 @@ TEST(PostgresSink, SaysWhatIsMissingBeforeItRuns) {
   EXPECT_THAT(server.second, HasSubstr("missing  the server answers"));
 }
 
+// Readers want it, and the sink does not need it.
+TEST(PostgresSink, MakesTheViewAnewOrSaysThatItIsMissing) {
+  Scene scene("view");
+  const std::string role = scene.make_writer("bytea");  // which may not make it
+  const std::vector<std::string> writer =
+      kBytes + std::vector<std::string>{"--server", PostgresServer::shared().url(scene.database(), role)};
+  const auto check = run(scene, writer + std::vector<std::string>{"--check"});
+  EXPECT_EQ(check.first, 0);
+  EXPECT_THAT(check.second,
+              HasSubstr("good     to know: there is no view documents_live, so readers see deletes, too"));
+  scene.release(100, 50);
+  const auto lacks = scene.start("lacks", writer);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return scene.is_caught_up(); })) << lacks->tail();
+  EXPECT_EQ(Scene::end(*lacks), 0) << lacks->tail();
+  EXPECT_THAT(scene.log_of("lacks"), HasSubstr("view=documents_live is missing, and was not made ("));
+  EXPECT_THAT(scene.log_of("lacks"), HasSubstr("who reads documents sees deletes, too. Run: CREATE OR REPLACE VIEW"));
+
+  Session session(scene.url());
+  EXPECT_EQ(session.cell("SELECT to_regclass('documents_live')::text"), "(null)");
+  const auto makes = scene.start("makes", kBytes);
+  const auto made = [&] { return session.cell("SELECT to_regclass('documents_live')::text") == "documents_live"; };
+  EXPECT_TRUE(wait_until(kPatience, made)) << makes->tail();
+  EXPECT_EQ(Scene::end(*makes), 0) << makes->tail();
+  EXPECT_THAT(scene.log_of("makes"), Not(HasSubstr("view=documents_live")));
+  EXPECT_THAT(run(scene, kBytes + std::vector<std::string>{"--check"}).second,
+              HasSubstr("good     view documents_live exists\n"));
+}
+
 TEST(PostgresSink, RefusesToStartWithoutItsTopicOfDeadLetters) {
   Scene scene("no-letters");
   const auto refused = run(scene, {"--dead-letter-topic", "no-such-topic"});

@@ -180,7 +180,7 @@ TEST(Why, TellsOfOlderRequestsOnlyWhereTheyCameBehindTheNewest) {
   PastEvent run = superseded("R4", "requests", 15, 3);
   run.count = 2;
   EXPECT_THAT(told({run, superseded("R0", "requests", 13, 2)}),
-              testing::StartsWith("behind its newest request came 3 older ones, the last of them 3: if "));
+              testing::StartsWith("behind its newest request came 3 older ones, the last of them 3: a change "));
 }
 
 TEST(Why, CountsAsOlderOnlyRequestsThatCameBehindTheNewestHoweverManyWereDropped) {

@@ -38,6 +38,7 @@ class ScriptedStore : public RemoteStore {
  public:
   std::deque<Turn> turns;
   std::vector<std::vector<std::string>> written;  // ids of each call
+  std::vector<Clock::time_point> at;              // when it came
   bool positions_kept = false;
 
   [[nodiscard]] std::string place() const override { return "here"; }
@@ -46,6 +47,7 @@ class ScriptedStore : public RemoteStore {
   [[nodiscard]] bool keeps_positions() const override { return positions_kept; }
   Result<> write(const Batch& batch, std::span<Answer> answers) override {
     std::vector<std::string>& ids = written.emplace_back();
+    at.push_back(Clock::now());
     for (const Write& write : batch.writes) ids.emplace_back(write.change.id);
     if (turns.empty()) return all(Answer::Kind::kStored)(batch, answers);
     const Turn turn = turns.front();
@@ -71,13 +73,14 @@ class WriterTest : public testing::Test {
     LoadBuilder builder = builder_at(records.front().offset);
     for (const RecordSpec& record : records) builder.add(record_of(record));
     lanes_.put(builder.take());
-    Writer writer(store_, lanes_, letters_, tally_, pulse_, {milliseconds(1), milliseconds(2)});
+    Writer writer(store_, lanes_, letters_, tally_, pulse_, back_off_);
     const Finished finished = writer.write(lanes_.take());
     lanes_.give_back(finished);
     return finished;
   }
 
   ScriptedStore store_;
+  BackOffLimits back_off_{milliseconds(1), milliseconds(2)};
   Lanes lanes_{1};
   LateLetters letters_;
   Tally tally_;
@@ -101,6 +104,17 @@ TEST_F(WriterTest, SendsOnlyThoseAgainThatHaveTo) {
   EXPECT_EQ(tally_.counts().retried, 2U);
   EXPECT_EQ(tally_.counts().refused, 1U);
   EXPECT_EQ(tally_.counts().written, 2U);
+}
+
+// Otherwise who is away would be asked in a loop, and who has too much to do would never get through.
+TEST_F(WriterTest, RestsBetweenTriesEverLongerUpToABound) {
+  back_off_ = {milliseconds(8), milliseconds(32)};
+  store_.turns = {fails(ErrorClass::kRetriable), all(Answer::Kind::kAgain), fails(ErrorClass::kInvalid),
+                  fails(ErrorClass::kRetriable)};
+  EXPECT_EQ(write({{0, "a", "1"}}).outcome, Outcome::kWritten);
+  const std::vector<milliseconds> at_least = {milliseconds(4), milliseconds(8), milliseconds(16), milliseconds(16)};
+  ASSERT_EQ(store_.at.size(), at_least.size() + 1);
+  for (std::size_t i = 0; i < at_least.size(); ++i) EXPECT_GE(store_.at[i + 1] - store_.at[i], at_least[i]) << i;
 }
 
 TEST_F(WriterTest, TriesForEverWhileTheServerIsAwayOrRefuses) {

@@ -124,7 +124,10 @@ TEST_F(PinnedLog, WithAMarkerBehindTheRecordIsTheSame) {
   decide(1);
 }
 
-TEST_F(PinnedLog, OfCommandsAndOfControlParksThePartitionAsWell) {
+class PinnedLogOf : public PinnedLog, public testing::WithParamInterface<const char*> {};
+
+TEST_P(PinnedLogOf, ParksThePartitionWhenItWasReplaced) {
+  const std::string replaced = GetParam();
   for (const std::string role : {"commands", "control"}) {
     start();
     const std::uint64_t before = worker->totals().inputs;
@@ -132,12 +135,14 @@ TEST_F(PinnedLog, OfCommandsAndOfControlParksThePartitionAsWell) {
     decide(before + 1);
     worker.reset();
   }
-  replace("commands");
-  for (int i = 0; i < 3; ++i) broker.append(place("commands"), {"other", "{}", {}, broker.now()});
+  replace(replaced);
+  for (int i = 0; i < 3; ++i) broker.append(place(replaced), {"other", "{}", {}, broker.now()});
   start();
   ASSERT_TRUE(parked());
-  EXPECT_THAT(worker->tasks().front()->parked_reason(), HasSubstr("app.commands"));
+  EXPECT_THAT(worker->tasks().front()->parked_reason(), HasSubstr("app." + replaced));
 }
+
+INSTANTIATE_TEST_SUITE_P(Inputs, PinnedLogOf, testing::Values("commands", "control"));
 
 TEST_F(PinnedLog, WhoseRecordRetentionTookIsReadOnWithAWarning) {
   live();

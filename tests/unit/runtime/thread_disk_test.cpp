@@ -20,19 +20,26 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// True: this thread writes to a disk, another one sees it, and the memory is private afterwards.
+std::uint64_t seen_by_another(const ThreadDisk& disk) {
+  std::uint64_t bytes = 0;
+  std::thread([&] { bytes = disk.bytes(); }).join();
+  return bytes;
+}
+
+// True: this thread writes to a disk and reads from it, another one sees both, and the memory is private afterwards.
 bool is_seen(const std::string& file) {
   if (::prctl(PR_SET_DUMPABLE, 0) != 0) return false;
   ThreadDisk disk;
   if (!disk.watch_this_thread() || ::prctl(PR_GET_DUMPABLE) != 0) return false;
   const std::uint64_t before = disk.bytes();
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  const std::array<char, 65'536> page{};
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  std::array<char, 65'536> page{};
   if (::write(descriptor, page.data(), page.size()) != static_cast<ssize_t>(page.size())) return false;
+  const std::uint64_t written = seen_by_another(disk);
+  if (::fdatasync(descriptor) != 0 || ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) != 0) return false;
+  if (::pread(descriptor, page.data(), page.size(), 0) != static_cast<ssize_t>(page.size())) return false;
   ::close(descriptor);
-  std::uint64_t after = 0;
-  std::thread([&] { after = disk.bytes(); }).join();
-  return after >= before + page.size();
+  return written >= before + page.size() && seen_by_another(disk) >= written + page.size();
 }
 
 TEST(ThreadDisk, IsSeenInAProcessOfAnyUserThatKeepsItsMemoryToItself) {

@@ -1,4 +1,4 @@
-#include "cli/refused_again.h"
+#include "cli/read_again.h"
 
 #include <string>
 #include <variant>
@@ -9,7 +9,7 @@
 
 namespace reseq::cli {
 
-std::optional<Reason> refused_again(const DeadLetter& letter, const runtime::Application& application) {
+ReadAgain read_again(const DeadLetter& letter, const runtime::Application& application) {
   const config::Settings& settings = application.settings;
   std::vector<std::string> names;
   for (const config::Target& target : settings.targets) names.push_back(target.name);
@@ -37,8 +37,10 @@ std::optional<Reason> refused_again(const DeadLetter& letter, const runtime::App
   if (letter.payload) record.payload = *letter.payload;
   record.headers = headers;
   const Command command = codec::decode(record, context);
-  const auto* refused = std::get_if<Refused>(&command);
-  return refused == nullptr ? std::nullopt : std::optional(refused->reason);
+  ReadAgain again;
+  if (const auto* refused = std::get_if<Refused>(&command)) again.refused = refused->reason;
+  again.registers = record.role == Role::kRequests || std::holds_alternative<Register>(command);
+  return again;
 }
 
 }  // namespace reseq::cli
