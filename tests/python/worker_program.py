@@ -1,7 +1,8 @@
 """A worker as a process: worker_program.py BROKERS APPLICATION OPTIONS
 
-OPTIONS are those of Worker, in JSON, and `gate`: a file that has to be there before anything is answered. A payload is
-an object of JSON: {"takes_s": 1} takes so long."""
+OPTIONS are those of Worker, in JSON, and `gate`: a file that has to be there before anything is answered, and
+`coroutines`: true. A payload is an object of JSON: {"takes_s": 1} takes so long."""
+import asyncio
 import json
 import logging
 import sys
@@ -15,17 +16,33 @@ def main(brokers, application, more):
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(asctime)s %(levelname)s %(message)s")
     options = json.loads(more)
     gate = options.pop("gate", None)
+    coroutines = options.pop("coroutines", False)
+
+    def pauses(work: Work):
+        """Seconds, one pause after the other."""
+        logging.info("begun: %s", work.id)
+        yield json.loads(work.payload).get("takes_s", 0)
+        while gate is not None and not Path(gate).exists():
+            yield 0.02
+
+    def answer(work: Work) -> str:
+        return json.dumps({"enriched": json.loads(work.payload)})
 
     def enrich(work: Work) -> str:
-        document = json.loads(work.payload)
-        logging.info("begun: %s", work.id)
-        time.sleep(document.get("takes_s", 0))
-        while gate is not None and not Path(gate).exists():
-            time.sleep(0.02)
-        return json.dumps({"enriched": document})
+        for pause in pauses(work):
+            time.sleep(pause)
+        return answer(work)
 
-    worker = Worker(brokers, application, enrich, **options)
-    worker.run()
+    async def enrich_meanwhile(work: Work) -> str:
+        for pause in pauses(work):
+            await asyncio.sleep(pause)
+        return answer(work)
+
+    worker = Worker(brokers, application, enrich_meanwhile if coroutines else enrich, **options)
+    if coroutines:
+        asyncio.run(worker.run_async())
+    else:
+        worker.run()
     logging.info("ended: %s", worker.counts)
 
 

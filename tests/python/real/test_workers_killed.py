@@ -4,6 +4,7 @@ import random
 import signal
 import time
 
+import pytest
 from application import SESSION, request, wait_until
 from resequencer import Producer
 
@@ -64,13 +65,14 @@ def test_a_worker_with_a_name_that_died_goes_on_before_its_session_is_over(appli
     assert time.monotonic() - died < 60, "it waited for the session of the one that died"
 
 
-def test_at_sigterm_what_has_begun_is_finished_and_committed(application, process):
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_at_sigterm_what_has_begun_is_finished_and_committed(application, process, coroutines):
     shop = application()
     with Producer(shop.brokers, shop.name) as producer:
         for number in range(40):
             producer.send(f"it-{number}", 1, json.dumps({"takes_s": 0.5}))
     wait_until(lambda: len(shop.read("work")) == 40, "the work")
-    worker = process(shop, parallel=4, commit_every_s=60)
+    worker = process(shop, parallel=4, commit_every_s=60, coroutines=coroutines)
     wait_until(lambda: len(worker.begun()) > 8, "some work")
     worker.signal(signal.SIGTERM)
     assert worker.ended() == 0
@@ -78,5 +80,5 @@ def test_at_sigterm_what_has_begun_is_finished_and_committed(application, proces
     assert 8 < len(begun) < 40
     assert sorted(record.id for record in shop.read("commands")) == sorted(2 * begun)  # for two targets, once each
     done = {record.id for record in shop.read("work") if record.offset < shop.committed()[0]}
-    # Two threads may begin in another order than that of the offsets: what is behind a gap comes again.
+    # Two of them may begin in another order than that of the offsets: what is behind a gap comes again.
     assert done <= set(begun) and len(done) > len(begun) - 4

@@ -1,14 +1,16 @@
 """Workers as processes: paused for longer than their session."""
 import signal
 
+import pytest
 from application import SESSION, wait_until
 from resequencer import Producer
 
 
-def test_of_partitions_that_were_lost_in_a_pause_nothing_is_sent(application, process, tmp_path):
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_of_partitions_that_were_lost_in_a_pause_nothing_is_sent(application, process, tmp_path, coroutines):
     shop = application()
     gate = tmp_path / "gate"
-    paused = process(shop, parallel=1, gate=str(gate), consumer_settings=SESSION)
+    paused = process(shop, parallel=1, gate=str(gate), consumer_settings=SESSION, coroutines=coroutines)
     with Producer(shop.brokers, shop.name) as producer:
         producer.send("first", 1, "{}")
         producer.send("second", 1, "{}")
