@@ -1,5 +1,6 @@
 // A pipeline that knows nothing of the resequencer: what was broken in it is what the report says, exactly.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <map>
 #include <random>
 
+#include "tests/clients/fences.h"
 #include "tests/e2e/fleet.h"
 #include "tests/e2e/patience.h"
 #include "tests/shadow/pipeline.h"
@@ -18,7 +20,9 @@ namespace reseq::test {
 namespace {
 
 using nlohmann::json;
+using std::chrono::milliseconds;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 constexpr std::int64_t kStart = 1'700'000'000'000;
@@ -96,6 +100,34 @@ TEST(Foreign, ReportSaysExactlyWhatWasBroken) {
   for (const json& one : report["worst"]) EXPECT_EQ(one["stale_writes"], wanted.stale.at(one["id"]));
   EXPECT_TRUE(must(report).empty()) << report["advice"];
   EXPECT_EQ(value_of(report, "partitioner"), "murmur2");
+}
+
+// The first thing that the README asks somebody to do.
+TEST(Foreign, CommandOfTheReadmeTellsWhatIsWrongNow) {
+  Pipeline pipeline(3, 3);
+  const std::int64_t now =
+      std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  for (const std::uint64_t version : {1U, 2U}) pipeline.order("shoe", version, now - 5'000);
+  for (const std::uint64_t version : {2U, 1U}) pipeline.indexed("shoe", version, now - 1'000);
+  pipeline.flush();
+  std::string command;
+  for (const Fence& fence : fences_of(source_file("README.md")))
+    if (fence.text.starts_with("resequencer observe ")) command = fence.text;
+  ASSERT_NE(command, "");
+  const std::vector<std::pair<std::string, std::string>> of_this_test = {
+      {"resequencer observe", "cd " + pipeline.path("") + " && " + program("resequencer") + " observe"},
+      {"127.0.0.1:9092", pipeline.connection().bootstrap_servers},
+      {"orders.indexed", pipeline.output()},
+      {"--input-topic orders ", "--input-topic " + pipeline.input() + " "},
+      {"--for 10m", "--for 3s"}};
+  for (const auto& [theirs, ours] : of_this_test) {
+    ASSERT_NE(command.find(theirs), std::string::npos) << theirs;
+    command = replaced(command, theirs, ours);
+  }
+  const Pipeline::Ran ran = pipeline.run({"sh", "-c", command});
+  EXPECT_EQ(ran.code, 0) << ran.error;
+  EXPECT_THAT(ran.text, ContainsRegex("stale writes +1 "));
+  EXPECT_THAT(ran.text, HasSubstr("shoe"));
 }
 
 // Throws when a line is not whole.
