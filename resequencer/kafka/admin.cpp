@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <thread>
 #include <utility>
@@ -97,9 +98,11 @@ class LibrdkafkaAdmin final : public Admin {
       if (!topic) return topic.error();
       asked.push_back(handles.emplace_back(std::move(topic).value()).get());
     }
-    const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_CREATETOPICS, budget.left());
-    rd_kafka_CreateTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
-    const auto event = call.wait("create topics");
+    int times = 0;
+    const auto event = persist(RD_KAFKA_ADMIN_OP_CREATETOPICS, "create topics", budget, [&](const AdminCall& call) {
+      rd_kafka_CreateTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+      ++times;
+    });
     if (!event) return event.error();
     std::size_t count = 0;
     const auto** results =
@@ -109,7 +112,7 @@ class LibrdkafkaAdmin final : public Admin {
     for (const TopicSpec& spec : topics)
       if (auto known = wait_until_known(spec, budget); !known) return known;
     for (std::size_t i = 0; i < count; ++i)
-      if (rd_kafka_topic_result_error(results[i]) == RD_KAFKA_RESP_ERR_NO_ERROR)
+      if (times > 1 || rd_kafka_topic_result_error(results[i]) == RD_KAFKA_RESP_ERR_NO_ERROR)
         if (auto led = wait_until_led(rd_kafka_topic_result_name(results[i]), budget); !led) return led;
     return Done{};
   }
@@ -121,9 +124,9 @@ class LibrdkafkaAdmin final : public Admin {
     std::vector<rd_kafka_DeleteTopic_t*> asked;
     for (const std::string& name : names)
       asked.push_back(handles.emplace_back(rd_kafka_DeleteTopic_new(name.c_str())).get());
-    const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_DELETETOPICS, budget.left());
-    rd_kafka_DeleteTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
-    const auto event = call.wait("delete topics");
+    const auto event = persist(RD_KAFKA_ADMIN_OP_DELETETOPICS, "delete topics", budget, [&](const AdminCall& call) {
+      rd_kafka_DeleteTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+    });
     if (!event) return event.error();
     std::size_t count = 0;
     const auto** results =
@@ -215,6 +218,19 @@ class LibrdkafkaAdmin final : public Admin {
                      "topic " + spec.name + " exists with " + std::to_string(count.value()) +
                          " partitions instead of " + std::to_string(spec.partitions)};
       if ((!may_pass(count.error()) && !is_unknown_topic(count.error())) || budget.spent()) return count.error();
+      budget.pause();
+    }
+  }
+
+  // A request that is not answered within socket.timeout.ms has failed, and a broker that has much to do may have done
+  // by then what was asked for: it is asked again, as long as there is time.
+  Result<EventHandle> persist(rd_kafka_admin_op_t operation, const std::string& what, const Budget& budget,
+                              const std::function<void(const AdminCall&)>& ask) {
+    for (;;) {
+      const AdminCall call(*handle_, operation, budget.left());
+      ask(call);
+      auto event = call.wait(what);
+      if (event || !may_pass(event.error()) || budget.spent()) return event;
       budget.pause();
     }
   }

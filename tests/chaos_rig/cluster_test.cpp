@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "kafka/admin.h"
 #include "kafka/broker_question.h"
 #include "tests/chaos_rig/scene.h"
 #include "tests/e2e/patience.h"
@@ -42,6 +43,24 @@ TEST(OneBroker, ThatIsKilledComesBackAtItsAddressWithItsRecords) {
   EXPECT_EQ(scene.cluster().bootstrap_servers(), address);
   put(*producer, scene.topic(), "after");
   EXPECT_EQ(scene.committed_payloads(), (Payloads{"before", "after"}));
+}
+
+// A broker that has much to do answers later than a request may take, and has done by then what was asked for.
+TEST(OneBroker, IsAskedAgainToMakeAndDeleteTopicsWhenItsAnswersAreLost) {
+  Scene scene(one_broker());
+  const auto admin = good(kafka::Admin::open(scene.connection("admin")));
+  const auto lose = [&](Api api) {
+    return scene.proxy().add(
+        {.match = {.client = "admin", .apis = {api}}, .way = Way::kResponses, .action = Swallow{}, .limit = 1});
+  };
+  const kafka::TopicSpec spec{scene.topic() + ".late", 3};
+  const RuleId made = lose(Api::kCreateTopics);
+  good(admin->create_topics({&spec, 1}, kLong));
+  EXPECT_EQ(scene.proxy().counts(made).acted, 1U);
+  EXPECT_EQ(good(admin->partition_count(spec.name, kLong)), 3);
+  const RuleId deleted = lose(Api::kDeleteTopics);
+  good(admin->delete_topics({&spec.name, 1}, kLong));
+  EXPECT_EQ(scene.proxy().counts(deleted).acted, 1U);
 }
 
 class ThreeBrokers : public testing::Test {

@@ -19,6 +19,8 @@ enum class Api : std::int16_t {
   kLeaveGroup = 13,
   kSyncGroup = 14,
   kApiVersions = 18,
+  kCreateTopics = 19,
+  kDeleteTopics = 20,
   kInitProducerId = 22,
   kAddPartitionsToTxn = 24,
   kAddOffsetsToTxn = 25,
