@@ -56,7 +56,8 @@ class PostgresStore : public remote::RemoteStore {
   Result<> make();
   // In one transaction. Instances that start together would be in each other's way, so one waits for the other.
   Result<> make_one_by_one(const std::string& statements);
-  // The view that readers want, where only that is missing. The sink does without: if it cannot be made, the log says so.
+  // The view that readers want, where only that is missing. The sink does without: if it cannot be made, the log says
+  // so.
   Result<> make_view();
   // kInvalid: the table is gone, and positions say that something was written to it.
   Result<> judge_missing_table();

@@ -1,5 +1,6 @@
 // What an input that is a dead letter would be if it came again. As the decoder judges it by itself, with the
-// configuration of now. What the state decides (superseded, unregistered, sequence_reused) is known only when it is there.
+// configuration of now. What the state decides (superseded, unregistered, sequence_reused) is known only when it is
+// there.
 // Thread rule: pure.
 #pragma once
 
