@@ -69,6 +69,7 @@ TEST_F(Why, AnswersInTimeAndSaysWhatItHasNotReadOfALongHistory) {
 }
 
 TEST_F(Why, DoesNotSayThatADocumentWasNeverRequestedWhenItsLetterIsTooOldToBeRead) {
+  shop.keys = "events = \"none\"\n";  // or of so long ago that they are gone
   ASSERT_EQ(shop.run({"init"}).code, EX_OK);
   const auto process = shop.start_and_wait();
   shop.send("requests", kRefused, {});
