@@ -118,9 +118,7 @@ Result<> PostgresStore::prepare() {
     if (!positions) return positions.error();
     complete = positions.value();
   }
-  if (!complete)
-    if (Result<> made = make(); !made) return made;
-  if (Result<> made = make_view(); !made) return made;
+  if (Result<> made = complete ? make_view() : make(); !made) return made;
   return learn_table();
 }
 

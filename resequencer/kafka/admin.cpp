@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <thread>
 #include <utility>
@@ -53,6 +52,17 @@ bool may_pass(const Error& error) {
   return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout;
 }
 
+// Asks again, as long as there is time, what may be answered then. A request that is not answered within
+// socket.timeout.ms has failed, and a broker that has much to do may have done by then what was asked for.
+template <typename Ask>
+auto persist(const Budget& budget, const Ask& ask) {
+  for (;;) {
+    auto answer = ask();
+    if (answer || !may_pass(answer.error()) || budget.spent()) return answer;
+    budget.pause();
+  }
+}
+
 Result<NewTopicHandle> new_topic(const TopicSpec& spec) {
   std::array<char, 512> text{};
   NewTopicHandle topic(
@@ -99,9 +109,11 @@ class LibrdkafkaAdmin final : public Admin {
       asked.push_back(handles.emplace_back(std::move(topic).value()).get());
     }
     int times = 0;
-    const auto event = persist(RD_KAFKA_ADMIN_OP_CREATETOPICS, "create topics", budget, [&](const AdminCall& call) {
-      rd_kafka_CreateTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+    const auto event = persist(budget, [&] {
       ++times;
+      const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_CREATETOPICS, budget.left());
+      rd_kafka_CreateTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+      return call.wait("create topics");
     });
     if (!event) return event.error();
     std::size_t count = 0;
@@ -124,8 +136,10 @@ class LibrdkafkaAdmin final : public Admin {
     std::vector<rd_kafka_DeleteTopic_t*> asked;
     for (const std::string& name : names)
       asked.push_back(handles.emplace_back(rd_kafka_DeleteTopic_new(name.c_str())).get());
-    const auto event = persist(RD_KAFKA_ADMIN_OP_DELETETOPICS, "delete topics", budget, [&](const AdminCall& call) {
+    const auto event = persist(budget, [&] {
+      const AdminCall call(*handle_, RD_KAFKA_ADMIN_OP_DELETETOPICS, budget.left());
       rd_kafka_DeleteTopics(handle_.get(), asked.data(), asked.size(), call.options(), call.queue());
+      return call.wait("delete topics");
     });
     if (!event) return event.error();
     std::size_t count = 0;
@@ -172,11 +186,7 @@ class LibrdkafkaAdmin final : public Admin {
     const Budget budget(limit);
     auto places = partitions(topic, budget.left());
     if (!places) return places;
-    for (;;) {
-      auto offsets = ask_committed(group_id, places.value(), budget.left());
-      if (offsets || !may_pass(offsets.error()) || budget.spent()) return offsets;
-      budget.pause();
-    }
+    return persist(budget, [&] { return ask_committed(group_id, places.value(), budget.left()); });
   }
 
   Result<std::size_t> members(const std::string& group_id, Milliseconds limit) override {
@@ -218,19 +228,6 @@ class LibrdkafkaAdmin final : public Admin {
                      "topic " + spec.name + " exists with " + std::to_string(count.value()) +
                          " partitions instead of " + std::to_string(spec.partitions)};
       if ((!may_pass(count.error()) && !is_unknown_topic(count.error())) || budget.spent()) return count.error();
-      budget.pause();
-    }
-  }
-
-  // A request that is not answered within socket.timeout.ms has failed, and a broker that has much to do may have done
-  // by then what was asked for: it is asked again, as long as there is time.
-  Result<EventHandle> persist(rd_kafka_admin_op_t operation, const std::string& what, const Budget& budget,
-                              const std::function<void(const AdminCall&)>& ask) {
-    for (;;) {
-      const AdminCall call(*handle_, operation, budget.left());
-      ask(call);
-      auto event = call.wait(what);
-      if (event || !may_pass(event.error()) || budget.spent()) return event;
       budget.pause();
     }
   }

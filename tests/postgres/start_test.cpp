@@ -89,10 +89,10 @@ TEST(PostgresSink, MakesTheViewAnewOrSaysThatItIsMissing) {
   EXPECT_THAT(scene.log_of("lacks"), HasSubstr("who reads documents sees deletes, too. Run: CREATE OR REPLACE VIEW"));
 
   Session session(scene.url());
-  EXPECT_EQ(session.cell("SELECT to_regclass('documents_live')::text"), "(null)");
+  const auto view = [&] { return session.cell("SELECT to_regclass('documents_live')::text"); };
+  EXPECT_EQ(view(), "(null)");
   const auto makes = scene.start("makes", kBytes);
-  const auto made = [&] { return session.cell("SELECT to_regclass('documents_live')::text") == "documents_live"; };
-  EXPECT_TRUE(wait_until(kPatience, made)) << makes->tail();
+  EXPECT_TRUE(wait_until(kPatience, [&] { return view() == "documents_live"; })) << makes->tail();
   EXPECT_EQ(Scene::end(*makes), 0) << makes->tail();
   EXPECT_THAT(scene.log_of("makes"), Not(HasSubstr("view=documents_live")));
   EXPECT_THAT(run(scene, kBytes + std::vector<std::string>{"--check"}).second,

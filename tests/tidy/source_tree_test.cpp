@@ -1,6 +1,7 @@
 #include "source_tree.h"
 
 #include <gtest/gtest.h>
+
 namespace reseq::tidy {
 namespace {
 

@@ -164,6 +164,7 @@ TEST_F(NdjsonFile, RefusesToGoOnInAnotherFile) {
 }
 
 TEST_F(NdjsonFile, ReadsALineOfTheLimitAndReportsALongerOne) {
+  EXPECT_EQ(NdjsonOptions().line_bytes_max, 67'108'864U);
   const std::string frame = line("");
   constexpr std::size_t kMax = std::size_t{1} << 20;  // several reads
   const std::string longest = line(std::string(kMax - frame.size(), 'x'));
