@@ -196,7 +196,7 @@ void add_documents(Exposition& out, const Partitions& all) {
                  "Live documents that got nothing for starvation_after_ms while newer requests came.", all,
                  surveyed(&Survey::Found::starving));
   add_partitions(out, "reseq_documents_only_older_requests",
-                 "Documents with requests in the last ten minutes, all of them older than what is known; at most 1000.",
+                 "Documents that got only requests older than what is known, for two minutes or longer; at most 1000.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return number(p.only_older); });
   add_partitions(out, "reseq_oldest_document_seconds",
                  "How long the waiting document got nothing that got nothing for longest; 0 = none waits.", all,

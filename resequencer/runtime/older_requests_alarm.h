@@ -20,7 +20,7 @@ class OlderRequestsAlarm {
  public:
   // Documents count for so long, so requests are judged over it, too.
   static constexpr Milliseconds kWindow = OlderRequests::kForgetAfter;
-  // The documents are counted so often, and an alarm comes that soon.
+  // The documents are counted so often. Each counts only after minutes, so the alarm comes as soon as they are enough.
   static constexpr Milliseconds kStep{10'000};
   // Fewer are late, and others follow.
   static constexpr std::size_t kRaiseAtLeast = 50;

@@ -246,13 +246,11 @@ TEST_F(Operated, PausesPartitionsAlsoForTheirNextOwner) {
     office().fleet().look();
     return office().fleet().settled(Office::kPartitions);
   }));
-  json stats;  // an instance answers from its last report, which may be of before it had read the state
-  EXPECT_TRUE(wait_until(std::chrono::seconds(10), [&] {
-    stats = office().run_json({"stats"});
-    const json& parts = stats["partitions"];
-    return parts.size() == Office::kPartitions &&
-           std::all_of(parts.begin(), parts.end(), [](const json& part) { return part.value("paused", false); });
-  })) << stats;
+  const json stats = office().run_json({"stats"});
+  const json& parts = stats["partitions"];
+  EXPECT_EQ(parts.size(), Office::kPartitions) << stats;
+  EXPECT_TRUE(std::all_of(parts.begin(), parts.end(), [](const json& part) { return part.value("paused", false); }))
+      << stats;
   EXPECT_THAT(office().run({"stats"}).text, testing::ContainsRegex("2 +[0-9] +paused( +[-0-9]+){3} +[^ ]+ +- +"))
       << "lag";
   printed = office().run({"expire", "paused-1"});
