@@ -87,7 +87,8 @@ ClientConf& ClientConf::set_reader(Isolation isolation, std::uint64_t message_by
   set_if_known("group.protocol", "classic");
   set("fetch.wait.max.ms", kFetchWait);
   set("fetch.error.backoff.ms", kFetchWait);
-  set_number("fetch.message.max.bytes", kFetchPartitionBytesMax);
+  if (!user_sets("fetch.message.max.bytes") && !user_sets("max.partition.fetch.bytes"))
+    set_number("fetch.message.max.bytes", kFetchPartitionBytesMax);
   set_number("message.max.bytes", message_bytes_max);
   set_number("fetch.max.bytes", fetch);
   set_number("receive.message.max.bytes",

@@ -100,8 +100,6 @@ const std::vector<OwnedProperty>& owned_properties() {
       {"batch.size", "it follows from the topics"},
       {"queued.max.messages.kbytes", "it follows from the memory bounds"},
       {"fetch.max.bytes", "it follows from the memory bounds"},
-      {"fetch.message.max.bytes", "it follows from the memory bounds"},
-      {"max.partition.fetch.bytes", "it follows from the memory bounds"},
       {"receive.message.max.bytes", "it follows from the memory bounds"},
       {"plugin.library.paths", "foreign code is not loaded"},
   };

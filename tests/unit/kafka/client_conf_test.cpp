@@ -46,5 +46,19 @@ TEST_F(Reader, HasABoundForEverythingThatABrokerCanSend) {
   EXPECT_EQ(value_of(conf_, "receive.message.max.bytes"), std::to_string(3 * kMessageBytes + 64 * 1024));
 }
 
+// What a batch unpacks to is not known before it is fetched, and who is flooded may want them one by one.
+TEST(ReaderOfAnOperator, FetchesAsLittleAtOnceAsConfigured) {
+  for (const std::string name : {"fetch.message.max.bytes", "max.partition.fetch.bytes"}) {
+    ClientContext context;
+    ClientConf conf({.bootstrap_servers = "127.0.0.1:1",
+                     .librdkafka = {{name, "1"}, {"queued.min.messages", "100"}},
+                     .log = [](int, std::string_view, std::string_view) {}},
+                    context);
+    conf.set_reader(Isolation::kReadCommitted, kMessageBytes, kQueueBytes);
+    EXPECT_EQ(value_of(conf, "fetch.message.max.bytes"), "1") << name;
+    EXPECT_EQ(value_of(conf, "queued.min.messages"), "100") << name;
+  }
+}
+
 }  // namespace
 }  // namespace reseq::kafka
