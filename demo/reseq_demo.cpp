@@ -1,5 +1,6 @@
 // reseq-demo: starts everything on a Kafka that runs already, waits until all has arrived, compares both targets with
-// the commit and says what came out. Exit code 0 only if both are right.
+// the commit and says what came out. Exit code 0 only if both are right. A login comes from the environment alone
+// (RESEQ_KAFKA_<PROPERTY>), where everything that it starts finds it.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include "demo/run/numbers.h"
 #include "demo/run/search_hint.h"
 #include "demo/run/settings.h"
+#include "kafka/connection_arguments.h"
 
 namespace {
 
@@ -98,6 +100,12 @@ int main(int argc, char** argv) {
   CLI::App app("Runs the resequencer on a git history and proves the result", "reseq-demo");
   declare(app, settings);
   if (const auto code = parse(app, argc, argv)) return *code;
+  const auto login = kafka::read_properties({});
+  if (!login) {
+    std::fprintf(stderr, "reseq-demo: %s\n", login.error().message.c_str());
+    return EX_CONFIG;
+  }
+  settings.librdkafka = login.value();
   watch_signals();
   remove_older_results(settings);
   const Result<demo::Numbers> numbers = demo::run_demo(settings, stop_requested);

@@ -9,16 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "kafka/settings.h"
+
 namespace reseq::demo {
 
 struct Settings {
   std::string repository;  // a git repository, bare or not
   std::string revision = "HEAD";
   std::string bootstrap_servers;
-  std::string application_id;  // of this run alone: its topics and groups start empty
-  std::string programs;        // folder of the programs that are started
-  std::string work_folder;     // configuration files, logs, progress files
-  std::string out_folder;      // search.db, catalogue/ and report.json; empty = kept nowhere
+  kafka::Properties librdkafka;  // a login; what is started finds it in the environment, too
+  std::string application_id;    // of this run alone: its topics and groups start empty
+  std::string programs;          // folder of the programs that are started
+  std::string work_folder;       // configuration files, logs, progress files
+  std::string out_folder;        // search.db, catalogue/ and report.json; empty = kept nowhere
   std::string intake = "inline";
   std::string sink = "sqlite";  // of the target search; or opensearch, postgres
   std::string search_url;       // of that server

@@ -8,6 +8,7 @@
 
 #include "tests/e2e/patience.h"
 #include "tests/security/guarded_application.h"
+#include "tests/support/broker.h"
 
 namespace reseq::test {
 namespace {
@@ -178,6 +179,40 @@ TEST_F(ProgramLogin, ThatIsWrongIsToldByEachProgramAtOnceAndWithoutThePassword) 
           << refused.text;
       EXPECT_THAT(refused.text, Not(HasSubstr("battery-staple"))) << name;
     }
+}
+
+// Whoever tries the demo on a Kafka of his own has a login there. This certificate may do everything.
+TEST(LongProgramLogin, OfTheDemoIsTakenFromTheEnvironmentByAllThatItStarts) {
+  GuardedBroker& broker = GuardedBroker::shared();
+  const auto client = broker.certificates().issue("client", "DNS:client");
+  const TempDir folder;
+  const std::string repository = folder.path() + "/shop";
+  Process commit({"sh", "-c",
+                  "git init -q \"$1\" && cd \"$1\" && git config user.email a@example.org && git config user.name a && "
+                  "for i in 1 2 3; do echo $i > file && git add file && git commit -q -m $i; done",
+                  "sh", repository},
+                 folder.path() + "/git.log");
+  ASSERT_EQ(commit.wait(kStepLimitMs), 0) << commit.tail();
+  for (const bool with_key : {true, false}) {
+    std::vector<std::string> argv = {"env",
+                                     "RESEQ_KAFKA_SECURITY_PROTOCOL=ssl",
+                                     "RESEQ_KAFKA_SSL_CA_LOCATION=" + broker.certificates().authority(),
+                                     "RESEQ_KAFKA_SSL_CERTIFICATE_LOCATION=" + client.certificate,
+                                     "RESEQ_KAFKA_SSL_KEY_LOCATION=" + client.key,
+                                     program("reseq-demo"),
+                                     "--repo",
+                                     repository,
+                                     "--bootstrap-servers",
+                                     broker.address("mtls"),
+                                     "--application-id",
+                                     unique_name("demo"),
+                                     "--work-folder",
+                                     folder.path()};
+    if (!with_key) argv.erase(argv.begin() + 3, argv.begin() + 5);
+    Process demo(argv, folder.path() + "/demo.log");
+    EXPECT_EQ(demo.wait(2 * kStepLimitMs), with_key ? EX_OK : EX_SOFTWARE) << demo.tail();
+    EXPECT_THAT(demo.tail(), HasSubstr(with_key ? "Both targets equal commit" : "client certificate"));
+  }
 }
 
 // A file for all clients of a machine has secrets; a command line is seen by everybody.
