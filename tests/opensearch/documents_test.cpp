@@ -9,6 +9,7 @@
 #include "tests/opensearch/scene.h"
 #include "tests/opensearch/writes.h"
 #include "tests/support/good.h"
+#include "tests/support/log_lines.h"
 
 namespace reseq::test {
 namespace {
@@ -180,7 +181,9 @@ TEST_F(Documents, ThatWereDeletedLongAgoAreForgottenAndOthersAreNot) {
 
 TEST_F(Documents, AreReallyDeletedWhereThatIsAskedFor) {
   settings_.index.hard_deletes = true;
+  const LogLines log;
   const auto store = prepared(settings_);
+  EXPECT_THAT(log.text(), HasSubstr("the server forgets the version of a delete after index.gc_deletes"));
   Writes writes;
   ASSERT_TRUE(writes.upsert("a", 1, "{}").upsert("b", 1, "{}").to(*store));
   Writes deletes;

@@ -7,6 +7,7 @@
 #include "tests/opensearch/scene.h"
 #include "tests/opensearch/writes.h"
 #include "tests/support/good.h"
+#include "tests/support/log_lines.h"
 
 namespace reseq::test {
 namespace {
@@ -277,6 +278,14 @@ TEST_F(Index, ThatWasDeletedIsMissedByDeletesAlone) {
   EXPECT_THAT(written.error().message, HasSubstr("restore it, or begin anew"));
   EXPECT_THAT(writes.kinds(), Each(Kind::kAgain));
   EXPECT_EQ(server_.ask("GET", "/" + name_ + "-v1-write")["status"], 404);
+}
+
+TEST_F(Index, ThatForgetsWhatItAcknowledgedIsTold) {
+  (void)prepared(settings_);
+  (void)server_.good("PUT", "/" + name_ + "-v1/_settings", json{{"index.translog.durability", "async"}}.dump());
+  const LogLines log;
+  ASSERT_TRUE(good(OpenSearchStore::open(settings_))->prepare());
+  EXPECT_THAT(log.text(), HasSubstr("index.translog.durability is async"));
 }
 
 TEST_F(Index, WhoseAliasIsGoneTellsSo) {

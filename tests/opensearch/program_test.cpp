@@ -1,5 +1,6 @@
 // The program reseq-sink-opensearch between a topic and a real OpenSearch: right document by document, whoever is
 // killed.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -35,6 +36,7 @@ constexpr std::chrono::seconds kStartPatience{120};
 constexpr std::chrono::milliseconds kBetweenKills{1'000};
 constexpr std::chrono::seconds kBackOffAtMost{12};
 constexpr std::chrono::milliseconds kSession{6'000};  // of the sinks here
+constexpr std::chrono::seconds kSweepPatience{150};
 
 // Some records, a kill of one instance while it writes them, and of the server.
 void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records, int documents) {
@@ -45,7 +47,10 @@ void kill_them(OutputTopic& topic, SearchServer& server, int rounds, int records
     ASSERT_TRUE(wait_until(kPatience, [&] {
       return std::regex_search(topic.log_of(name), std::regex("group=assigned partitions=[1-9]"));
     })) << topic.log_of(name);
+    const auto unread = [&] { return topic.lag(topic.group()).value_or(0); };
     topic.release(records, documents);
+    const std::int64_t behind = unread();
+    ASSERT_TRUE(wait_until(kPatience, [&] { return unread() < behind || behind == 0; })) << topic.log_of(name);
     victim->signal(SIGKILL);
     (void)OutputTopic::wait(*victim);
     victim = topic.start("victim-" + std::to_string(round));
@@ -161,6 +166,29 @@ TEST(LongProgram, IsRightWhenServerAndInstancesAreKilledFiveTimes) {
   kill_them(topic, server, 5, 20'000, 10'000);
   replay(topic);
   EXPECT_EQ(topic.dead_letters(), 0U);
+}
+
+// About once a minute.
+TEST(LongProgram, RemovesTombstonesThatAreOldWhileItWritesOthers) {
+  OutputTopic topic("swept", SearchServer::shared(), {{"retention.ms", "1000"}, {"segment.ms", "1000"}});
+  topic.release(3'000, 500);
+  const auto tombstones = [&] {
+    const auto stored = topic.stored();
+    return std::count_if(stored.begin(), stored.end(),
+                         [](const auto& one) { return one.second.value("reseq_deleted", false); });
+  };
+  std::unique_ptr<Process> sink = topic.start("sink", {"--tombstone-retention", "5s"});
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
+  const auto before = tombstones();
+  ASSERT_GT(before, 0);
+  ASSERT_TRUE(wait_until(kSweepPatience, [&] {
+    topic.release(10, 500);
+    return topic.log_of("sink").find("tombstones_removed=") != std::string::npos;
+  })) << topic.log_of("sink");
+  EXPECT_LT(tombstones(), before);
+  ASSERT_EQ(topic.wait_until_read(topic.group()), "") << topic.log_of("sink");
+  EXPECT_THAT(topic.differences(), IsEmpty());
+  EXPECT_EQ(OutputTopic::end(*sink), 0) << topic.log_of("sink");
 }
 
 TEST(Program, MakesDeadLettersOfWhatCannotBeStored) {
