@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 
+#include "codec/hash.h"
 #include "tests/page/looking.h"
 
 namespace reseq::test {
@@ -31,6 +32,39 @@ TEST_F(Ticket, IsNotGreenWhileThereAreDeadLetters) {
   EXPECT_THAT(browser().text("#letters-note"), HasSubstr("that their topic holds"));
   EXPECT_THAT(look_up("no sequence"), HasSubstr("No target knows it: none of its requests was accepted"));
   EXPECT_THAT(browser().text("#document"), HasSubstr(": missing sequence, from "));
+}
+
+TEST_F(Ticket, SaysWhereAMisroutedRecordBelongsAndWhatHelps) {
+  std::string id = "astray-";
+  Partition wrong;
+  Partition right;
+  while (right == wrong) {
+    id += "x";
+    wrong = codec::partition_of(id, Partitioner::kCrc32, Office::kPartitions);
+    right = codec::partition_of(id, Partitioner::kMurmur2, Office::kPartitions);
+  }
+  office().send("requests", id, {{"reseq-seq", "1"}}, {}, wrong);
+  office().settle();
+  EXPECT_THAT(look_up(id), HasSubstr("misrouted, from "));
+  EXPECT_THAT(browser().text("#document"),
+              HasSubstr(". It belongs to partition " + std::to_string(right.value()) +
+                        "; it lay where crc32 puts it: the client that wrote it needs partitioner=murmur2_random"));
+}
+
+TEST_F(Ticket, SaysWhatThereWasNoTimeToRead) {
+  const std::string told = R"js((async () => {
+    const { documentParts } = await import('/page/document.js');
+    const unread = (offsets) => ({ offsets, of: 1234567, partition: 2, before: '2026-01-02T03:04:05Z' });
+    const found = { id: 'a', complete: true, events_unread: unread(1000000), letters_unread: unread(5000) };
+    const buttons = { close: document.createElement('button'), showMore: document.createElement('button') };
+    return documentParts(found, Date.now(), buttons).map((part) => part.textContent).join(' ');
+  })())js";
+  const std::string text = browser().evaluate(told);
+  EXPECT_THAT(text, HasSubstr("or its requests are dead letters that were not read."));
+  for (const std::string unread :
+       {"1,000,000 of 1,234,567 offsets of the events", "5,000 of 1,234,567 offsets of the dead letters"})
+    EXPECT_THAT(text,
+                HasSubstr("Not read: the oldest " + unread + ", partition 2, written before 2026-01-02T03:04:05Z."));
 }
 
 // The picture of docs/page.md and README.md is made here: late-result.png in the folder of screenshots.
