@@ -122,7 +122,11 @@ Json targets_of(const Answers& answers) {
       sum["released"] = number_in(sum, "released") + number_in(told, "released");
       const auto rate = told.find("per_s");
       sum["per_s"] = sum.value("per_s", 0.0) + (rate != told.end() && rate->is_number() ? rate->get<double>() : 0.0);
-      sum["quiet_ms"] = std::min(number_in(sum, "quiet_ms", INT64_MAX), number_in(told, "quiet_ms", INT64_MAX));
+      const std::int64_t quiet = number_in(told, "quiet_ms", INT64_MAX);
+      sum["quiet_ms"] = std::min(number_in(sum, "quiet_ms", INT64_MAX), quiet);
+      // What it has released none of since it began, it may have released before.
+      if (number_in(told, "released") > 0)
+        sum["released_ms_ago"] = std::min(number_in(sum, "released_ms_ago", INT64_MAX), quiet);
     }
   for (const auto& [partition, part] : answers.partitions()) {
     const Json documents = member(part, "documents");

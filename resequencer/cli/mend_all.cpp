@@ -38,7 +38,7 @@ class Run {
     if (!pages_.unanswered().empty())
       return Error{ErrorClass::kTimeout, 0,
                    "nobody answers for partitions " + pages_.unanswered() +
-                       ": they are being taken over, or no instance has them; do it again"};
+                       ": they are being taken over, or no instance has them; do it again, with --from " + place_};
     return result;
   }
 
@@ -98,8 +98,6 @@ class Run {
 
   [[nodiscard]] Error go_on_from(Error error) const {
     error.message += "; what is not done yet: --from " + place_;
-    if (!pages_.unanswered().empty())
-      error.message += ", and partitions that nobody answered for: " + pages_.unanswered();
     return error;
   }
 

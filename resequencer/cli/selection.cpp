@@ -80,6 +80,7 @@ Result<std::optional<SelectedPage>> SelectionPages::next(std::int64_t documents_
   Answers answers;
   if (auto asked = session_.collect(query_, answers, all_asked); !asked) return asked.error();
   if (!all_asked(answers)) {
+    if (unanswered_.empty()) first_unanswered_ = place();
     unanswered_ += (unanswered_.empty() ? "" : ", ") + std::to_string(partition_);
     go_to_next_partition();
     return std::optional(std::move(page));
@@ -96,6 +97,7 @@ Result<std::optional<SelectedPage>> SelectionPages::next(std::int64_t documents_
 }
 
 std::string SelectionPages::place() const {
+  if (!first_unanswered_.empty()) return first_unanswered_;
   return std::to_string(partition_) + ":" + codec::base64(query_.cursor);
 }
 

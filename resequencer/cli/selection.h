@@ -40,7 +40,7 @@ class SelectionPages {
   // The next page, which may be empty, of at most `documents_max`; nothing: that was the last one. A partition that
   // nobody answers for is left out.
   Result<std::optional<SelectedPage>> next(std::int64_t documents_max);
-  // Where the next page begins, as PARTITION:CURSOR.
+  // Where what is not done begins, as PARTITION:CURSOR: the next page, or the first one that nobody answered for.
   [[nodiscard]] std::string place() const;
   // Partitions that were left out, as "1, 3".
   [[nodiscard]] const std::string& unanswered() const { return unanswered_; }
@@ -58,6 +58,7 @@ class SelectionPages {
   std::int32_t partition_ = 0;
   std::int32_t partitions_;
   std::string unanswered_;
+  std::string first_unanswered_;  // its place
 };
 
 }  // namespace reseq::cli

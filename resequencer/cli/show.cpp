@@ -180,10 +180,10 @@ std::string stats_text(const admin::Answers& answers, View view) {
 std::string target_stats_text(const admin::Answers& answers) {
   Table table({"TARGET", "WAITING", "OVERDUE", "OLDEST SINCE", "RELEASED/S", "LAST RELEASE"});
   for (const Json& one : admin::targets_of(answers)) {
-    const std::int64_t quiet = number_in(one, "quiet_ms", -1);
+    const std::int64_t released = number_in(one, "released_ms_ago", -1);
     table.add({text_in(one, "target"), number_text(one, "waiting"), number_text(one, "overdue"),
                text_in(one, "oldest_waits_since"), rate_text(one, "per_s"),
-               number_in(one, "released") == 0 ? "-" : std::to_string(quiet / 1000) + " s ago"});
+               released < 0 ? "-" : std::to_string(released / 1000) + " s ago"});
   }
   const std::int64_t counted = admin::surveyed(answers);
   if (counted >= answers.total()) return table.text();

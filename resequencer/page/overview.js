@@ -158,7 +158,9 @@ export function troubles(picture, memory, now) {
 function quietText(one, now) {
   const waits = now - (timeOf(one.oldest_waits_since) ?? now);
   if (!(one.waiting > 0) || !(one.quiet_ms >= kQuietMs) || waits < kQuietMs) return [];
-  return [{ bad: false, text: `${visible(String(one.target))}: no result for ${age(one.quiet_ms)}, and ` +
+  // An instance that was started since knows of none before.
+  const atLeast = one.released_ms_ago === one.quiet_ms ? "" : "at least ";
+  return [{ bad: false, text: `${visible(String(one.target))}: no result for ${atLeast}${age(one.quiet_ms)}, and ` +
                               `${plural(one.waiting, "document")} wait${one.waiting === 1 ? "s" : ""}, the first for ` +
                               `${age(waits)}: look at your workers` }];
 }
@@ -342,7 +344,7 @@ export class Overview {
         className: alarms ? "busy" : "",
         cells: [visible(String(one.target)), count(one.waiting), count(one.overdue),
                 since !== null ? age(now - since) : isNumber(one.waiting) ? "none" : "–", rate(one.per_s),
-                one.released > 0 ? `${age(one.quiet_ms)} ago` : "–"],
+                isNumber(one.released_ms_ago) ? `${age(one.released_ms_ago)} ago` : "–"],
       };
     }));
   }

@@ -1,8 +1,10 @@
 // expire and reprocess for all documents of a state: those and no others, page by page, and on from where it ended.
 #include <chrono>
+#include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "tests/admin/office.h"
@@ -181,6 +183,22 @@ TEST_F(MendedTogether, GivesUpWhatOnlyCommandsHaveRegistered) {
   ASSERT_TRUE(wait_until(std::chrono::seconds(30), [&] { return overdue("by command") == 1; }));
   EXPECT_EQ(office().run_json({"expire", "--state", "overdue", "--prefix", "by command"})["documents"], 1);
   EXPECT_EQ(overdue("by command"), 0U);
+}
+
+TEST_F(MendedTogether, GoesOnWithTheFirstPartitionThatNobodyAnsweredForAndLeavesNoneOut) {
+  office().fleet().process(1).signal(SIGKILL);
+  (void)office().fleet().process(1).wait(10'000);
+  const Printed printed = office().run_alone({"reprocess", "--state", "overdue", "--dry-run", "--timeout-ms", "1000"});
+  office().fleet().start(1);
+  ASSERT_TRUE(wait_until(std::chrono::seconds(60), [&] {
+    office().fleet().look();
+    return office().fleet().settled(Office::kPartitions);
+  }));
+  EXPECT_EQ(printed.code, 69) << printed.text;
+  std::smatch first;
+  ASSERT_TRUE(std::regex_search(printed.text, first, std::regex("nobody answers for partitions ([0-9]+)")))
+      << printed.text;
+  EXPECT_THAT(printed.text, HasSubstr("do it again, with --from " + first[1].str() + ":\n"));
 }
 
 TEST_F(MendedTogether, TakesADocumentOrAState) {

@@ -356,7 +356,7 @@ TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
     const picture = {
       time: '2026-01-02T03:04:05Z', partitions_total: 6, instances: [{ instance: '1' }],
       targets: [
-        { target: 'search', waiting: 3, quiet_ms: 70000, oldest_waits_since: '2026-01-02T03:02:05Z' },
+        { target: 'search', waiting: 3, quiet_ms: 7e4, released_ms_ago: 7e4, oldest_waits_since: '2026-01-02T03:02:05Z' },
         { target: 'slow', waiting: 3, quiet_ms: 70000, oldest_waits_since: '2026-01-02T03:03:55Z' },
         { target: 'busy', waiting: 3, quiet_ms: 900, oldest_waits_since: '2026-01-02T03:02:05Z' },
         { target: 'done', waiting: 0, quiet_ms: 70000 }],

@@ -67,6 +67,20 @@ TEST_F(Ticket, SaysWhatThereWasNoTimeToRead) {
                 HasSubstr("Not read: the oldest " + unread + ", partition 2, written before 2026-01-02T03:04:05Z."));
 }
 
+// An instance knows of no release before it began, and the other one of none that it made itself.
+TEST_F(Ticket, SaysForHowLongATargetGotNothingAtLeastWhereAnInstanceWasStartedSince) {
+  const std::string told = R"js((async () => {
+    const { Memory, troubles } = await import('/page/overview.js');
+    const picture = { instances: [], partitions: [], targets: [{ target: 'search', waiting: 3, quiet_ms: 70000,
+      released_ms_ago: 200000, oldest_waits_since: '2026-01-02T03:02:05Z' }] };
+    const now = Date.parse('2026-01-02T03:04:05Z');
+    const memory = new Memory();
+    memory.take(picture, now);
+    return troubles(picture, memory, now).map(({ text }) => text).join('; ');
+  })())js";
+  EXPECT_THAT(browser().evaluate(told).get<std::string>(), HasSubstr("no result for at least 1 min 10 s"));
+}
+
 // The picture of docs/page.md and README.md is made here: late-result.png in the folder of screenshots.
 TEST_F(Ticket, TellsWhatBecameOfALateResult) {
   for (const std::uint64_t sequence : {1U, 2U}) office().request("coat-17", sequence);

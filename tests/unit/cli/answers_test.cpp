@@ -56,9 +56,12 @@ TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
   one["targets"] = Json::array({told("search", 10, 9'000), told("catalogue", 0, 50'000)});
   Json other = reply("2", Json::array({waiting(0, 2, 4, "2026-01-02T03:01:00Z")}));
   other["targets"] = Json::array({told("search", 20, 7'000), told("catalogue", 0, 60'000)});
+  Json restarted = reply("3", Json::array());
+  restarted["targets"] = Json::array({told("search", 0, 2'000), told("catalogue", 0, 2'000)});
   Answers answers;
   answers.add(one);
   answers.add(other);
+  answers.add(restarted);
   const Json targets = admin::targets_of(answers);
   ASSERT_EQ(targets.size(), 2U);
   EXPECT_EQ(targets[0]["target"], "search");
@@ -66,14 +69,16 @@ TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
   EXPECT_EQ(targets[0]["overdue"], 2);
   EXPECT_EQ(targets[0]["oldest_waits_since"], "2026-01-02T02:00:00Z");
   EXPECT_EQ(targets[0]["released"], 30);
-  EXPECT_EQ(targets[0]["per_s"], 3.0);
-  EXPECT_EQ(targets[0]["quiet_ms"], 7'000);
+  EXPECT_EQ(targets[0]["per_s"], 4.5);
+  EXPECT_EQ(targets[0]["quiet_ms"], 2'000);
+  EXPECT_EQ(targets[0]["released_ms_ago"], 7'000) << "one that was started since does not know of a release";
+  EXPECT_FALSE(targets[1].contains("released_ms_ago"));
   EXPECT_EQ(targets[1]["waiting"], 0);
   EXPECT_FALSE(targets[1].contains("oldest_waits_since"));
   EXPECT_EQ(target_stats_text(answers),
             "TARGET     WAITING  OVERDUE  OLDEST SINCE          RELEASED/S  LAST RELEASE\n"
-            "search     9        2        2026-01-02T02:00:00Z  3.0         7 s ago\n"
-            "catalogue  0        0        -                     3.0         -\n");
+            "search     9        2        2026-01-02T02:00:00Z  4.5         7 s ago\n"
+            "catalogue  0        0        -                     4.5         -\n");
 
   Json parked = waiting(1, 2, 5, "2026-01-02T02:00:00Z");
   parked["state"] = "parked";
