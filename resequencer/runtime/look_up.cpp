@@ -53,6 +53,7 @@ void ask_instances(const Application& application, const std::string& id, const 
 void read_events(const Application& application, const std::string& id, std::size_t events_max, const GoOn& go_on,
                  Json& found) {
   found["events_kept"] = application.settings.events;
+  found["topic_requests"] = application.settings.topic_requests;
   found["events"] = Json::array();
   const HistoryOf document{id, borders_of(found["partitions"], application.settings.topic_requests)};
   const auto read = read_events_of(application, document, {events_max, kEventsTime}, go_on);

@@ -9,6 +9,7 @@ namespace reseq::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class Ticket : public Looking {
  protected:
@@ -93,6 +94,16 @@ TEST_F(Ticket, TellsWhatBecameOfALateResult) {
   EXPECT_THAT(shown, testing::ContainsRegex("search.*released.*2, the newest for it"));
   EXPECT_THAT(shown, HasSubstr("stale"));
   browser().screenshot("late-result", Browser::Shot::kWindow);
+}
+
+TEST_F(Ticket, SaysThatOlderRequestsCameBehindTheNewest) {
+  office().request("counter", 5);
+  office().settle();
+  EXPECT_THAT(look_up("counter"), Not(HasSubstr("older")));
+  for (const std::uint64_t sequence : {2U, 3U}) office().request("counter", sequence);
+  office().settle();
+  EXPECT_THAT(look_up("counter"),
+              HasSubstr("Behind its newest request came 2 older ones, the last of them 3: a change"));
 }
 
 // What is pasted into a ticket opens the same document, and what is below it stays in reach.
