@@ -52,8 +52,8 @@ class Answers {
 [[nodiscard]] std::int64_t surveyed(const Answers& answers);
 
 // What they tell of each target, of all instances: an array of {"target", "waiting", "overdue", "oldest_waits_since",
-// "released", "per_s", "quiet_ms", "released_ms_ago"}; of those, what nobody tells is absent. "quiet_ms": for so long at
-// least nothing was released; "released_ms_ago": the last release that the processes of now know.
+// "released", "per_s", "quiet_ms", "released_ms_ago"}; of those, what nobody tells is absent. "quiet_ms": for so long
+// at least nothing was released; "released_ms_ago": the last release that the processes of now know.
 [[nodiscard]] Json targets_of(const Answers& answers);
 
 }  // namespace reseq::admin

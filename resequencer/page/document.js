@@ -116,9 +116,9 @@ function olderText(part, row, found) {
     event.source?.topic === found.topic_requests && event.source.partition === part.partition &&
     !(event.source.offset < row.request?.offset));
   const times = sum(behind.map((one) => one.count ?? 1));
-  return times > 0 && `Behind its newest request came ${count(times)} older ${times === 1 ? "one" : "ones"}, the last ` +
-    `of them ${order(behind[0].event.order)}: a change that came late or was sent again is dropped as it should be; ` +
-    "if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does.";
+  return times > 0 && `Behind its newest request came ${count(times)} older ${times === 1 ? "one" : "ones"}, the ` +
+    `last of them ${order(behind[0].event.order)}: a change that came late or was sent again is dropped as it should ` +
+    "be; if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does.";
 }
 
 // What there was no time to read.

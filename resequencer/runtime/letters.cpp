@@ -93,12 +93,14 @@ std::optional<Misplaced> misplaced(std::string_view key, Partition at, Partition
 
 std::string fix_of(const Misplaced& misplaced, Partitioner partitioner) {
   const bool murmur2 = partitioner == Partitioner::kMurmur2;
-  const std::string set =
-      murmur2 ? "partitioner=murmur2_random in clients of librdkafka, none in Java's" : "partitioner=consistent_random";
-  const std::string who = misplaced.placed_by
-                              ? std::string("it lay where ") + (murmur2 ? "crc32" : "murmur2") + " puts it"
-                              : std::string("no partitioner puts it where it lay");
-  return who + ": the client that wrote it needs " + set + "; then `dead-letter redrive` writes it to its partition";
+  const std::string set = murmur2 ? "partitioner=murmur2_random in clients of librdkafka, and nothing in Java's"
+                                  : "partitioner=consistent_random";
+  const std::string who =
+      misplaced.placed_by
+          ? std::string("it lay where ") + (murmur2 ? "crc32" : "murmur2") + " puts it: the client that wrote it needs "
+          : std::string(
+                "no partitioner puts it where it lay: the client that wrote it must not name partitions, and needs ");
+  return who + set + "; then `dead-letter redrive` writes it to its partition";
 }
 
 PastLetter letter_of(const kafka::Record& record) {

@@ -356,11 +356,11 @@ TEST_F(Page, TellsWhatIsWrongTheWorstFirst) {
     const picture = {
       time: '2026-01-02T03:04:05Z', partitions_total: 6, instances: [{ instance: '1' }],
       targets: [
-        { target: 'search', waiting: 3, quiet_ms: 7e4, released_ms_ago: 7e4, oldest_waits_since: '2026-01-02T03:02:05Z' },
+        { target: 'search', waiting: 3, quiet_ms: 7e4, released_ms_ago: 7e4, oldest_waits_since:
+          '2026-01-02T03:02:05Z' },
         { target: 'slow', waiting: 3, quiet_ms: 70000, oldest_waits_since: '2026-01-02T03:03:55Z' },
         { target: 'busy', waiting: 3, quiet_ms: 900, oldest_waits_since: '2026-01-02T03:02:05Z' },
-        { target: 'done', waiting: 0, quiet_ms: 70000 }],
-      partitions: [
+        { target: 'done', waiting: 0, quiet_ms: 70000 }], partitions: [
         part(0, { state: 'restore', restore: { from: 100, position: 150, target: 300 } }),
         part(1, { inputs: { commands: { decided: 1, lag: 5, stalled_ms: 65000 } } }),
         part(2, { documents: { live: 3, completed: 0, overdue: 2, starving: 1, only_older_requests: 49 } }),
