@@ -78,7 +78,7 @@ void Endpoint::look() {
   retry_at_ = Milliseconds(clock_.steady().value() + kBindAgain.value());
   if (bound) return spdlog::info("http=open address={} port={}", log::outside(listen), bound.value());
   if (!told_)
-    spdlog::warn("http=closed no metrics and no health until it can listen error={}",
+    spdlog::warn("http=closed no page, metrics or health until it can listen error={}",
                  log::outside(bound.error().message));
   told_ = true;
 }

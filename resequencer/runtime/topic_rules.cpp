@@ -75,8 +75,10 @@ class Judge {
       }
     }
     if (missing.empty()) return;
-    add(Severity::kError, "these topics do not exist: " + missing +
-                              ": `resequencer init` with this configuration creates the topics that are missing");
+    add(Severity::kError,
+        "these topics do not exist: " + missing +
+            ": correct a name that is wrong; then `resequencer init` with this configuration creates the "
+            "topics that are missing");
   }
 
   void compare_partitions() {
