@@ -29,7 +29,7 @@ constexpr std::size_t kResidentMax = 2'000 * kMiB;
 constexpr std::size_t kResidentMaxOfBatches = 1'000 * kMiB;
 #else
 constexpr std::size_t kResidentMax = 250 * kMiB;  // docs/security.md has the sum
-constexpr std::size_t kResidentMaxOfBatches = 80 * kMiB;
+constexpr std::size_t kResidentMaxOfBatches = 100 * kMiB;
 #endif
 
 // The most that the process has held so far.
