@@ -258,7 +258,7 @@ Result<> release(const config::Settings& settings, const ReleaseRequest& wanted,
     return invalid(text_of(place) + ": a part of it was left out (" + *name + ")");
   // It would be one more dead letter, also of a dry run.
   const std::string target = letter.value().text(header::kTarget);
-  if (auto known = operation.knows(target.empty() ? std::nullopt : std::optional(target), {}); !known) return known;
+  if (auto known = check_target(settings, target.empty() ? std::nullopt : std::optional(target)); !known) return known;
   for (const auto& [name, value] : letter.value().input_headers())
     if (!name.starts_with(header::kControl)) operation.add(name, value);
   operation.expect(wanted.expected);

@@ -67,6 +67,10 @@ constexpr int kRestarted = 600;  // each instance has more than 50 of them
 // It takes minutes: where old changes are sent again, their newest ones may follow.
 class LongTold : public Told {
  protected:
+  static void all_request(std::uint64_t sequence) {
+    for (int i = 0; i < kRestarted; ++i) office().request("restarted-" + std::to_string(i), sequence);
+    office().settle();
+  }
   // Of all instances.
   static std::int64_t counted() {
     std::int64_t count = 0;
@@ -93,12 +97,6 @@ class LongTold : public Told {
   }
 };
 
-void all_request(Office& office, std::uint64_t sequence) {
-  for (int i = 0; i < kRestarted; ++i) office.request("restarted-" + std::to_string(i), sequence);
-  office.settle();
-}
-
-// Nothing of such a producer gets through, and no target lacks anything that it was ever asked for.
 TEST_F(Told, WhichRequestsCameBehindTheNewestOne) {
   office().request("restarted", 100);
   office().settle();
@@ -112,15 +110,16 @@ TEST_F(Told, WhichRequestsCameBehindTheNewestOne) {
                 "reseq-epoch, or `resequencer reset` does\n"));
 }
 
+// Nothing of such a producer gets through, and no target lacks anything that it was ever asked for.
 TEST_F(LongTold, ThatAProducersCounterStartedAgain) {
-  all_request(office(), 100);
-  all_request(office(), 1);
-  all_request(office(), 2);
+  all_request(100);
+  all_request(1);
+  all_request(2);
   EXPECT_EQ(counted(), 0);
   ASSERT_TRUE(wait_until(std::chrono::minutes(3), [] { return counted() == kRestarted; })) << counted();
   EXPECT_TRUE(wait_until(kPatience, [] { return exported() == kRestarted; })) << exported();
   EXPECT_TRUE(each_logs("alarm=older_requests state=raised worker=0 documents=")) << office().fleet().process(1).tail();
-  all_request(office(), 100);  // sent again
+  all_request(100);  // sent again
   EXPECT_EQ(counted(), 0);
   EXPECT_TRUE(each_logs("alarm=older_requests state=cleared worker=0 documents=0\n"));
 }

@@ -80,33 +80,30 @@ class ManyHeaders : public testing::Test {
     read_all(run_.connection(), run_.topic("work"), [&](const kafka::PlainRecord&) { ++found; });
     return found;
   }
+  // In batches of ten records.
+  void survive_a_flood(const std::vector<std::string>& environment, std::size_t resident_max) {
+    send("flood", 400, 99'990);
+    send("behind", 1, 0);
+    auto process = run_.start(1, environment);
+    ASSERT_TRUE(decides_all(*process)) << process->tail();
+    EXPECT_LT(most_resident(*process), resident_max);
+    std::cout << "most resident: " << most_resident(*process) / kMiB << " MiB" << std::endl;
+    EXPECT_THAT(letters(), ElementsAre(Pair("too_many_headers 99991 ", 400)));
+    EXPECT_EQ(work(), 1U);
+  }
 
   ResequencerRun run_;
   std::unique_ptr<kafka::PlainProducer> producer_;
 };
 
 TEST_F(ManyHeaders, OverTheLimitAreADeadLetterAndNeverAllInMemory) {
-  send("flood", 400, 99'990);
-  send("behind", 1, 0);
-  auto process = run_.start(1);
-  ASSERT_TRUE(decides_all(*process)) << process->tail();
-  EXPECT_LT(most_resident(*process), kResidentMax);
-  std::cout << "most resident: " << most_resident(*process) / kMiB << " MiB" << std::endl;
-  EXPECT_THAT(letters(), ElementsAre(Pair("too_many_headers 99991 ", 400)));
-  EXPECT_EQ(work(), 1U);
+  survive_a_flood({}, kResidentMax);
 }
 
-// What an answer of a broker unpacks to is not known before, so it is held whole; unless it has one batch, here of ten
-// records.
+// What an answer of a broker unpacks to is not known before, so it is held whole; unless it has one batch.
 TEST_F(ManyHeaders, AreHeldABatchAtATimeWhereThatIsConfigured) {
-  send("flood", 400, 99'990);
-  send("behind", 1, 0);
-  auto process = run_.start(1, {"RESEQ_KAFKA_FETCH_MESSAGE_MAX_BYTES=1", "RESEQ_KAFKA_QUEUED_MIN_MESSAGES=100"});
-  ASSERT_TRUE(decides_all(*process)) << process->tail();
-  EXPECT_LT(most_resident(*process), kResidentMaxOfBatches);
-  std::cout << "most resident: " << most_resident(*process) / kMiB << " MiB" << std::endl;
-  EXPECT_THAT(letters(), ElementsAre(Pair("too_many_headers 99991 ", 400)));
-  EXPECT_EQ(work(), 1U);
+  survive_a_flood({"RESEQ_KAFKA_FETCH_MESSAGE_MAX_BYTES=1", "RESEQ_KAFKA_QUEUED_MIN_MESSAGES=100"},
+                  kResidentMaxOfBatches);
 }
 
 // librdkafka itself reads no more, and does not say how many there are.

@@ -194,7 +194,8 @@ TEST(TopicRules, NameAllMissingTopicsInOneLine) {
   const std::vector<Finding> found = topics.judged();
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(found[0].text, HasSubstr("`resequencer check` names the right that is missing on topic shop.work"));
-  EXPECT_THAT(found[1].text, HasSubstr("these topics do not exist: shop.requests, shop.events: correct a name"));
+  EXPECT_THAT(found[1].text, HasSubstr("these topics do not exist: shop.requests, shop.events: correct a name that is "
+                                       "wrong; then `resequencer init`"));
 }
 
 }  // namespace
