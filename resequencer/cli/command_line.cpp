@@ -82,6 +82,7 @@ int finish(const Result<>& result) {
 void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcommands& all) {
   all.describe = app.add_subcommand("describe", "all that is known of a document");
   all.why = app.add_subcommand("why", "where a document stands, and what became of its inputs");
+  all.why->footer("ROW is explained in docs/decision-tables.md, REASON in schemas/reasons.md.");
   all.list = app.add_subcommand("list", "documents, those that wait for results unless told otherwise");
   all.stats = app.add_subcommand("stats", "partitions: documents, rates, lag");
   all.topology = app.add_subcommand("topology", "instances and their partitions");

@@ -1,13 +1,18 @@
+// Table R, the same as in docs/decision-tables.md: the first row that holds.
 // o = order of the registration, T = its targets.
 //
-// R6  reprocess of the newest (epoch, seq): o is a new revision -> forward to all of its targets that are not removed
-// R0  o < barrier                                               -> drop superseded | epoch_behind
-// R5  request, o newest requested, other payload hash           -> dead-letter sequence_reused: two edits, one number
-// R1  no row                                                    -> register T
+// clang-format off
+// R6  reprocess of the newest epoch and sequence: o is a new
+//     revision                                                   -> forward to all of its targets that are not removed
+// R0  o < barrier                                                -> drop superseded or epoch_behind
+// R5  a request, o is the newest requested order, the payload or
+//     the op is another one                                      -> dead-letter sequence_reused
+// R1  no row                                                     -> register T; a request forwards
 // R2  some of T have newest(t) < o or none, or a request finds
-//     pending at o what only commands registered                -> those move to o; a request forwards both
-// R3  all have newest(t) = o                                    -> drop duplicate
-// R4  none moves, some have newest(t) > o                       -> drop superseded | epoch_behind
+//     pending at o what only commands registered                 -> those move to o; a request forwards both
+// R3  all of T have newest(t) = o                                -> drop duplicate
+// R4  some of T have newest(t) > o, none moves                   -> drop superseded or epoch_behind
+// clang-format on
 //
 // Requests and commands are judged alike, target by target: it must not matter whether a REGISTER comes before or
 // behind a newer request of other targets. Only a delete for all stops it for every target.

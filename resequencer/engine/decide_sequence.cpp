@@ -1,13 +1,22 @@
-// o = order of the result, t = its target.
+// Table S, the same as in docs/decision-tables.md: the first row that holds.
+// o = order of the result, t = its target. t may rise: it is monotonic, or it starves, waits for something newer, and o
+// is above its last release.
 //
-// S0  S1 or a monotonic S4, but too large for the output of t   -> dead-letter too_large; in S1 t counts as removed at
-// o S1  newest(t) = o, pending                                    -> release S2  newest(t) = o, served -> drop
-// duplicate (a redelivery lands here: idempotent) S3  newest(t) = o, removed; or o is the order of a group and
-//     t was never registered                                    -> policy on_unregistered_target
-// S4  newest(t) > o or o < barrier, something is pending        -> drop superseded; monotonic t: release, if o rises
-// S6  the same, nothing is pending                              -> drop stale
-// S5  everything else: no row; newest(t) < o; t never
-//     registered and no group has the order o                   -> policy on_unregistered
+// clang-format off
+// S6  newest(t) > o or o < barrier, and nothing of the document
+//     is pending                                                 -> drop stale
+// S0  it would be S4 with a t that may rise, or S1, but it is
+//     too large for the output of t                              -> dead-letter too_large; in S1 t is removed at o
+// S4  newest(t) > o or o < barrier                               -> release if t may rise, else drop superseded
+// S1  newest(t) = o, t is pending                                -> release
+// S2  newest(t) = o, t is served                                 -> drop duplicate
+// S3  newest(t) = o, t is removed; or o is the order of a group
+//     and t was never registered                                 -> policy on_unregistered_target
+// S5  no row; newest(t) < o; or t was never registered and no
+//     group has the order o                                      -> policy on_unregistered
+// clang-format on
+//
+// A redelivered result lands in S2, so it does no harm.
 #include "engine/decide_sequence.h"
 
 #include "engine/orders.h"

@@ -1,13 +1,18 @@
-// o = order of the command. Each target meets one row; the outcome is the first of these that some target meets, and
-// all targets of U1 and U3 are removed.
+// Table U, the same as in docs/decision-tables.md. Each target meets one row; the outcome is that of the first row that
+// some target meets, and all targets of U1 and U3 are removed.
+// o = order of the command.
 //
-// U1  pending at o                                              -> removed
-// U3  o is the order of a group and newest(t) < o or none       -> removed at o (sticks: a replayed REGISTER must not
-//                                                                  re-add what nobody will deliver)
-// U2  served or removed at o                                    -> drop duplicate
-// U4  newest(t) > o, or o < barrier                             -> drop superseded
-// U5  everything else: no row, or no group has the order o      -> policy on_unregistered
+// clang-format off
+// U1  t is pending at o                                          -> removed
+// U3  o is the order of a group, newest(t) < o or none           -> removed at o
+// U2  t is served or removed at o                                -> drop duplicate
+// U4  newest(t) > o or o < barrier                               -> drop superseded
+// U5  no row, or newest(t) < o or none and no group has the
+//     order o                                                    -> policy on_unregistered
+// clang-format on
 //
+// Below the barrier every target meets U4.
+// U3 sticks: a REGISTER that is replayed must not bring back what nobody will deliver.
 // `*` asks for all that is pending at o: U1; if nothing is, U2 when o is the order of a group, U4 when o < barrier or
 // the row's newest order, else U5. That newest order may be of other targets, so U4 by it is a miss like U5.
 //
