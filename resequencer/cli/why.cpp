@@ -69,14 +69,6 @@ std::string pending_text(const Json& part, const Json& document, const Json& gro
   return text + ", no release for it is known";
 }
 
-// Something newer was known when it came. Not so in the other rows: what is superseded there was the newest, until a
-// newer one came in the same batch.
-bool was_older(const Json& event) {
-  const std::string reason = text_in(event, "reason");
-  const std::string row = text_in(event, "table_row");
-  return (reason == "superseded" || reason == "epoch_behind") && (row == "R0" || row == "R4");
-}
-
 // One word, with the operation if it was one.
 std::string what_happened(const Json& event) {
   std::string kind = text_in(event, "kind");
@@ -118,21 +110,10 @@ std::string standing_text(const Json& part, const Json& document) {
 
 std::string older_text(const Json& part, const Json& document, const std::vector<PastEvent>& events,
                        const std::string& requests) {
-  const Json newest = member(document, "request");
-  std::int64_t count = 0;
-  std::string last;
-  for (const PastEvent& event : events) {
-    const Json source = member(event.json, "source");
-    if (!was_older(event.json) || text_in(source, "topic") != requests ||
-        member(source, "partition") != member(part, "partition") ||
-        (newest.is_object() && number_in(source, "offset") < number_in(newest, "offset")))
-      continue;
-    count += event.count;
-    if (last.empty()) last = order_text(member(event.json, "order"));
-  }
-  if (count == 0) return "";
-  return "behind its newest request came " + std::to_string(count) + (count == 1 ? " older one" : " older ones") +
-         ", the last of them " + last +
+  const runtime::Latecomers late = runtime::latecomers_of(part, document, events, requests);
+  if (late.count == 0) return "";
+  return "behind its newest request came " + std::to_string(late.count) +
+         (late.count == 1 ? " older one" : " older ones") + ", the last of them " + order_text(late.last) +
          ": a change that came late or was sent again is dropped as it should be; if the producer's counter has "
          "started again, it has to raise reseq-epoch, or `resequencer reset` does\n";
 }

@@ -1,6 +1,6 @@
 // The search for a document: where each of its targets stands, its row, and what became of its inputs.
 
-import { Table, age, bytesText, count, list, make, order, sum, timeOf, visible, words } from "./format.js";
+import { Table, age, bytesText, count, list, make, order, timeOf, visible, words } from "./format.js";
 
 const kIdBytesMax = 4096;
 const kAddressMax = 2000;
@@ -109,15 +109,10 @@ function eventRow({ time, event, count: times, since }, index) {
   return { key: String(index), cells: cells.map((cell) => visible(String(cell))) };
 }
 
-// Requests that came behind the newest one that was accepted, counted as `resequencer why` does.
-function olderText(part, row, found) {
-  const behind = list(found.events).filter(({ event }) =>
-    ["superseded", "epoch_behind"].includes(event.reason) && ["R0", "R4"].includes(event.table_row) &&
-    event.source?.topic === found.topic_requests && event.source.partition === part.partition &&
-    !(event.source.offset < row.request?.offset));
-  const times = sum(behind.map((one) => one.count ?? 1));
-  return times > 0 && `Behind its newest request came ${count(times)} older ${times === 1 ? "one" : "ones"}, the ` +
-    `last of them ${order(behind[0].event.order)}: a change that came late or was sent again is dropped as it should ` +
+// Requests that came behind the newest one and were older, as `resequencer why` tells of them.
+function latecomersText({ count: times, last }) {
+  return `Behind its newest request came ${count(times)} older ${times === 1 ? "one" : "ones"}, the ` +
+    `last of them ${order(last)}: a change that came late or was sent again is dropped as it should ` +
     "be; if the producer's counter has started again, it has to raise reseq-epoch, or `resequencer reset` does.";
 }
 
@@ -185,7 +180,7 @@ export function documentParts(found, now, { close, showMore }) {
       if (all.some(({ state }) => state === "released" || state === "deleted"))
         note(parts, "A release is written to the output topic. What its sink did with it, the sink's log and dead " +
                     "letters say.");
-      note(parts, olderText(part, row, found));
+      if (row.latecomers) note(parts, latecomersText(row.latecomers));
       parts.push(facts(part, row));
     }
   if (!known && found.complete)

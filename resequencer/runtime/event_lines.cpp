@@ -47,6 +47,14 @@ Iterator run_of(const std::string& kind, Iterator begin, Iterator end) {
   return end;
 }
 
+// Something newer was known when it came. Not so in the other rows: what is superseded there was the newest, until a
+// newer one came in the same batch.
+bool was_older(const Json& event) {
+  const std::string reason = text_in(event, "reason");
+  const std::string row = text_in(event, "table_row");
+  return (reason == "superseded" || reason == "epoch_behind") && (row == "R0" || row == "R4");
+}
+
 // How many of the oldest lines older events may still belong to.
 std::size_t open_runs(const std::vector<PastEvent>& lines) {
   std::size_t open = 0;
@@ -78,6 +86,22 @@ Json event_json(const PastEvent& event) {
     json["since"] = admin::time_text(event.since);
   }
   return json;
+}
+
+Latecomers latecomers_of(const Json& part, const Json& document, const std::vector<PastEvent>& events,
+                         const std::string& topic) {
+  const Json newest = member(document, "request");
+  Latecomers late;
+  for (const PastEvent& event : events) {
+    const Json source = member(event.json, "source");
+    if (!was_older(event.json) || text_in(source, "topic") != topic ||
+        member(source, "partition") != member(part, "partition") ||
+        (newest.is_object() && number_in(source, "offset") < number_in(newest, "offset")))
+      continue;
+    if (late.count == 0) late.last = member(event.json, "order");
+    late.count += event.count;
+  }
+  return late;
 }
 
 void EventLines::add(UnixMs at, Json event) {

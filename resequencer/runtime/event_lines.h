@@ -55,6 +55,17 @@ struct PastEvent {
 // For a program: {"time", "event"}, and of a run {"count", "since"} as well.
 [[nodiscard]] admin::Json event_json(const PastEvent& event);
 
+// Requests of a document that came behind its newest one and were dropped because that one is newer.
+struct Latecomers {
+  std::int64_t count = 0;
+  admin::Json last;  // order of the last of them; null: there is none
+};
+
+// `part`: of the partition that has the document. `events`: of the document, newest first, no run of which is both from
+// before its newest request and from behind it. `topic`: of requests.
+[[nodiscard]] Latecomers latecomers_of(const admin::Json& part, const admin::Json& document,
+                                       const std::vector<PastEvent>& events, const std::string& topic);
+
 // Takes the events in pieces, the newest piece first, those of a piece oldest first.
 class EventLines {
  public:

@@ -53,7 +53,6 @@ void ask_instances(const Application& application, const std::string& id, const 
 void read_events(const Application& application, const std::string& id, std::size_t events_max, const GoOn& go_on,
                  Json& found) {
   found["events_kept"] = application.settings.events;
-  found["topic_requests"] = application.settings.topic_requests;
   found["events"] = Json::array();
   const HistoryOf document{id, borders_of(found["partitions"], application.settings.topic_requests)};
   const auto read = read_events_of(application, document, {events_max, kEventsTime}, go_on);
@@ -64,6 +63,13 @@ void read_events(const Application& application, const std::string& id, std::siz
   found["events_more"] = read.value().more;
   found["events_unread"] = unread_json(read.value().unread);
   for (const PastEvent& event : read.value().events) found["events"].push_back(event_json(event));
+  for (Json& part : found["partitions"]) {
+    if (!part.contains("documents")) continue;
+    for (Json& row : part["documents"]) {
+      const Latecomers late = latecomers_of(part, row, read.value().events, application.settings.topic_requests);
+      if (late.count > 0) row["latecomers"] = {{"count", late.count}, {"last", late.last}};
+    }
+  }
 }
 
 void read_letters(const Application& application, const std::string& id, const GoOn& go_on, Json& found) {
