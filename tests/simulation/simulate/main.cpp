@@ -1,5 +1,6 @@
 // reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
-//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--verbose]
+//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--worlds FILE] [--verbose]
+// --worlds: writes what each world was, a line per seed
 // --partitions: of every world; else each draws one to four
 // --verbose: one seed, in this order of events, with the log of the resequencer.
 // Thread rule: one thread.
@@ -8,9 +9,11 @@
 #include <iomanip>
 #include <iostream>
 #include <spdlog/spdlog.h>
+#include <string>
 #include <string_view>
 #include <sysexits.h>
 
+#include "tests/simulation/world/recorded.h"
 #include "tests/simulation/world/seeds.h"
 #include "tests/support/guards.h"
 
@@ -21,7 +24,7 @@ using reseq::test::kGuards;
 
 int usage() {
   std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] "
-               "[--verbose]\nguards:";
+               "[--worlds FILE] [--verbose]\nguards:";
   for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
   std::cerr << '\n';
   return EX_USAGE;
@@ -55,10 +58,13 @@ int main(int count, char** arguments) {
   run.jobs = reseq::simulation::jobs();
   run.tell_each = true;
   bool verbose = false;
+  std::string worlds;
   for (int i = 1; i < count; ++i) {
     const std::string_view name = arguments[i];
     if (name == "--verbose") {
       verbose = true;
+    } else if (name == "--worlds" && i + 1 < count) {
+      worlds = arguments[++i];
     } else if (i + 1 >= count || !read(name, arguments[++i], run)) {
       return usage();
     }
@@ -66,7 +72,10 @@ int main(int count, char** arguments) {
   spdlog::set_level(verbose ? spdlog::level::debug : spdlog::level::off);
   const auto result = reseq::simulation::play(run);
   for (const auto& [name, number] : result.counters) std::cout << std::setw(12) << number << "  " << name << '\n';
-  std::cout << "events " << std::hex << result.journals << std::dec << '\n';
+  if (!worlds.empty() && !reseq::simulation::record(result, worlds)) {
+    std::cerr << worlds << " cannot be written\n";
+    return EX_CANTCREAT;
+  }
   if (!result.first) {
     std::cout << run.seeds << " seeds from " << run.from << ": nothing wrong\n";
     return EXIT_SUCCESS;

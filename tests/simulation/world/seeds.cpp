@@ -68,7 +68,7 @@ Findings play_some(const Run& run, std::size_t job, const SharedBoard& board) {
     {
       World world(seed, run.guards, root, run.partitions);
       wrong = world.play();
-      result.journals += world.journal();
+      result.hashes.emplace(seed, world.hash());
       add(result.counters, world.counters());
     }
     std::filesystem::remove_all(root);
@@ -80,10 +80,12 @@ Findings play_some(const Run& run, std::size_t job, const SharedBoard& board) {
   return result;
 }
 
-// One line each; only the first failure is told.
+// One line each, and an empty one behind each list; only the first failure is told.
 void send(const Findings& result, int pipe) {
   std::ostringstream text;
-  text << result.failures << ' ' << result.journals << '\n';
+  text << result.failures << '\n';
+  for (const auto& [seed, hash] : result.hashes) text << seed << ' ' << hash << '\n';
+  text << '\n';
   for (const auto& [name, count] : result.counters) text << count << ' ' << name << '\n';
   if (result.first) text << '\n' << result.first->seed << '\n' << result.first->what;
   const std::string bytes = text.str();
@@ -106,11 +108,13 @@ std::string receive(int pipe) {
 void take(const std::string& bytes, Findings& sum) {
   std::istringstream text(bytes);
   std::uint64_t failures = 0;
-  std::uint64_t journals = 0;
-  text >> failures >> journals;
+  text >> failures;
   sum.failures += failures;
-  sum.journals += journals;
   text.ignore();
+  for (std::string line; std::getline(text, line) && !line.empty();) {
+    const std::size_t space = line.find(' ');
+    sum.hashes.emplace(std::stoull(line.substr(0, space)), std::stoull(line.substr(space + 1)));
+  }
   for (std::string line; std::getline(text, line) && !line.empty();) {
     const std::size_t space = line.find(' ');
     sum.counters[line.substr(space + 1)] += std::stoull(line.substr(0, space));

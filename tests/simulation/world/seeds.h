@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -30,7 +31,7 @@ struct Failure {
 struct Findings {
   std::optional<Failure> first;  // by seed
   std::uint64_t failures = 0;
-  std::uint64_t journals = 0;  // sum of the hashes of all worlds
+  std::map<std::uint64_t, std::uint64_t> hashes;  // of each world, by its seed
   Counters counters;
 };
 

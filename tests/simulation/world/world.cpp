@@ -192,6 +192,16 @@ bool World::quiet() {
   return true;
 }
 
+std::uint64_t World::hash() {
+  std::uint64_t hash = broker_.journal().hash();
+  for (const auto& [place, log] : history().logs())
+    for (std::size_t i = 0; i < log.size(); ++i) {
+      const Digest record = judge::fingerprint(log[i]);
+      for (const std::uint64_t half : {record.high, record.low}) hash = (hash ^ half) * 0x100000001b3U ^ (hash >> 29U);
+    }
+  return hash;
+}
+
 std::string World::judge() {
   recorder_.read();
   // Without that guard its consequences are what is looked for.

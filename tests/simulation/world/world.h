@@ -42,8 +42,9 @@ class World {
   [[nodiscard]] const runtime::Application& application() const { return application_; }
   [[nodiscard]] const judge::History& history() const { return recorder_.history(); }
   [[nodiscard]] const judge::Specification& specification() const { return specification_; }
-  // The same for every play of the same seed.
-  [[nodiscard]] std::uint64_t journal() { return broker_.journal().hash(); }
+  // Of all that its Kafka was asked, in order, and of each record that was ever committed. The same for every play of
+  // the same seed, by programs of one compiler: others evaluate arguments in another order, which draws other worlds.
+  [[nodiscard]] std::uint64_t hash();
 
  private:
   void create_topics();
