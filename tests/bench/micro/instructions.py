@@ -4,9 +4,10 @@
     tests/bench/micro/instructions.py [--program PATH] [--record] [--step NAME]...
 
 Runs reseq-bench-micro (of the release build) under callgrind, which does not depend on what else the machine does.
-baseline.json holds the counts per record by version of the compiler. Code 0: no step needs more than a tenth more than
-recorded; 1: some does; 77: nothing is recorded for this compiler (with CI=true that is an error). --record writes what
-was counted.
+baseline.json holds the counts per record by version of the compiler. Who uses nothing new pays nothing for it, however
+many changes there are: so it is recorded anew only by a change that says why. Code 0: no step needs more than two
+percent more than recorded; 1: some does; 77: nothing is recorded for this compiler (with CI=true that is an error).
+--record writes what was counted.
 """
 import argparse
 import json
@@ -21,7 +22,7 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[2]
 BASELINE = FOLDER / "baseline.json"
-ALLOWED = 1.10
+ALLOWED = 1.02
 SKIPPED = 77
 # Enough that what is done once per run does not count, little enough for half a minute.
 KNOWN, BATCH = 20_000, 5_000
@@ -83,9 +84,9 @@ def main():
         print(f"nothing is recorded for {compiler}: run with --record")
         return 1 if os.environ.get("CI") == "true" else SKIPPED
     if grown:
-        print("more than a tenth above what is recorded, or not recorded: " + ", ".join(grown))
+        print("more than two percent above what is recorded, or not recorded: " + ", ".join(grown))
         return 1
-    print("no step grew by more than a tenth")
+    print("no step grew by more than two percent")
     return 0
 
 
