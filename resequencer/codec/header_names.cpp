@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "base/reserved_names.h"
 
 namespace reseq::codec {
 namespace {
@@ -14,31 +17,19 @@ struct Known {
   HeaderKind kind;
 };
 
-// Sorted by length, so that a length leads to at most six candidates.
-constexpr std::array kKnown = {
+constexpr std::array kRead = {
     Known{header::kId, HeaderKind::kId},
     Known{header::kOp, HeaderKind::kOp},
     Known{header::kSeq, HeaderKind::kSeq},
-    Known{"reseq-root", HeaderKind::kReserved},
-    Known{"reseq-last", HeaderKind::kReserved},
     Known{header::kEpoch, HeaderKind::kEpoch},
-    Known{"reseq-order", HeaderKind::kReserved},
-    Known{"reseq-group", HeaderKind::kReserved},
     Known{header::kTarget, HeaderKind::kTarget},
-    Known{"reseq-parent", HeaderKind::kReserved},
     Known{header::kTargets, HeaderKind::kTargets},
     Known{header::kCommand, HeaderKind::kCommand},
     Known{header::kVersion, HeaderKind::kVersion},
     Known{header::kControl, HeaderKind::kControl},
-    Known{"reseq-attempt", HeaderKind::kReserved},
     Known{header::kRevision, HeaderKind::kRevision},
-    Known{"reseq-priority", HeaderKind::kReserved},
     Known{header::kReprocess, HeaderKind::kReprocess},
     Known{header::kControlId, HeaderKind::kControlId},
-    Known{"reseq-process-at", HeaderKind::kReserved},
-    Known{"reseq-expires-at", HeaderKind::kReserved},
-    Known{"reseq-transaction", HeaderKind::kReserved},
-    Known{"reseq-previous-seq", HeaderKind::kReserved},
     Known{header::kControlUnknown, HeaderKind::kControlUnknown},
     Known{header::kControlDryRun, HeaderKind::kControlDryRun},
     Known{header::kObservedVersion, HeaderKind::kObservedVersion},
@@ -47,6 +38,16 @@ constexpr std::array kKnown = {
     Known{header::kControlExpectedEpoch, HeaderKind::kControlExpectedEpoch},
     Known{header::kControlExpectedVersion, HeaderKind::kControlExpectedVersion},
 };
+
+// By length, so that a length leads to at most seven candidates; of a length, those that are read stand first.
+constexpr auto kKnown = [] {
+  std::array<Known, kRead.size() + reserved::kHeaders.size()> all{};
+  auto end = std::copy(kRead.begin(), kRead.end(), all.begin());
+  for (const std::string_view name : reserved::kHeaders) *end++ = {name, HeaderKind::kReserved};
+  for (std::size_t i = 1; i < all.size(); ++i)
+    for (std::size_t j = i; j > 0 && all[j].name.size() < all[j - 1].name.size(); --j) std::swap(all[j], all[j - 1]);
+  return all;
+}();
 constexpr std::size_t kLengthMax = header::kControlExpectedVersion.size();
 
 // Entry n: the first known name of at least n bytes; names of n bytes are [n, n + 1).
@@ -59,13 +60,6 @@ constexpr auto kByLength = [] {
   }
   return first;
 }();
-
-constexpr bool sorted_by_length() {
-  for (std::size_t i = 1; i < kKnown.size(); ++i)
-    if (kKnown[i - 1].name.size() > kKnown[i].name.size()) return false;
-  return true;
-}
-static_assert(sorted_by_length());
 
 }  // namespace
 

@@ -51,11 +51,6 @@ inline constexpr std::string_view kTraceState = "tracestate";
 inline constexpr std::string_view kCeSubject = "ce_subject";
 inline constexpr std::string_view kCeSequence = "ce_sequence";
 
-// Refused on every input until they exist: ignoring one would be wrong.
-inline constexpr std::array<std::string_view, 11> kReserved = {
-    "reseq-root",        "reseq-parent", "reseq-order",    "reseq-last",       "reseq-previous-seq", "reseq-attempt",
-    "reseq-transaction", "reseq-group",  "reseq-priority", "reseq-process-at", "reseq-expires-at"};
-
 }  // namespace header
 
 // The last header of this name, null when there is none. For names that have no kind.
@@ -83,7 +78,7 @@ enum class HeaderKind : std::uint8_t {
   kControlExpectedSeq,
   kControlExpectedEpoch,
   kControlExpectedVersion,
-  kReserved,  // header::kReserved and any other `reseq-control-...`
+  kReserved,  // reserved::kHeaders and any other `reseq-control-...`
   kCount,
 };
 
@@ -97,9 +92,9 @@ class HeaderKinds {
   [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
 
  private:
-  static_assert(static_cast<unsigned>(HeaderKind::kCount) <= 32);
-  static std::uint32_t bit(HeaderKind kind) { return std::uint32_t{1} << static_cast<unsigned>(kind); }
-  std::uint32_t bits_ = 0;
+  static_assert(static_cast<unsigned>(HeaderKind::kCount) <= 64);
+  static std::uint64_t bit(HeaderKind kind) { return std::uint64_t{1} << static_cast<unsigned>(kind); }
+  std::uint64_t bits_ = 0;
 };
 
 // The last header of each kind.

@@ -1,8 +1,10 @@
 // Reads the configuration: the TOML file, then overrides from the environment, then the checks between keys.
 #include <algorithm>
 #include <cstdio>
+#include <span>
 #include <toml++/toml.h>
 
+#include "base/reserved_names.h"
 #include "config/environment.h"
 #include "config/nearest.h"
 #include "config/rules.h"
@@ -42,11 +44,16 @@ Error unknown_key(const std::string& name) {
   return invalid("unknown key " + name + "; the nearest one is " + meant.word);
 }
 
+Error reserved_key(const std::string& name) {
+  return invalid("key " + name + " is reserved for later: this version does not have it");
+}
+
 // Dotted keys of TOML are nested tables: application.id = [application] id.
 Result<> read_table(Settings& settings, const toml::table& table, const std::string& prefix) {
   for (const auto& [name, node] : table) {
     const std::string full = prefix + std::string(name.str());
     if (prefix.empty() && is_table_of_its_own(full)) continue;
+    if (prefix.empty() && reserved::has(reserved::kKeys, full)) return reserved_key(full);
     const Key<Settings>* key = find(keys(), full);
     if (key == nullptr && !node.is_table()) return unknown_key(full);
     auto read =
@@ -59,7 +66,7 @@ Result<> read_table(Settings& settings, const toml::table& table, const std::str
 // [[target]], [[route]]
 template <typename Owner>
 Result<> read_array(std::vector<Owner>& out, const toml::table& root, const char* what,
-                    const std::vector<Key<Owner>>& known) {
+                    const std::vector<Key<Owner>>& known, std::span<const std::string_view> reserved) {
   if (!root.contains(what)) return Done{};
   const std::string brackets = std::string("[[") + what + "]]";
   const Error wrong = invalid(std::string(what) + ": write " + brackets + " with double brackets");
@@ -70,6 +77,7 @@ Result<> read_array(std::vector<Owner>& out, const toml::table& root, const char
     if (table == nullptr) return wrong;
     Owner& made = out.emplace_back();
     for (const auto& [name, node] : *table) {
+      if (reserved::has(reserved, name.str())) return reserved_key(std::string(name.str()) + " in " + brackets);
       const Key<Owner>* key = find(known, name.str());
       if (key == nullptr)
         return invalid("unknown key " + std::string(name.str()) + " in " + brackets + "; the nearest one is " +
@@ -116,8 +124,9 @@ Result<Settings> parse(const std::string& toml_text, const std::string& source_n
     return invalid(source_name + ":" + std::to_string(error.source().begin.line) + ": " +
                    std::string(error.description()));
   }
-  for (const auto& read : {read_table(settings, root, ""), read_array(settings.targets, root, "target", target_keys()),
-                           read_array(settings.routes, root, "route", route_keys()), read_kafka(settings, root),
+  for (const auto& read : {read_table(settings, root, ""),
+                           read_array(settings.targets, root, "target", target_keys(), reserved::kTargetKeys),
+                           read_array(settings.routes, root, "route", route_keys(), {}), read_kafka(settings, root),
                            read_environment(settings)})
     if (!read) return invalid(source_name + ": " + read.error().message);
   name_topics(settings);

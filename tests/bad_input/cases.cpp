@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codec/header_names.h"
+#include "base/reserved_names.h"
 #include "tests/bad_input/subject.h"
 
 namespace reseq::test {
@@ -196,7 +196,7 @@ std::vector<Case> bad_controls() {
 
 std::vector<Case> reserved_headers() {
   std::vector<Case> cases;
-  std::vector<std::string> names(codec::header::kReserved.begin(), codec::header::kReserved.end());
+  std::vector<std::string> names(reserved::kHeaders.begin(), reserved::kHeaders.end());
   names.emplace_back("reseq-control-anything");
   for (const std::string& name : names) {
     cases.push_back({name + " on a request", kRequests, request("x", "1", {{name, "1"}}), "unsupported_header"});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/reserved_names.h"
 #include "codec/header_names.h"
 #include "sample_record.h"
 
@@ -189,13 +190,18 @@ TEST(DecodeHeaders, OfADoubledOneTheLastCounts) {
 }
 
 TEST(DecodeHeaders, ReservedOnesAreRefusedOnEveryInput) {
-  for (const std::string_view name : header::kReserved) {
+  for (const std::string_view name : reserved::kHeaders) {
     EXPECT_EQ(reason_of(request().with(std::string(name), "1")), Reason::kUnsupportedHeader) << name;
     for (const char* command : {"register", "unregister", "sequence", "nonsense"})
       EXPECT_EQ(reason_of(SampleRecord::command(command).with(std::string(name), std::nullopt)),
                 Reason::kUnsupportedHeader)
           << name;
   }
+}
+
+TEST(DecodeHeaders, ReservedCommandsAreUnknown) {
+  for (const std::string_view name : reserved::kCommands)
+    EXPECT_EQ(reason_of(SampleRecord::command(std::string(name).c_str())), Reason::kUnknownCommand) << name;
 }
 
 TEST(DecodeHeaders, OthersAreNotRead) {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/reserved_names.h"
 #include "base/secrets.h"
 #include "config/print.h"
 #include "tests/support/source_path.h"
@@ -42,6 +43,21 @@ TEST(Settings, NamesTheNearestKeyOfAnUnknownOne) {
 
 TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
   EXPECT_THAT(error_of("foo_bar = 1\n" + kLeast), HasSubstr("unknown key foo_bar; `resequencer config reference`"));
+}
+
+TEST(Settings, RefusesKeysThatAreReservedForLater) {
+  EXPECT_THAT(error_of(kLeast + "[dispatch]\nmode = \"journal\"\n"), HasSubstr("key dispatch is reserved for later"));
+  EXPECT_THAT(error_of(kLeast + "order = \"strict\"\n"), HasSubstr("key order in [[target]] is reserved for later"));
+  for (const std::string_view name : reserved::kKeys)
+    EXPECT_THAT(error_of(std::string(name) + " = 1\n" + kLeast), HasSubstr("is reserved for later")) << name;
+}
+
+TEST(Settings, HasNoKeyThatIsReservedForLater) {
+  for (const auto& key : keys()) {
+    const std::string_view name = key.name;
+    EXPECT_FALSE(reserved::has(reserved::kKeys, name.substr(0, name.find('.')))) << name;
+  }
+  for (const auto& key : target_keys()) EXPECT_FALSE(reserved::has(reserved::kTargetKeys, key.name)) << key.name;
 }
 
 TEST(Settings, RefusesAValueThatIsNoneOfTheChoices) {
