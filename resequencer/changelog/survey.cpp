@@ -9,6 +9,7 @@
 
 #include "base/id_hash.h"
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 
 namespace reseq::changelog {
@@ -32,11 +33,12 @@ class Reading {
   Result<> take(const kafka::Record& record) {
     ++survey_.records;
     if (!record.key) return unreadable(record.offset, "has no key");
-    const auto key = codec::parse_key(*record.key);
-    if (!key) return unreadable(record.offset, "has a key of a type that this version does not know");
-    if (key->type == codec::KeyType::kDocument) return take_document(record);
-    if (!record.payload) return unreadable(record.offset, "removes a row that is never removed");
-    switch (key->type) {
+    const codec::RowKind* const kind = codec::row_kind_of(*record.key);
+    if (kind == nullptr) return unreadable(record.offset, "has a key of a type that this version does not know");
+    if (!record.payload && !kind->removable) return unreadable(record.offset, "removes a row that is never removed");
+    switch (kind->type) {
+      case codec::KeyType::kDocument:
+        return take_document(record);
       case codec::KeyType::kIdentity:
         return keep(codec::decode_identity(*record.key, *record.payload), record.offset,
                     [this](Identity identity) { survey_.identity = std::move(identity); });
@@ -46,9 +48,8 @@ class Reading {
       case codec::KeyType::kMeta:
         return keep(codec::decode_meta(*record.key, *record.payload), record.offset,
                     [this](Meta meta) { survey_.meta = std::move(meta); });
-      default:
-        return unreadable(record.offset, "has a key of a type that this version does not know");
     }
+    return Done{};
   }
 
   Survey done(Offset end) {

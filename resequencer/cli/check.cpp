@@ -180,8 +180,8 @@ class Check {
       if (!survey.value().meta) continue;
       stands_[Partition(p)] = survey.value().meta->positions;
       if (survey.value().identity) look_at_pins(*reader.value(), Partition(p), survey.value());
-      live += survey.value().meta->live_rows;
-      watermarks += survey.value().meta->watermarks;
+      live += survey.value().meta->summary.counts[Count::kLiveRows];
+      watermarks += survey.value().meta->summary.counts[Count::kWatermarks];
     }
     if (good)
       findings_.add(
@@ -248,7 +248,7 @@ class Check {
     const auto copy = store::look_at_copy(path, store::boot_id());
     if (!copy) return std::nullopt;
     return "the changelog is empty, but " + path + " has a copy of the state with " +
-           std::to_string(copy->summary.live_rows + copy->summary.watermarks) +
+           std::to_string(copy->summary.counts[Count::kLiveRows] + copy->summary.counts[Count::kWatermarks]) +
            " documents: it was deleted or emptied, see docs/recovery.md";
   }
 

@@ -466,6 +466,10 @@ bool is_watermark(std::string_view value) {
   return (static_cast<std::uint8_t>(value[1]) & kPending) == 0;
 }
 
+CountSet count_document(std::string_view value) {
+  return CountSet::of(is_watermark(value) ? Count::kWatermarks : Count::kLiveRows);
+}
+
 std::optional<UnixMs> timer_of(std::string_view value) {
   if (value.size() <= 1 + kChecksumBytes) return std::nullopt;
   ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));

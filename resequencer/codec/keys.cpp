@@ -130,21 +130,13 @@ std::string_view identity_key() {
   return literal("I\0\0partition\0\0");
 }
 
-std::optional<KeyType> type_of(std::string_view key) {
-  if (key.empty()) return std::nullopt;
-  for (const KeyType type : {KeyType::kDocument, KeyType::kMeta, KeyType::kTargets, KeyType::kIdentity})
-    if (key.front() == static_cast<char>(type)) return type;
-  return std::nullopt;
-}
-
 std::optional<ParsedKey> parse_key(std::string_view key) {
-  const auto type = type_of(key);
-  if (!type) return std::nullopt;
-  if (*type != KeyType::kDocument) {
-    const bool is_it = key == meta_key() || key == target_table_key() || key == identity_key();
-    return is_it ? std::optional(ParsedKey{*type, false, std::string(kSingleName)}) : std::nullopt;
-  }
-  if (key.size() <= kHeadBytes || key[1] != kRealm) return std::nullopt;
+  const auto single = [](KeyType type) { return ParsedKey{type, false, std::string(kSingleName)}; };
+  if (key == meta_key()) return single(KeyType::kMeta);
+  if (key == target_table_key()) return single(KeyType::kTargets);
+  if (key == identity_key()) return single(KeyType::kIdentity);
+  if (key.size() <= kHeadBytes || key[0] != static_cast<char>(KeyType::kDocument) || key[1] != kRealm)
+    return std::nullopt;
   if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
   return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
 }

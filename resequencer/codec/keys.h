@@ -2,7 +2,7 @@
 //
 //   key        := type u8 | realm u8 | tag u8 | name | terminator | sub
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
-//                 reserved: 'P' payload chunk | 'Q' queue | 'X' transaction | 'G' group | 'H'
+//                 reserved: 'H' held body | 'P' its further pieces | 'X' transactions and tasks | 'C' catalogue | 'G' match
 //   realm      := 0 (others come later)
 //   tag        := 0 raw: name is the id | 1 hashed: name is the id's first kHashedPrefixBytes bytes
 //   name       := id bytes, each 00 written as 00 FF, so that keys compare as ids do
@@ -30,8 +30,7 @@ inline constexpr std::size_t kMaxKeyBytes = 511;  // LMDB 0.9
 inline constexpr std::size_t kSubReserve = 64;
 inline constexpr std::size_t kHashedPrefixBytes = 128;
 
-// kPayload is reserved: nothing writes it yet, and parse_key does not know it.
-enum class KeyType : char { kDocument = 'D', kPayload = 'P', kTargets = 'T', kMeta = 'M', kIdentity = 'I' };
+enum class KeyType : char { kDocument = 'D', kTargets = 'T', kMeta = 'M', kIdentity = 'I' };
 
 struct ParsedKey {
   KeyType type = KeyType::kDocument;
@@ -52,9 +51,6 @@ void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out)
 [[nodiscard]] std::string_view meta_key();
 [[nodiscard]] std::string_view target_table_key();
 [[nodiscard]] std::string_view identity_key();
-
-// What a key would be if it is one: its first byte. Empty when this version knows no such type.
-[[nodiscard]] std::optional<KeyType> type_of(std::string_view key);
 
 // Empty when the bytes are no key of a type that this version knows.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);

@@ -183,10 +183,10 @@ void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
     writer.varint(generation.number);
     writer.offset(generation.restore_target);
   }
-  writer.fixed64(meta.digest.low);
-  writer.fixed64(meta.digest.high);
-  writer.varint(meta.live_rows);
-  writer.varint(meta.watermarks);
+  writer.fixed64(meta.summary.digest.low);
+  writer.fixed64(meta.summary.digest.high);
+  writer.varint(meta.summary.counts[Count::kLiveRows]);
+  writer.varint(meta.summary.counts[Count::kWatermarks]);
   writer.bytes(meta.sweep_cursor);
   writer.bytes(meta.swept_from);
   writer.bytes(meta.swept_to);
@@ -207,10 +207,10 @@ Decoded<Meta> decode_meta(std::string_view key, std::string_view value) {
   read_inputs(meta, in);
   meta.now = in.time();
   read_lineage(meta, in);
-  meta.digest.low = in.fixed64();
-  meta.digest.high = in.fixed64();
-  meta.live_rows = in.varint();
-  meta.watermarks = in.varint();
+  meta.summary.digest.low = in.fixed64();
+  meta.summary.digest.high = in.fixed64();
+  meta.summary.counts[Count::kLiveRows] = in.varint();
+  meta.summary.counts[Count::kWatermarks] = in.varint();
   meta.sweep_cursor = in.bytes();
   meta.swept_from = in.bytes();
   meta.swept_to = in.bytes();

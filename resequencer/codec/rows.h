@@ -14,6 +14,7 @@
 #include "model/command.h"
 #include "model/partition_state.h"
 #include "model/row.h"
+#include "model/summary.h"
 #include "model/target.h"
 
 namespace reseq::codec {
@@ -54,6 +55,8 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
 // True for an encoded document row without pending targets, read without decoding the rest.
 // REQUIRES: value came from encode_row or was decoded once.
 [[nodiscard]] bool is_watermark(std::string_view value);
+// What it counts as. REQUIRES: as above.
+[[nodiscard]] CountSet count_document(std::string_view value);
 // What is shorter is no row, and must not be asked.
 inline constexpr std::size_t kRowBytesMin = 3;
 

@@ -10,6 +10,7 @@
 
 #include "model/ids.h"
 #include "model/order.h"
+#include "model/summary.h"
 #include "model/target.h"
 
 namespace reseq {
@@ -67,11 +68,9 @@ struct Meta {
   PartitionState state;
   std::vector<InputPosition> positions;
   std::vector<InputRange> ranges;
-  UnixMs now;                       // of the batch
-  std::vector<Generation> lineage;  // oldest first, at most kMaxLineage
-  Digest digest;
-  std::uint64_t live_rows = 0;
-  std::uint64_t watermarks = 0;
+  UnixMs now;                        // of the batch
+  std::vector<Generation> lineage;   // oldest first, at most kMaxLineage
+  Summary summary;                   // of all rows but this one
   std::string sweep_cursor;          // key behind the last one the watermark sweep looked at; empty = at the start
   std::string swept_from, swept_to;  // key range swept by this batch, empty = none
   std::uint64_t config_hash = 0;

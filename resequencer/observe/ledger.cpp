@@ -263,9 +263,7 @@ Result<> Ledger::save(const Json& note) {
   Json epochs = Json::array();
   for (const auto& [partition, epoch] : default_epochs_) epochs.push_back({partition.value(), epoch.value()});
   Meta meta;
-  meta.digest = store_->summary().digest;
-  meta.live_rows = store_->summary().live_rows;
-  meta.watermarks = store_->summary().watermarks;
+  meta.summary = store_->summary();
   meta.extensions = packed({{"tally", to_json(tally_)}, {"epochs", std::move(epochs)}, {"note", note}});
   Arena arena;
   std::vector<store::Change> rows = {changelog::meta_row(meta, arena)};

@@ -51,8 +51,8 @@ class Ledger {
   [[nodiscard]] Tally& tally() { return tally_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
   // Documents that wait for a result, and those that do not.
-  [[nodiscard]] std::uint64_t waiting() const { return store_->summary().live_rows; }
-  [[nodiscard]] std::uint64_t answered() const { return store_->summary().watermarks; }
+  [[nodiscard]] std::uint64_t waiting() const { return store_->summary().counts[Count::kLiveRows]; }
+  [[nodiscard]] std::uint64_t answered() const { return store_->summary().counts[Count::kWatermarks]; }
 
   // Of all rows: changes with each of them.
   [[nodiscard]] Digest state_digest() const { return store_->summary().digest; }

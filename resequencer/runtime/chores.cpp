@@ -50,7 +50,7 @@ std::optional<UnixMs> Chores::may_fire(const std::vector<InputPosition>& positio
 
 void Chores::look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now) {
   const std::int64_t retention = application_.settings.watermark_retention_ms;
-  if (expired_found_at_ || retention == 0 || store.summary().watermarks == 0) return;
+  if (expired_found_at_ || retention == 0 || store.summary().counts[Count::kWatermarks] == 0) return;
   const auto pieces = static_cast<std::int64_t>(store.rows() / kSweepRowsMax + 1);
   const std::int64_t pause = std::max(kSweepPause.value(), retention / kPassesPerRetention / pieces);
   if (looked_at_ && steady.value() - looked_at_->value() < pause) return;

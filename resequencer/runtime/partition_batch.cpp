@@ -165,9 +165,7 @@ std::vector<InputPin> PartitionBatch::pins() const {
 void PartitionBatch::append_meta(Meta meta) {
   meta.positions = positions_;
   meta.now = now_;
-  meta.digest = after_.digest;
-  meta.live_rows = after_.live_rows;
-  meta.watermarks = after_.watermarks;
+  meta.summary = after_;
   meta.config_hash = config_hash(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
 }

@@ -97,7 +97,7 @@ class PartitionBatch {
   std::string swept_from_;  // key range swept, both empty = none
   std::string swept_to_;
   std::optional<std::string> sweep_cursor_;  // where the next sweep begins, if this batch swept
-  store::Summary after_;
+  Summary after_;
   std::vector<Outgoing> outputs_;
   std::vector<store::Change> rows_;
   std::vector<InputPosition> positions_;

@@ -263,12 +263,11 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
 
 Rebuild PartitionTask::distrust() const {
   if (store_->fault()) return Rebuild::kFault;
-  const store::Summary& summary = store_->summary();
+  const Summary& summary = store_->summary();
   const Meta& meta = *store_->meta();
   // A position inside of a transaction is one of this process: it was reading on from there, nothing came in between.
   if (from_ && from_->generation != 0 && !in_lineage(*from_, meta.lineage)) return Rebuild::kLineage;
-  if (summary.digest != meta.digest || summary.live_rows != meta.live_rows || summary.watermarks != meta.watermarks)
-    return Rebuild::kDigest;
+  if (summary != meta.summary) return Rebuild::kDigest;
   return Rebuild::kNone;
 }
 
@@ -336,7 +335,7 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
       "partition={} takeover=ready recovery={} reason={} generation={} records_read={} live={} watermarks={} "
       "changelog_position={} ms={}",
       partition_.value(), rebuilt_ == Rebuild::kNone ? "reuse" : "rebuild", name_of(rebuilt_), lineage_.back().number,
-      records, store_->summary().live_rows, store_->summary().watermarks,
+      records, store_->summary().counts[Count::kLiveRows], store_->summary().counts[Count::kWatermarks],
       store_->position().value_or(Offset(0)).value(), clock_.steady().value() - started_at_.value());
   failpoint(Failpoint::kTakeoverReady);
 }

@@ -45,8 +45,7 @@ void PartitionTask::run() {
   chores_.start(store_->meta()->sweep_cursor, clock_.steady());
 }
 
-void PartitionTask::committed(std::span<const store::Change> changes, const store::Summary& after,
-                              Offset changelog_next) {
+void PartitionTask::committed(std::span<const store::Change> changes, const Summary& after, Offset changelog_next) {
   store_->apply(changes, after, changelog_next);
   targets_grew_ = false;
   if (isolation_.aborted()) spdlog::info("partition={} transactions=shared", partition_.value());

@@ -82,7 +82,7 @@ class PartitionTask {
 
   // A transaction with `changes` of this partition was committed; `after` = what the store said it will be then. Its
   // birth, when there was nothing before.
-  void committed(std::span<const store::Change> changes, const store::Summary& after, Offset changelog_next);
+  void committed(std::span<const store::Change> changes, const Summary& after, Offset changelog_next);
   // Forgets what was fetched but not decided, to read it again.
   void rewind();
   // Brokers refuse to let this input be read, for a reason that may pass: a permission, a version. Until it was read

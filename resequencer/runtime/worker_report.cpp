@@ -130,8 +130,8 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   if (!task.has_store()) return report;
   report.checkpoint_error = task.checkpoint_error();
   const store::PartitionStore& store = task.store();
-  report.live = store.summary().live_rows;
-  report.watermarks = store.summary().watermarks;
+  report.live = store.summary().counts[Count::kLiveRows];
+  report.watermarks = store.summary().counts[Count::kWatermarks];
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();
   if (const auto last = store.checkpointed()) report.checkpointed = last->position;

@@ -28,8 +28,8 @@ std::string encode_checkpoint(const CheckpointRecord& record) {
   writer.fixed64(record.checkpoint.generation);
   writer.fixed64(record.summary.digest.low);
   writer.fixed64(record.summary.digest.high);
-  writer.fixed64(record.summary.live_rows);
-  writer.fixed64(record.summary.watermarks);
+  writer.fixed64(record.summary.counts[Count::kLiveRows]);
+  writer.fixed64(record.summary.counts[Count::kWatermarks]);
   writer.finish();
   append_checksum(out);
   return out;
@@ -52,8 +52,8 @@ Result<CheckpointRecord> decode_checkpoint(std::string_view bytes) {
   record.checkpoint.generation = reader.fixed64();
   record.summary.digest.low = reader.fixed64();
   record.summary.digest.high = reader.fixed64();
-  record.summary.live_rows = reader.fixed64();
-  record.summary.watermarks = reader.fixed64();
+  record.summary.counts[Count::kLiveRows] = reader.fixed64();
+  record.summary.counts[Count::kWatermarks] = reader.fixed64();
   return record;
 }
 

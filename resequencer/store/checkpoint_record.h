@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "model/ids.h"
+#include "model/summary.h"
 
 namespace reseq::store {
 
@@ -23,13 +24,6 @@ struct Checkpoint {
   Digest last_record;            // KeyedHash::of_record(key, value or empty) of the record at position - 1
   std::uint64_t generation = 0;  // newest one in the lineage when that was the meta row; 0: inside of a transaction
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
-};
-
-struct Summary {
-  Digest digest;
-  std::uint64_t live_rows = 0;
-  std::uint64_t watermarks = 0;
-  friend bool operator==(const Summary&, const Summary&) = default;
 };
 
 struct CheckpointRecord {

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/failpoint.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 
 namespace reseq::store {
@@ -48,7 +49,7 @@ Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, b
     old = found.value();
   }
   if (old && !codec::is_intact(key, *old)) return damaged_row();
-  const auto old_timer = old && is_document(key) ? codec::timer_of(*old) : std::nullopt;
+  const auto old_timer = old ? codec::timer_of(key, *old) : std::nullopt;
   if (old == value) return Done{};
   Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
   if (!changed) return changed;

@@ -6,7 +6,7 @@
 #include <queue>
 
 #include "base/assert.h"
-#include "codec/rows.h"
+#include "codec/row_kinds.h"
 
 namespace reseq::store {
 
@@ -61,7 +61,7 @@ void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_vie
   Entry& entry = this->entry(number);
   entry.gone_ = !value;
   if (value) set_value(entry, *value);
-  set_timer(number, value && is_document(key.bytes) ? codec::timer_of(*value) : std::nullopt);
+  set_timer(number, value ? codec::timer_of(key.bytes, *value) : std::nullopt);
 }
 
 std::uint32_t MemoryTable::add(const codec::HashedKey& key) {

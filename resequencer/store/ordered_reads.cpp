@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 #include "store/partition_store.h"
 
@@ -25,16 +26,17 @@ std::optional<codec::DocumentRow> decode(std::string_view key, std::string_view 
   return std::nullopt;
 }
 
-// Documents on disk behind a cursor that memory does not hide.
-class DiskDocuments {
+// Rows on disk behind a cursor that memory does not hide, while their keys begin with `prefix`.
+class DiskRows {
  public:
-  DiskDocuments(const DiskCopy* disk, const MemoryTable& memory, std::string_view cursor) : memory_(memory) {
+  DiskRows(const DiskCopy* disk, const MemoryTable& memory, std::string_view cursor, std::string_view prefix)
+      : memory_(memory), prefix_(prefix) {
     if (disk == nullptr) return;
     scan_.emplace(disk->rows(cursor));
     if (scan_->valid() && scan_->key() == cursor) scan_->next();
     settle();
   }
-  [[nodiscard]] bool valid() const { return scan_ && scan_->valid() && is_document(scan_->key()); }
+  [[nodiscard]] bool valid() const { return scan_ && scan_->valid() && scan_->key().starts_with(prefix_); }
   [[nodiscard]] std::string_view key() const { return scan_->key(); }
   [[nodiscard]] std::string_view value() const { return scan_->value(); }
   void next() {
@@ -48,6 +50,7 @@ class DiskDocuments {
     while (valid() && memory_.find(scan_->key()) != nullptr) scan_->next();
   }
   const MemoryTable& memory_;
+  std::string_view prefix_;
   std::optional<Environment::Scan> scan_;
 };
 
@@ -112,7 +115,7 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
     // The key of a timer has no checksum of its own: its row must say the same.
     const auto value = value_of(hash_->hashed(timer->key));
     auto row = value ? decode(timer->key, *value) : std::nullopt;
-    if (!row || codec::timer_of(*value) != timer->deadline) {
+    if (!row || codec::timer_of(timer->key, *value) != timer->deadline) {
       break_down(damaged("a timer or its row"));
       return ids;
     }
@@ -140,7 +143,7 @@ std::optional<UnixMs> PartitionStore::earliest_deadline() const {
 
 enum class Visited : unsigned char { kGoOn, kStop, kDamaged };
 
-// Keys of documents behind `cursor` in order, rows_max at most, while they begin with `prefix`. `visit` gets the key
+// Keys of rows behind `cursor` in order, rows_max at most, while they begin with `prefix`. `visit` gets the key
 // and the value, none for a row that is gone, and returns Visited.
 template <typename Visit>
 PartitionStore::Walked PartitionStore::walk(std::string_view cursor, std::string_view prefix, std::size_t rows_max,
@@ -150,10 +153,10 @@ PartitionStore::Walked PartitionStore::walk(std::string_view cursor, std::string
   if (memory_ == nullptr) return walked;
   const CrashMark mark = this->mark();
   auto in_memory = memory_->keys().behind(cursor);
-  DiskDocuments on_disk(disk(), *memory_, cursor);
+  DiskRows on_disk(disk(), *memory_, cursor, prefix);
   for (; walked.looked_at < rows_max; ++walked.looked_at) {
     const bool has_memory = in_memory.valid() && in_memory.key().starts_with(prefix);
-    const bool has_disk = on_disk.valid() && on_disk.key().starts_with(prefix);
+    const bool has_disk = on_disk.valid();
     if (!has_memory && !has_disk) {
       if (on_disk.error()) break_down(*on_disk.error());
       return walked;

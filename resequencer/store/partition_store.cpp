@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 
 namespace reseq::store {
@@ -16,47 +17,23 @@ Error damaged(std::string_view what, codec::RowError error) {
           "changelog: " + std::string(what) + " row is unreadable: " + std::string(codec::name_of(error))};
 }
 
-// The decoding that a value of this key must survive; the decoded value itself is not needed here.
-template <typename T>
-std::optional<Error> check(std::string_view what, const codec::Decoded<T>& decoded) {
-  if (const auto* error = std::get_if<codec::RowError>(&decoded)) return damaged(what, *error);
-  return std::nullopt;
-}
-
-std::optional<Error> check_value(codec::KeyType type, const Change& change) {
-  switch (type) {
-    case codec::KeyType::kIdentity:
-      return check("identity", codec::decode_identity(change.key, *change.value));
-    case codec::KeyType::kTargets:
-      return check("target table", codec::decode_targets(change.key, *change.value));
-    case codec::KeyType::kMeta:
-      return check("meta", codec::decode_meta(change.key, *change.value));
-    case codec::KeyType::kDocument:
-      return check("document", codec::decode_row(change.key, *change.value));
-    case codec::KeyType::kPayload:
-      break;
-  }
-  return Error{ErrorClass::kInvalid, 0, "changelog: payload rows are written by a newer version"};
-}
-
-std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::HashedKey& key,
+std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
                               std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
-  return OldRow{hash.of_record(key, *value), is_document(key.bytes) && codec::is_watermark(*value)};
+  return OldRow{hash.of_record(key, *value), kind.counted(*value)};
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.
-Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::HashedKey& key,
+Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
                const std::optional<OldRow>& old, std::optional<std::string_view> fresh) {
-  const bool document = is_document(key.bytes);
   if (old) {
     summary.digest = codec::subtract(summary.digest, old->record);
-    if (document) --(old->watermark ? summary.watermarks : summary.live_rows);
+    summary.counts.subtract(old->counted);
   }
   const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
   if (fresh) {
     summary.digest = codec::add(summary.digest, record);
-    if (document) ++(codec::is_watermark(*fresh) ? summary.watermarks : summary.live_rows);
+    summary.counts.add(kind.counted(*fresh));
   }
   return record;
 }
@@ -68,31 +45,32 @@ PartitionStore::PartitionStore() = default;
 Result<> PartitionStore::restore(const Change& change, Offset offset) {
   const CrashMark mark = this->mark();
   if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
-  const auto type = codec::type_of(change.key);
-  if (!type) return Error{ErrorClass::kInvalid, 0, "changelog: a key of a type that this version does not know"};
-  if (!identity_ && type != codec::KeyType::kIdentity)
+  const codec::RowKind* const kind = codec::row_kind_of(change.key);
+  if (kind == nullptr)
+    return Error{ErrorClass::kInvalid, 0, "changelog: a key of a type that this version does not know"};
+  if (!identity_ && kind->type != codec::KeyType::kIdentity)
     return Error{ErrorClass::kInvalid, 0, "changelog: the first record is not the identity: the log was truncated"};
-  if (!change.value && type != codec::KeyType::kDocument)
+  if (!change.value && !kind->removable)
     return Error{ErrorClass::kInvalid, 0, "changelog: a tombstone for a row that is never removed"};
   if (standing_ && offset < standing_->position)
     return Error{ErrorClass::kInvalid, 0, "changelog: a record that was applied before"};
   if (!change.value && !codec::parse_key(change.key))
-    return Error{ErrorClass::kInvalid, 0, "changelog: a key that is none of a document"};
+    return Error{ErrorClass::kInvalid, 0, "changelog: a key that is none of a " + std::string(kind->name)};
   if (change.value)
-    if (const auto error = check_value(*type, change)) return *error;
+    if (const auto error = kind->check(change.key, *change.value)) return damaged(kind->name, *error);
 
   if (!identity_) set_identity(std::get<Identity>(codec::decode_identity(change.key, *change.value)));
   const codec::HashedKey hashed = hash_->hashed(change.key);
   Digest record;
-  if (type == codec::KeyType::kMeta) {
+  if (!kind->summed) {
     record = hash_->of_record(hashed, *change.value);
   } else {
-    const auto old = old_row(*hash_, hashed, value_of(hashed));
+    const auto old = old_row(*hash_, *kind, hashed, value_of(hashed));
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
-    record = replace(summary_, *hash_, hashed, old, change.value);
+    record = replace(summary_, *hash_, *kind, hashed, old, change.value);
   }
   remember(hashed, change.value);
-  stand(Offset(offset.value() + 1), record, type == codec::KeyType::kMeta);
+  stand(Offset(offset.value() + 1), record, kind->type == codec::KeyType::kMeta);
   return Done{};
 }
 
@@ -146,19 +124,20 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
+    const codec::RowKind& kind = *codec::row_kind_of(change.key);
     if (change.looked_up != nullptr) {
       const LookedUp& known = *change.looked_up;
-      (void)replace(summary, *hash_, {change.key, known.key_hash}, known.old, change.value);
+      (void)replace(summary, *hash_, kind, {change.key, known.key_hash}, known.old, change.value);
       continue;
     }
-    if (change.key == codec::meta_key()) continue;
+    if (!kind.summed) continue;
     if (!hash_ && !newborn) {
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
       newborn.emplace(std::get<Identity>(codec::decode_identity(change.key, *change.value)).hash_key);
     }
     const codec::KeyedHash& hash = hash_ ? *hash_ : *newborn;
     const codec::HashedKey key = hash.hashed(change.key);
-    (void)replace(summary, hash, key, old_row(hash, key, value_of(key)), change.value);
+    (void)replace(summary, hash, kind, key, old_row(hash, kind, key, value_of(key)), change.value);
   }
   return summary;
 }
@@ -182,7 +161,7 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
   looked_up = {hashed.bytes, hashed.hash, std::nullopt};
   const auto value = value_of(hashed);
   if (!value) return found;
-  looked_up.old = old_row(*hash_, hashed, value);
+  looked_up.old = old_row(*hash_, *codec::row_kind_of(hashed.bytes), hashed, value);
   const auto error = codec::decode_row_of(id, hashed.bytes, *value, found.row.emplace(), found.collision);
   if (error) break_down(damaged("document", *error));
   if (error || found.collision) found.row.reset();
@@ -190,7 +169,8 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
 }
 
 std::size_t PartitionStore::rows() const {
-  return summary_.live_rows + summary_.watermarks + (identity_ ? 1 : 0) + (has_targets_ ? 1 : 0);
+  return summary_.counts[Count::kLiveRows] + summary_.counts[Count::kWatermarks] + (identity_ ? 1 : 0) +
+         (has_targets_ ? 1 : 0);
 }
 
 // A sync that failed on another thread: the kernel may have dropped pages, and LMDB would read old ones again.

@@ -22,6 +22,7 @@
 #include "codec/hash.h"
 #include "engine/state_view.h"
 #include "model/partition_state.h"
+#include "model/summary.h"
 #include "store/checkpoint_record.h"
 #include "store/crash_mark.h"
 #include "store/disk_copy.h"
@@ -33,7 +34,7 @@ namespace reseq::store {
 // A row that is there, as the sums of the state have it.
 struct OldRow {
   Digest record;  // its hash
-  bool watermark = false;
+  CountSet counted;
 };
 
 // A document that was looked up: what its change needs to know again.

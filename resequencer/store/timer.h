@@ -22,10 +22,6 @@ struct Timer {
   friend auto operator<=>(const Timer&, const Timer&) = default;
 };
 
-inline bool is_document(std::string_view key) {
-  return !key.empty() && key.front() == static_cast<char>(codec::KeyType::kDocument);
-}
-
 void append_timer_key(const Timer& timer, std::string& out);
 // A view into `bytes`; none when they are no key of a timer.
 [[nodiscard]] std::optional<Timer> parse_timer_key(std::string_view bytes);

@@ -293,10 +293,11 @@ void Life::rebuild_one() {
   EXPECT_GT(rebuilt, 0);
   for (const auto& [partition, folded] : fold_changelog(run_.connection(), run_.topic("changelog"))) {
     EXPECT_EQ(folded.rows, folded.promised) << "partition " << partition;
-    EXPECT_GT(folded.rows.live_rows + folded.rows.watermarks, 0U);
-    std::cout << "folded partition=" << partition << " records=" << folded.records << " live=" << folded.rows.live_rows
-              << " watermarks=" << folded.rows.watermarks << " generation=" << folded.lineage.back().number
-              << std::endl;
+    EXPECT_GT(folded.rows.counts[Count::kLiveRows] + folded.rows.counts[Count::kWatermarks], 0U);
+    std::cout << "folded partition=" << partition << " records=" << folded.records
+              << " live=" << folded.rows.counts[Count::kLiveRows]
+              << " watermarks=" << folded.rows.counts[Count::kWatermarks]
+              << " generation=" << folded.lineage.back().number << std::endl;
   }
 }
 

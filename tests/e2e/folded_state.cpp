@@ -20,7 +20,7 @@ std::map<int, FoldedState> fold_changelog(const kafka::Connection& connection, c
     if (!store.meta()) throw std::runtime_error(topic + " has rows but no meta row");
     const Meta& meta = *store.meta();
     folded[partition].rows = store.summary();
-    folded[partition].promised = {meta.digest, meta.live_rows, meta.watermarks};
+    folded[partition].promised = meta.summary;
     folded[partition].lineage = meta.lineage;
   }
   return folded;

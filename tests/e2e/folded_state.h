@@ -13,8 +13,8 @@
 namespace reseq::test {
 
 struct FoldedState {
-  store::Summary rows;      // of the rows that are left
-  store::Summary promised;  // what the newest meta row says of them
+  Summary rows;      // of the rows that are left
+  Summary promised;  // what the newest meta row says of them
   std::vector<Generation> lineage;
   std::uint64_t records = 0;
 };

@@ -175,9 +175,9 @@ TEST(Golden, Meta) {
   meta.ranges = {{Role::kRequests, Offset(100), Offset(127)}, {Role::kCommands, Offset(64), Offset(64)}};
   meta.now = UnixMs(1'709'164'800'000);
   meta.lineage = {{1, Offset(0)}, {2, Offset(200)}};
-  meta.digest = {0x0123456789ABCDEF, 0xFEDCBA9876543210};
-  meta.live_rows = 300;
-  meta.watermarks = 5;
+  meta.summary.digest = {0x0123456789ABCDEF, 0xFEDCBA9876543210};
+  meta.summary.counts[Count::kLiveRows] = 300;
+  meta.summary.counts[Count::kWatermarks] = 5;
   meta.sweep_cursor = "D";
   meta.swept_from = "C";
   meta.swept_to = "DD";

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "codec/keys.h"
-#include "codec/rows.h"
+#include "codec/row_kinds.h"
 #include "store/disk_copy.h"
 #include "store/timer.h"
 #include "tests/judge/fold.h"
@@ -164,13 +164,13 @@ class Looking {
   void compare_timers(const Copy& copy, const Fold& fold) {
     std::size_t expected = 0;
     for (const auto& [key, value] : fold.rows())
-      if (store::is_document(key) && codec::timer_of(value)) ++expected;
+      if (codec::timer_of(key, value)) ++expected;
     std::size_t same = 0;
     const store::MemoryTable nothing(*fold.hash());
     for (auto scan = copy.disk->timers(nothing); scan && scan->valid(); scan->next()) {
       const auto timer = store::parse_timer_key(scan->key());
       const auto row = timer ? fold.rows().find(timer->key) : fold.rows().end();
-      if (row != fold.rows().end() && codec::timer_of(row->second) == timer->deadline) {
+      if (row != fold.rows().end() && codec::timer_of(row->first, row->second) == timer->deadline) {
         ++same;
       } else {
         wrong(copy.path, "holds a timer that no row has");

@@ -4,19 +4,17 @@
 #include <variant>
 
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 
 namespace reseq::judge {
 
 namespace {
 
-std::string told(const store::Summary& summary) {
-  return std::to_string(summary.live_rows) + " live rows, " + std::to_string(summary.watermarks) +
-         " watermarks, digest " + std::to_string(summary.digest.high) + ":" + std::to_string(summary.digest.low);
-}
-
-bool is_document(std::string_view key) {
-  return !key.empty() && key.front() == static_cast<char>(codec::KeyType::kDocument);
+std::string told(const Summary& summary) {
+  return std::to_string(summary.counts[Count::kLiveRows]) + " live rows, " +
+         std::to_string(summary.counts[Count::kWatermarks]) + " watermarks, digest " +
+         std::to_string(summary.digest.high) + ":" + std::to_string(summary.digest.low);
 }
 
 }  // namespace
@@ -33,7 +31,9 @@ std::string Fold::take(const Record& record) {
   }
   if (record.payload && !codec::is_intact(key, *record.payload)) return "a row that fails its checksum";
   if (key == codec::meta_key()) return take_meta(record);
-  if (!record.payload && !is_document(key)) return "the end of a row that is never removed";
+  const codec::RowKind* const kind = codec::row_kind_of(key);
+  if (kind == nullptr) return "a row of a kind that is not known";
+  if (!record.payload && !kind->removable) return "the end of a row that is never removed";
   if (const auto old = rows_.find(key); old != rows_.end()) {
     count(key, old->second, false);
     rows_.erase(old);
@@ -50,17 +50,18 @@ std::string Fold::take_meta(const Record& record) {
   if (meta == nullptr) return "a meta row that cannot be read";
   meta_ = std::move(*meta);
   meta_bytes_ = *record.payload;
-  const store::Summary promised{meta_->digest, meta_->live_rows, meta_->watermarks};
-  if (promised == summary_) return {};
-  return "the meta row says " + told(promised) + ", the rows are " + told(summary_);
+  if (meta_->summary == summary_) return {};
+  return "the meta row says " + told(meta_->summary) + ", the rows are " + told(summary_);
 }
 
 void Fold::count(std::string_view key, std::string_view value, bool in) {
   const Digest one = hash_->of_record(key, value);
   summary_.digest = in ? codec::add(summary_.digest, one) : codec::subtract(summary_.digest, one);
-  if (!is_document(key)) return;
-  std::uint64_t& rows = codec::is_watermark(value) ? summary_.watermarks : summary_.live_rows;
-  rows += in ? 1 : std::uint64_t(-1);
+  const CountSet counted = codec::counted(key, value);
+  if (in)
+    summary_.counts.add(counted);
+  else
+    summary_.counts.subtract(counted);
 }
 
 }  // namespace reseq::judge

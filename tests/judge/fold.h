@@ -24,7 +24,7 @@ class Fold {
   [[nodiscard]] Offset position() const { return position_; }
   // By key, all but the meta row.
   [[nodiscard]] const std::map<std::string_view, std::string_view>& rows() const { return rows_; }
-  [[nodiscard]] const store::Summary& summary() const { return summary_; }
+  [[nodiscard]] const Summary& summary() const { return summary_; }
   [[nodiscard]] const std::optional<Meta>& meta() const { return meta_; }
   [[nodiscard]] std::string_view meta_bytes() const { return meta_bytes_; }
   // None: nothing was taken.
@@ -36,7 +36,7 @@ class Fold {
 
   std::optional<codec::KeyedHash> hash_;
   std::map<std::string_view, std::string_view> rows_;
-  store::Summary summary_;
+  Summary summary_;
   std::optional<Meta> meta_;
   std::string_view meta_bytes_;
   Offset position_{0};

@@ -90,9 +90,7 @@ Log born(const Identity& identity, const TargetTable& targets, const Meta& meta)
   store::PartitionStore store;
   for (const LogRecord& record : log) good(store.restore({record.key, record.value}, Offset(record.offset)));
   Meta complete = meta;
-  complete.digest = store.summary().digest;
-  complete.live_rows = store.summary().live_rows;
-  complete.watermarks = store.summary().watermarks;
+  complete.summary = store.summary();
   log.push_back(record_of(changelog::meta_row(complete, arena), 2));
   return log;
 }

@@ -112,13 +112,12 @@ void Rows::add_identity() {
   changes_.push_back(changelog::identity_row(identity(), arena_));
 }
 
-void Rows::add_meta(const store::Summary& summary) {
+void Rows::add_meta(const Summary& summary) {
   Meta meta;
   meta.state = partition_state();
   meta.lineage = {{1, Offset(0)}};
   meta.positions = {{Role::kRequests, Offset(1)}, {Role::kControl, Offset(1)}, {Role::kCommands, Offset(1)}};
-  meta.digest = summary.digest;
-  meta.live_rows = summary.live_rows;
+  meta.summary = summary;
   changes_.push_back(changelog::meta_row(meta, arena_));
 }
 

@@ -52,7 +52,7 @@ class Rows {
   void add(std::uint64_t document, std::uint64_t sequence);
   void add_identity();
   // One that fits a state of these counts and this digest.
-  void add_meta(const store::Summary& summary);
+  void add_meta(const Summary& summary);
   [[nodiscard]] const std::vector<store::Change>& all() const { return changes_; }
 
  private:

@@ -77,7 +77,7 @@ class StoreStep : public Step {
     find_all(view, there);
     std::vector<store::Change> changes = rows_->all();
     for (std::uint32_t i = 0; i < changes.size(); ++i) changes[i].looked_up = &view.at(i);
-    const store::Summary after = store().after(changes);
+    const Summary after = store().after(changes);
     store().apply(changes, after, Offset(store().position()->value() + static_cast<std::int64_t>(changes.size())));
   }
 

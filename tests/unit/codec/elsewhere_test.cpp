@@ -17,7 +17,7 @@ using testing::StartsWith;
 using Text = std::optional<std::string>;
 using Headers = std::vector<std::pair<std::string, Text>>;
 
-struct Row {
+struct PlacedCase {
   const char* sentence;
   const char* id;        // input.id
   const char* sequence;  // input.sequence; empty = reseq-seq
@@ -30,9 +30,9 @@ struct Row {
 
 const std::string kLong(kMaxIdBytes + 1, 'x');
 
-const std::vector<Row>& rows() {
+const std::vector<PlacedCase>& rows() {
   constexpr auto kNone = Reason::kNone;
-  static const std::vector<Row> all = {
+  static const std::vector<PlacedCase> all = {
       {"a number in another header", "key", "header:v", "a", {{"v", "7"}}, kNone, "a", 7},
       {"of a doubled header the last", "key", "header:v", "a", {{"v", "7"}, {"v", "8"}}, kNone, "a", 8},
       {"reseq-seq beside it is not read", "key", "header:v", "a", {{"v", "7"}, {"reseq-seq", "9"}}, kNone, "a", 7},
@@ -66,11 +66,11 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-InputPlaces places_of(const Row& row) {
+InputPlaces places_of(const PlacedCase& row) {
   return {*parse_place(row.id), parse_place(row.sequence)};
 }
 
-SampleRecord sample_of(const Row& row) {
+SampleRecord sample_of(const PlacedCase& row) {
   SampleRecord sample = SampleRecord(Role::kRequests).key(row.key);
   for (const auto& [name, value] : row.headers) sample.with(name, value);
   return sample;
@@ -83,7 +83,7 @@ std::vector<std::pair<std::string, std::string>> edits(const OutputRecord& recor
 }
 
 TEST(Elsewhere, IsReadByTheTable) {
-  for (const Row& row : rows()) {
+  for (const PlacedCase& row : rows()) {
     SCOPED_TRACE(row.sentence);
     const InputPlaces places = places_of(row);
     Arena arena;
@@ -105,7 +105,7 @@ TEST(Elsewhere, IsReadByTheTable) {
 }
 
 TEST(Elsewhere, GoesToWorkInTheWordsOfTheContract) {
-  for (const Row& row : rows()) {
+  for (const PlacedCase& row : rows()) {
     if (row.reason != Reason::kNone) continue;
     SCOPED_TRACE(row.sentence);
     const InputPlaces places = places_of(row);

@@ -180,9 +180,9 @@ inline Meta any_meta() {
     number += 1 + below(3);
     meta.lineage.push_back({number, any_offset()});
   }
-  meta.digest = {any<std::uint64_t>(), any<std::uint64_t>()};
-  meta.live_rows = any<std::uint64_t>();
-  meta.watermarks = any<std::uint64_t>();
+  meta.summary.digest = {any<std::uint64_t>(), any<std::uint64_t>()};
+  meta.summary.counts[Count::kLiveRows] = any<std::uint64_t>();
+  meta.summary.counts[Count::kWatermarks] = any<std::uint64_t>();
   meta.sweep_cursor = any_bytes(0, 30);
   meta.swept_from = any_bytes(0, 30);
   meta.swept_to = any_bytes(0, 30);

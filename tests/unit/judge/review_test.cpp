@@ -238,7 +238,7 @@ TEST(Judge, SeesAnInputThatWasDecidedWhileThePartitionWasPaused) {
 }
 
 TEST(Judge, SeesADigestThatIsNotThatOfTheRows) {
-  const auto changed = with_meta(meta_rows().back().offset, [](Meta& meta) { ++meta.digest.low; });
+  const auto changed = with_meta(meta_rows().back().offset, [](Meta& meta) { ++meta.summary.digest.low; });
   EXPECT_THAT(past().found(*changed), ElementsAre("fold"));
 }
 

@@ -216,7 +216,7 @@ class BoundsOfARestore : public Bounds {
   }
   void expect_serves() {
     ASSERT_TRUE(running());
-    EXPECT_EQ(task().store().summary().live_rows, static_cast<std::uint64_t>(kDocuments));
+    EXPECT_EQ(task().store().summary().counts[Count::kLiveRows], static_cast<std::uint64_t>(kDocuments));
     decided = worker->totals().inputs;
     request("behind all");
     for (int i = 0; i < 1'000 && done() < 1; ++i) step();

@@ -49,7 +49,7 @@ class ManyRows : public testing::Test {
         ASSERT_EQ(*found.row, live(known->second)) << i;
       }
     }
-    EXPECT_EQ(store_->summary().live_rows, expected_.size());
+    EXPECT_EQ(store_->summary().counts[Count::kLiveRows], expected_.size());
     EXPECT_FALSE(store_->fault());
   }
 

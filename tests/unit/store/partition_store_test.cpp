@@ -81,11 +81,11 @@ TEST(PartitionStore, CountsLiveRowsAndWatermarks) {
   PartitionStore store = born();
   ASSERT_TRUE(restore_next(store, document("a", row_of(1, TargetSet(1), TargetSet())).put()).ok());
   ASSERT_TRUE(restore_next(store, document("b", row_of(1, TargetSet(2), TargetSet(1))).put()).ok());
-  EXPECT_EQ(store.summary().live_rows, 2U);
+  EXPECT_EQ(store.summary().counts[Count::kLiveRows], 2U);
   EXPECT_EQ(pending_targets(store), TargetSet(3));
   ASSERT_TRUE(restore_next(store, document("a", row_of(1, TargetSet(), TargetSet(1))).put()).ok());
-  EXPECT_EQ(store.summary().live_rows, 1U);
-  EXPECT_EQ(store.summary().watermarks, 1U);
+  EXPECT_EQ(store.summary().counts[Count::kLiveRows], 1U);
+  EXPECT_EQ(store.summary().counts[Count::kWatermarks], 1U);
   EXPECT_EQ(pending_targets(store), TargetSet(2));
 }
 

@@ -187,7 +187,7 @@ TEST(StoreCheckpoint, IsLookedAtWithoutATrace) {
     const auto before = bytes_in(place);
     const auto seen = look_at_copy(place.folder(), kBootId);
     ASSERT_TRUE(seen.has_value());
-    EXPECT_EQ(seen->summary.live_rows, 1U);
+    EXPECT_EQ(seen->summary.counts[Count::kLiveRows], 1U);
     EXPECT_EQ(look_at_copy(place.folder(), "another boot").has_value(), clean);
     EXPECT_TRUE(bytes_in(place) == before);
     store = place.must_open();
@@ -299,7 +299,9 @@ TEST(StoreCheckpoint, IsNothingInMemory) {
 }
 
 TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
-  const CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, 6, 7}};
+  CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}}};
+  record.summary.counts[Count::kLiveRows] = 6;
+  record.summary.counts[Count::kWatermarks] = 7;
   const std::string bytes = encode_checkpoint(record);
   EXPECT_EQ(decode_checkpoint(bytes).value(), record);
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {

@@ -157,9 +157,9 @@ class Model {
     TargetSet pending;
     for (const auto& [key, value] : rows_) {
       sum.digest = codec::add(sum.digest, store_->hash().of_record(key, value));
-      if (!is_document(key)) continue;
+      if (codec::parse_key(key)->type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
-      ++(row->row.completed() ? sum.watermarks : sum.live_rows);
+      ++sum.counts[row->row.completed() ? Count::kWatermarks : Count::kLiveRows];
       pending |= row->row.pending();
     }
     EXPECT_EQ(store_->summary(), sum);
@@ -170,7 +170,7 @@ class Model {
   void check_due() {
     std::map<std::pair<std::int64_t, std::string>, std::string> timers;
     for (const auto& [key, value] : rows_) {
-      if (!is_document(key)) continue;
+      if (codec::parse_key(key)->type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
       if (row->row.completed() || row->row.overdue || row->row.deadline == UnixMs()) continue;
       timers[{row->row.deadline.value(), key}] = row->id;
@@ -190,7 +190,7 @@ class Model {
     const std::size_t piece = 1 + random_() % 20;
     std::vector<std::string> expected;
     for (const auto& [key, value] : rows_) {
-      if (!is_document(key)) continue;
+      if (codec::parse_key(key)->type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
       const auto deadline = row->row.deadline.value();
       if (row->row.completed() && deadline != 0 && deadline <= now) expected.push_back(row->id);

@@ -1,0 +1,53 @@
+// Row kinds: what a state is made of, one line per kind. The store, its copy on disk, restores, surveys and the judge
+// ask this table what a row is, so a new kind is one more line of it. A key of no kind was written by a newer version.
+// Thread rule: any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "model/ids.h"
+#include "model/summary.h"
+
+namespace reseq::codec {
+
+// `counted` and `timer` REQUIRE a value that was encoded by this process or checked once.
+struct RowKind {
+  KeyType type;
+  char realm;
+  std::string_view name;  // in messages
+  bool removable;         // a tombstone may end a row of it
+  bool summed;            // part of the digest
+  // What is wrong with a row; none = nothing.
+  std::optional<RowError> (*check)(std::string_view key, std::string_view value);
+  // What a row counts as.
+  CountSet (*counted)(std::string_view value);
+  // When a row is to be looked at again; none = never.
+  std::optional<UnixMs> (*timer)(std::string_view value);
+};
+
+extern const std::array<RowKind, 4> kRowKinds;  // documents first: nearly all rows are
+
+// Null: this version knows no such kind.
+[[nodiscard]] inline const RowKind* row_kind_of(std::string_view key) {
+  if (key.size() < 2) return nullptr;
+  for (const RowKind& kind : kRowKinds)
+    if (key[0] == static_cast<char>(kind.type) && key[1] == kind.realm) return &kind;
+  return nullptr;
+}
+
+// The same for a row of any kind.
+[[nodiscard]] inline CountSet counted(std::string_view key, std::string_view value) {
+  const RowKind* const kind = row_kind_of(key);
+  return kind != nullptr ? kind->counted(value) : CountSet();
+}
+[[nodiscard]] inline std::optional<UnixMs> timer_of(std::string_view key, std::string_view value) {
+  const RowKind* kind = row_kind_of(key);
+  return kind != nullptr ? kind->timer(value) : std::nullopt;
+}
+
+}  // namespace reseq::codec
