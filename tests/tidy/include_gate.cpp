@@ -20,6 +20,7 @@ const std::map<std::string_view, Words>& rule() {
       {"resequencer/model", {"resequencer/base"}},
       {"resequencer/engine", {"resequencer/model", "resequencer/base"}},
       {"resequencer/codec", {"resequencer/model", "resequencer/base"}},
+      {"resequencer/driver", {"resequencer/engine", "resequencer/codec", "resequencer/model", "resequencer/base"}},
       {"resequencer/store",
        {"resequencer/engine/state_view.h", "resequencer/codec", "resequencer/model", "resequencer/base"}},
       {"resequencer/kafka", {"resequencer/model/ids.h", "resequencer/model/header.h", "resequencer/base"}},

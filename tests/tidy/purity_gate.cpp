@@ -11,7 +11,8 @@
 namespace reseq::tidy {
 namespace {
 
-constexpr std::array<std::string_view, 2> kPureFolders = {"resequencer/engine/", "resequencer/codec/"};
+constexpr std::array<std::string_view, 3> kPureFolders = {"resequencer/engine/", "resequencer/codec/",
+                                                           "resequencer/driver/"};
 
 constexpr std::array<std::string_view, 15> kHeaders = {
     "random", "thread", "mutex",    "shared_mutex", "condition_variable", "future",     "atomic",   "semaphore",

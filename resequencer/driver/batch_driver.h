@@ -1,0 +1,73 @@
+// BatchDriver: decides all that shares one transaction, in the only order there is: inputs (requests, control,
+// commands), then what is due, then the sweep; then the batch is closed. The worker, shadow mode, the judge and every
+// test that decides anything do it through this class, so that there is one order.
+//
+// Invariants: behind an input that was not decided none is; behind a stop nothing is due. Pure: which inputs there are
+// and what is due, its caller says. Thread rule: one thread.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/assert.h"
+#include "codec/command_decoder.h"
+#include "engine/batch.h"
+
+namespace reseq::driver {
+
+// Ids of committed rows. What is not due any more behind the inputs of the batch is left as it is.
+struct Due {
+  std::span<const std::string> overdue;  // deadlines passed, earliest first
+  std::span<const std::string> expired;  // watermarks kept long enough, in key order
+};
+
+class BatchDriver {
+ public:
+  // `state` is what stands before the batch. REQUIRES: view and context outlive the driver.
+  BatchDriver(const engine::StateView& view, const PartitionState& state, const engine::Context& context);
+
+  // Room for so many inputs, before the first: cheaper than to grow.
+  void expect(std::size_t inputs) { batch_.expect(inputs); }
+
+  // Inputs of this kind are decided in this batch: of a partition that was paused before it, only operations are.
+  [[nodiscard]] bool takes(Role role) const { return !ended_ && (!paused_ || role == Role::kControl); }
+
+  // Decides the next input (engine::Batch::decide). REQUIRES: takes(its role); the bytes of the input and the arena of
+  // `decoding` outlive the driver.
+  [[nodiscard]] engine::Verdict decide(codec::InputRecord& input, const codec::DecodeContext& decoding,
+                                       bool requests_read) {
+    return decide(codec::decode(input, decoding), input.offset, requests_read);
+  }
+  [[nodiscard]] engine::Verdict decide(const Command& command, Offset position, bool requests_read) {
+    RESEQ_ASSERT(!ended_, "an input behind one that was not decided");
+    const engine::Verdict verdict = batch_.decide(command, position, requests_read);
+    if (verdict != engine::Verdict::kDecided) {
+      ended_ = true;
+      ended_by_ = verdict;
+    }
+    return verdict;
+  }
+
+  // Why no further input is decided: kDecided = only because there was none.
+  [[nodiscard]] engine::Verdict ended_by() const { return ended_by_; }
+  [[nodiscard]] bool stopped() const { return ended_by_ == engine::Verdict::kStop; }
+
+  // The agenda, behind the inputs. Nothing can be decided afterwards.
+  void close(const Due& due = {});
+
+  // Documents that became overdue in this batch. REQUIRES: closed.
+  [[nodiscard]] std::size_t became_overdue() const { return became_overdue_; }
+  // What came of it. REQUIRES: closed.
+  [[nodiscard]] const engine::Batch& batch() const { return batch_; }
+
+ private:
+  engine::Batch batch_;
+  bool paused_;
+  bool ended_ = false;
+  engine::Verdict ended_by_ = engine::Verdict::kDecided;
+  std::size_t became_overdue_ = 0;
+};
+
+}  // namespace reseq::driver
