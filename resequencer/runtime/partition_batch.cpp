@@ -37,51 +37,40 @@ void PartitionBatch::decide() {
   context_.now = now_;
   PartitionState state = task_.store().meta()->state;
   if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
-  batch_.emplace(view_, state, context_);
-  batch_->expect(task_.queue().size());
+  driver_.emplace(view_, state, context_);
+  driver_->expect(task_.queue().size());
   records_.reserve(task_.queue().size());
   sources_.reserve(task_.queue().size());
   // An operation that pauses the partition holds from the next batch on.
   for (const Role role : kInputs)
-    if (!stopped_at_ && (!state.paused || role == Role::kControl)) decide_input(role);
+    if (driver_->takes(role)) decide_input(role);
   inputs_ = records_.size();
   settle_positions();
+  std::vector<std::string> overdue;
+  std::vector<std::string> expired;
   if (deadlines_at_ && !stopped_at_) {
     const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
-    if (until) fire_timers(*until);
-    if (task_.chores().want_sweep(until)) sweep();
+    if (until) overdue = task_.store().due(*until, kTimersMax);
+    if (task_.chores().want_sweep(until)) expired = sweep();
   }
-  batch_->close();
+  driver_->close({overdue, expired});
+  expired_ = expired.size();
 }
 
-void PartitionBatch::fire_timers(UnixMs until) {
-  const std::vector<std::string> due = task_.store().due(until, kTimersMax);
-  for (const std::string& id : due) timers_ += batch_->fire_overdue(DocumentId(id)) ? 1 : 0;
-}
-
-void PartitionBatch::sweep() {
+// The ids of the piece that is swept.
+std::vector<std::string> PartitionBatch::sweep() {
   const std::string& from = task_.chores().sweep_cursor();
   auto piece = task_.store().sweep(from, kSweepRowsMax, now_);
-  for (const std::string& id : piece.expired_ids) batch_->expire_watermark(DocumentId(id));
-  expired_ = piece.expired_ids.size();
   swept_from_ = from.empty() ? std::string(kFirstDocument) : behind(from);
   swept_to_ = piece.cursor.empty() ? std::string(kBehindDocuments) : behind(piece.cursor);
   sweep_cursor_ = std::move(piece.cursor);
+  return std::move(piece.expired_ids);
 }
 
 void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
-  const codec::DecodeContext decoding{&task_.setting().known,
-                                      application_.sequence_kind,
-                                      application_.partitioner,
-                                      application_.partitions,
-                                      context_.intake == engine::Intake::kTap,
-                                      application_.cloudevents,
-                                      application_.headers_max,
-                                      application_.explicit_deletes,
-                                      application_.elsewhere ? &*application_.elsewhere : nullptr,
-                                      &arena_};
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back();
@@ -90,7 +79,7 @@ void PartitionBatch::decide_input(Role role) {
         {},   source.left_out.count};
     const bool requests_read =
         role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
-    const engine::Verdict verdict = batch_->decide(codec::decode(record, decoding), source.offset, requests_read);
+    const engine::Verdict verdict = driver_->decide(record, reading, requests_read);
     if (verdict != engine::Verdict::kDecided) {
       records_.pop_back();
       if (verdict == engine::Verdict::kRequestsFirst) queue.want_ends();
@@ -104,7 +93,7 @@ void PartitionBatch::decide_input(Role role) {
 
 // Which documents got only older requests, and which got others.
 void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) const {
-  const std::span<const InputIndex> older = batch_->older_requests();
+  const std::span<const InputIndex> older = batch().older_requests();
   if (older.empty() && noted.empty()) return;
   noted.forget(steady);
   auto next = older.begin();
@@ -127,16 +116,16 @@ void PartitionBatch::settle_positions() {
 }
 
 void PartitionBatch::encode() {
-  outputs_.reserve(batch_->emissions().size() + batch_->events().size());
-  for (const Emission& emission : batch_->emissions()) add_output(emission);
-  for (const Event& event : batch_->events()) add_event(event);
+  outputs_.reserve(batch().emissions().size() + batch().events().size());
+  for (const Emission& emission : batch().emissions()) add_output(emission);
+  for (const Event& event : batch().events()) add_event(event);
 
-  changelog::append_rows(batch_->changes(), view_, arena_, rows_);
+  changelog::append_rows(batch().changes(), view_, arena_, rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
 
   Meta meta;
-  meta.state = batch_->state();
+  meta.state = batch().state();
   for (std::size_t i = 0; i < kInputs.size(); ++i)
     meta.ranges.push_back({kInputs[i], task_.queue().decided(kInputs[i]), positions_[i].next});
   meta.lineage = task_.lineage();
@@ -170,44 +159,15 @@ void PartitionBatch::append_meta(Meta meta) {
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 
-codec::EncodeContext PartitionBatch::encode_context(Role input) const {
-  codec::EncodeContext context;
-  context.targets = &task_.targets();
-  context.sequence_kind = application_.sequence_kind;
-  context.dead_letter_headers = application_.dead_letter_headers;
-  context.cloudevents = application_.cloudevents;
-  context.input_topic = application_.topics.name(application_.topics.of(input));
-  return context;
-}
-
 void PartitionBatch::add_output(const Emission& emission) {
-  const codec::InputRecord& input = records_[emission.input.value()];
-  const bool redirects = std::holds_alternative<Redirect>(emission.what);
-  const kafka::TopicIndex letters =
-      redirects ? application_.topics.missing() : application_.topics.of(Role::kDeadLetter);
-  codec::EncodeContext context = encode_context(input.role);
-  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
-  Outgoing& out = outputs_.emplace_back();
-  out.record = codec::encode(emission, input, context, arena_);
-  out.topic = topic_of(out.record, emission);
-  if (out.record.takes_input_headers) out.input = sources_[emission.input.value()];
+  const std::size_t input = emission.input.value();
+  outputs_.push_back(outgoing(application_, task_.setting(), task_.targets(), emission, records_[input], arena_));
+  if (outputs_.back().record.takes_input_headers) outputs_.back().input = sources_[input];
 }
 
 void PartitionBatch::add_event(const Event& event) {
   const codec::InputRecord* input = event.input == kNoInput ? nullptr : &records_[event.input.value()];
-  const Role role = input == nullptr ? Role::kControl : input->role;
-  Outgoing& out = outputs_.emplace_back();
-  out.record = codec::encode(event, input, encode_context(role), arena_);
-  out.topic = application_.topics.of(Role::kEvents);
-}
-
-kafka::TopicIndex PartitionBatch::topic_of(const codec::OutputRecord& record, const Emission& emission) const {
-  if (record.role == Role::kOutput) {
-    RESEQ_ASSERT(record.target.has_value(), "an output without a target");
-    return task_.setting().outputs[record.target->value()];
-  }
-  if (std::holds_alternative<Redirect>(emission.what)) return application_.topics.missing();
-  return application_.topics.of(record.role);
+  outputs_.push_back(outgoing(application_, task_.targets(), event, input, arena_));
 }
 
 void PartitionBatch::give_birth(const HashKey& key) {

@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "base/arena.h"
-#include "engine/batch.h"
+#include "driver/batch_driver.h"
 #include "runtime/partition_task.h"
+#include "runtime/wiring.h"
 #include "store/batch_view.h"
 
 namespace reseq::runtime {
-
-// One record to produce.
-struct Outgoing {
-  kafka::TopicIndex topic;
-  codec::OutputRecord record;
-  kafka::Record* input = nullptr;  // whose headers it takes over, if it does
-};
 
 class PartitionBatch {
  public:
@@ -38,13 +32,13 @@ class PartitionBatch {
   void give_birth(const HashKey& key);
 
   [[nodiscard]] PartitionTask& task() const { return task_; }
-  [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch_->changes().empty(); }
+  [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch().changes().empty(); }
   [[nodiscard]] bool birth() const { return birth_; }
   // Policy on_missing = stop met this command: the process ends once what stands before it is committed.
   [[nodiscard]] std::optional<Offset> stopped_at() const { return stopped_at_; }
   [[nodiscard]] std::size_t inputs() const { return inputs_; }
   [[nodiscard]] std::size_t inputs(std::size_t role) const { return taken_[role]; }  // per kInputs
-  [[nodiscard]] std::size_t timers() const { return timers_; }
+  [[nodiscard]] std::size_t timers() const { return driver_ ? driver_->became_overdue() : 0; }
   [[nodiscard]] std::size_t expired() const { return expired_; }
 
   [[nodiscard]] const std::vector<Outgoing>& outputs() const { return outputs_; }
@@ -52,10 +46,10 @@ class PartitionBatch {
   // Next offsets of all inputs, even unchanged ones: an idle zombie must be fenced by them.
   [[nodiscard]] const std::vector<InputPosition>& positions() const { return positions_; }
   // REQUIRES for the following: no birth.
-  [[nodiscard]] std::span<const Decision> decisions() const { return batch_->decisions(); }
+  [[nodiscard]] std::span<const Decision> decisions() const { return batch().decisions(); }
   [[nodiscard]] UnixMs timestamp(std::size_t input) const { return records_[input].timestamp; }
-  [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch_->late_results(); }
-  [[nodiscard]] std::size_t older_requests() const { return batch_->older_requests().size(); }
+  [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch().late_results(); }
+  [[nodiscard]] std::size_t older_requests() const { return batch().older_requests().size(); }
   [[nodiscard]] UnixMs now() const { return now_; }
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said. The inputs are gone
@@ -68,14 +62,12 @@ class PartitionBatch {
   void decide_input(Role role);
   void settle_positions();
   void note_requests(OlderRequests& noted, Milliseconds steady) const;
-  void fire_timers(UnixMs until);
-  void sweep();
+  [[nodiscard]] std::vector<std::string> sweep();
   void append_meta(Meta meta);
   [[nodiscard]] std::vector<InputPin> pins() const;
   void add_output(const Emission& emission);
   void add_event(const Event& event);
-  [[nodiscard]] kafka::TopicIndex topic_of(const codec::OutputRecord& record, const Emission& emission) const;
-  [[nodiscard]] codec::EncodeContext encode_context(Role input) const;
+  [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
 
   const Application& application_;
   PartitionTask& task_;
@@ -84,12 +76,11 @@ class PartitionBatch {
   engine::Context context_;
   Arena arena_;
   store::BatchView view_;
-  std::optional<engine::Batch> batch_;
+  std::optional<driver::BatchDriver> driver_;
   std::array<std::size_t, 3> taken_{};  // per kInputs
   std::vector<codec::InputRecord> records_;
   std::vector<kafka::Record*> sources_;
   std::size_t inputs_ = 0;
-  std::size_t timers_ = 0;
   std::size_t expired_ = 0;
   std::optional<Offset> stopped_at_;
   bool heartbeat_ = false;
