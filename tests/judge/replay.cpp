@@ -6,6 +6,7 @@
 
 #include "codec/keys.h"
 #include "codec/rows.h"
+#include "runtime/wiring.h"
 #include "tests/support/changelog_rows.h"
 
 namespace reseq::judge {
@@ -160,15 +161,17 @@ bool Replay::give_birth(const LoggedBatch& birth) {
 void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   engine::Context context = setting_->context;
   context.now = logged.meta.now;
-  engine::Batch batch(*rows_, state_, context);
+  driver::BatchDriver driver(*rows_, state_, context);
+  Arena arena;
   std::vector<codec::InputRecord> inputs;
-  if (!decide_inputs(logged.meta, batch, inputs, replayed)) {
+  if (!decide_inputs(logged.meta, driver, inputs, replayed, arena)) {
     differs(logged.at, "an input was not decided");
     return take_over(logged);
   }
-  fire_timers(logged, batch, replayed);
-  sweep(logged.meta, batch);
-  batch.close();
+  const std::vector<std::string> overdue = became_overdue(logged, replayed);
+  const std::vector<std::string> expired = swept(logged.meta);
+  driver.close({overdue, expired});
+  const engine::Batch& batch = driver.batch();
   for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
@@ -183,21 +186,14 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   state_ = batch.state();
 }
 
-bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<codec::InputRecord>& inputs,
-                           ReplayedBatch& replayed) {
+bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,
+                           ReplayedBatch& replayed, Arena& arena) {
   for (const InputRange& range : meta.ranges) {
     const History::Log& log = history_.log({application_.topics.of(range.role).value(), partition_});
     for (std::size_t i = log.at_or_behind(range.first); i < log.size() && log.offset(i) < range.end; ++i)
       replayed.inputs.push_back({range.role, log[i], {}});
   }
-  const codec::DecodeContext decoding{&setting_->known,
-                                      application_.sequence_kind,
-                                      application_.partitioner,
-                                      application_.partitions,
-                                      setting_->context.intake == engine::Intake::kTap,
-                                      application_.cloudevents,
-                                      application_.headers_max,
-                                      application_.explicit_deletes};
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
   inputs.reserve(replayed.inputs.size());
   for (const Decided& one : replayed.inputs) {
     inputs.push_back({one.role,
@@ -208,32 +204,35 @@ bool Replay::decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<c
                       one.record.payload,
                       {one.record.headers.data(), one.record.headers.size()},
                       {}});
-    if (batch.decide(codec::decode(inputs.back(), decoding), one.record.offset, true) != engine::Verdict::kDecided)
-      return false;
+    if (driver.decide(inputs.back(), decoding, true) != engine::Verdict::kDecided) return false;
   }
   return true;
 }
 
 // Which timers fired is not in the meta row: the rows say it.
-void Replay::fire_timers(const LoggedBatch& logged, engine::Batch& batch, ReplayedBatch& replayed) {
+std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const {
+  std::vector<std::string> ids;
   for (const store::Change& change : logged.rows) {
     const auto known = rows_->by_key.find(change.key);
     if (known == rows_->by_key.end() || !change.value || known->second.row.overdue) continue;
     const auto row = codec::decode_row(change.key, *change.value);
     const auto* document = std::get_if<codec::DocumentRow>(&row);
     if (document == nullptr || !document->row.overdue) continue;
-    batch.fire_overdue(known->second.id);
+    ids.push_back(known->second.id);
     replayed.fired.push_back({known->second.id, known->second.row.deadline});
   }
+  return ids;
 }
 
-void Replay::sweep(const Meta& meta, engine::Batch& batch) {
-  if (meta.swept_from.empty()) return;
+std::vector<std::string> Replay::swept(const Meta& meta) const {
+  std::vector<std::string> ids;
+  if (meta.swept_from.empty()) return ids;
   for (auto one = rows_->by_key.lower_bound(meta.swept_from); one != rows_->by_key.end() && one->first < meta.swept_to;
        ++one) {
     const Row& row = one->second.row;
-    if (row.completed() && row.deadline != UnixMs() && row.deadline <= meta.now) batch.expire_watermark(one->second.id);
+    if (row.completed() && row.deadline != UnixMs() && row.deadline <= meta.now) ids.push_back(one->second.id);
   }
+  return ids;
 }
 
 std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batch) const {
@@ -271,32 +270,11 @@ void Replay::take_over(const LoggedBatch& logged) {
   state_ = logged.meta.state;
 }
 
-codec::EncodeContext Replay::encoding(Role input) const {
-  codec::EncodeContext encoding;
-  encoding.targets = &targets_;
-  encoding.sequence_kind = application_.sequence_kind;
-  encoding.dead_letter_headers = application_.dead_letter_headers;
-  encoding.cloudevents = application_.cloudevents;
-  encoding.input_topic = application_.topics.name(application_.topics.of(input));
-  return encoding;
-}
-
 void Replay::produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) {
-  const runtime::Topics& topics = application_.topics;
-  const bool redirects = std::holds_alternative<Redirect>(emission.what);
-  const auto letters = redirects ? topics.missing() : topics.of(Role::kDeadLetter);
-  codec::EncodeContext context = encoding(input.role);
-  context.dead_letter_bytes_max = application_.record_bytes_max[letters.value()];
   Arena arena;
-  const codec::OutputRecord record = codec::encode(emission, input, context, arena);
-  kafka::TopicIndex topic = letters;
-  if (record.role == Role::kOutput) {
-    topic = setting_->outputs[record.target->value()];
-  } else if (!redirects) {
-    topic = topics.of(record.role);
-  }
-  produced_.add(topic.value(), sent(record, input.headers, replayed.meta.now),
-                {{topics.of(input.role).value(), partition_}, input.offset});
+  const runtime::Outgoing out = runtime::outgoing(application_, *setting_, targets_, emission, input, arena);
+  produced_.add(out.topic.value(), sent(out.record, input.headers, replayed.meta.now),
+                {{application_.topics.of(input.role).value(), partition_}, input.offset});
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
   replayed.releases.push_back({.id = *input.key,
@@ -308,14 +286,12 @@ void Replay::produce(const Emission& emission, const codec::InputRecord& input, 
 }
 
 void Replay::produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed) {
-  const runtime::Topics& topics = application_.topics;
-  const kafka::TopicIndex topic = topics.of(Role::kEvents);
   Arena arena;
-  const codec::OutputRecord record =
-      codec::encode(event, input, encoding(input == nullptr ? Role::kControl : input->role), arena);
+  const runtime::Topics& topics = application_.topics;
+  const runtime::Outgoing out = runtime::outgoing(application_, targets_, event, input, arena);
   const Source source = input == nullptr ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
                                          : Source{{topics.of(input->role).value(), partition_}, input->offset};
-  produced_.add(topic.value(), sent(record, {}, replayed.meta.now), source);
+  produced_.add(out.topic.value(), sent(out.record, {}, replayed.meta.now), source);
 }
 
 }  // namespace reseq::judge

@@ -12,7 +12,7 @@
 
 #include "codec/hash.h"
 #include "codec/wire.h"
-#include "engine/batch.h"
+#include "driver/batch_driver.h"
 #include "runtime/application.h"
 #include "tests/judge/history.h"
 #include "tests/judge/produced.h"
@@ -71,15 +71,15 @@ class Replay {
   [[nodiscard]] bool read_meta(const Record& record, LoggedBatch& batch);
   [[nodiscard]] bool give_birth(const LoggedBatch& birth);
   void decide(const LoggedBatch& logged, ReplayedBatch& replayed);
-  [[nodiscard]] bool decide_inputs(const Meta& meta, engine::Batch& batch, std::vector<codec::InputRecord>& inputs,
-                                   ReplayedBatch& replayed);
-  void fire_timers(const LoggedBatch& logged, engine::Batch& batch, ReplayedBatch& replayed);
-  void sweep(const Meta& meta, engine::Batch& batch);
+  [[nodiscard]] bool decide_inputs(const Meta& meta, driver::BatchDriver& driver,
+                                   std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed, Arena& arena);
+  // Ids, in the order of the batch.
+  [[nodiscard]] std::vector<std::string> became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const;
+  [[nodiscard]] std::vector<std::string> swept(const Meta& meta) const;
   // What differs, or empty.
   [[nodiscard]] std::string compare(const LoggedBatch& logged, const engine::Batch& batch) const;
   // The state as it was committed.
   void take_over(const LoggedBatch& logged);
-  [[nodiscard]] codec::EncodeContext encoding(Role input) const;
   void produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed);
   // `input` null: of a timer.
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
