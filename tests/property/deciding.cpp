@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "driver/batch_driver.h"
+
 namespace reseq::property {
 namespace {
 
@@ -61,17 +63,19 @@ void differ(Decided& decided) {
 Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, const engine::Context& context,
                const WrongEngine& wrong) {
   const RowsView view(rows);
-  engine::Batch batch(view, state, context);
+  driver::BatchDriver driver(view, state, context);
   Decided decided;
   for (const PlannedInput& next : plan.inputs) {
     const bool requests_read = next.requests_read || wrong.never_asks_for_requests;
-    decided.last = batch.decide(next.input->command, next.input->position, requests_read);
+    decided.last = driver.decide(next.input->command, next.input->position, requests_read);
     if (decided.last != engine::Verdict::kDecided) break;
     ++decided.taken;
   }
+  std::vector<std::string> overdue;
   if (decided.last == engine::Verdict::kDecided)
-    for (const std::size_t document : plan.timers) batch.fire_overdue(kIds[document]);
-  batch.close();
+    for (const std::size_t document : plan.timers) overdue.emplace_back(kIds[document]);
+  driver.close({overdue, {}});
+  const engine::Batch& batch = driver.batch();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
   decided.emissions.assign(batch.emissions().begin(), batch.emissions().end());
   decided.events.assign(batch.events().begin(), batch.events().end());
