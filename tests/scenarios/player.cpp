@@ -101,12 +101,12 @@ void Player::configure(const Line& line) {
 }
 
 void Player::open_batch() {
-  batch_ = std::make_unique<engine::Batch>(state_, state_.partition, context_);
+  driver_ = std::make_unique<driver::BatchDriver>(state_, state_.partition, context_);
 }
 
 void Player::decide(const Line& line) {
   if (!grouped_) open_batch();
-  const engine::Verdict verdict = batch_->decide(command_of(line), next_, !says(line, "unread"));
+  const engine::Verdict verdict = driver_->decide(command_of(line), next_, !says(line, "unread"));
   if (verdict == engine::Verdict::kDecided) {
     inputs_.push_back(&line);
     next_ = Offset(next_.value() + 1);
@@ -118,38 +118,34 @@ void Player::decide(const Line& line) {
 
 void Player::fire(const Line& line) {
   open_batch();
-  batch_->fire_overdue(line.words.at(0));
-  batch_->close();
-  state_.commit(*batch_);
-  compare(line, batch_->events().empty() ? "-" : "overdue");
+  close_batch({{&line.words.at(0), 1}, {}});
+  compare(line, batch().events().empty() ? "-" : "overdue");
 }
 
 void Player::sweep(const Line& line) {
   open_batch();
-  batch_->expire_watermark(line.words.at(0));
-  batch_->close();
-  const bool removed = !batch_->changes().empty() && batch_->changes().front().row == nullptr;
-  state_.commit(*batch_);
-  const bool silent = batch_->emissions().empty() && batch_->events().empty();
+  close_batch({{}, {&line.words.at(0), 1}});
+  const bool removed = !batch().changes().empty() && batch().changes().front().row == nullptr;
+  const bool silent = batch().emissions().empty() && batch().events().empty();
   compare(line, !silent ? "something sent" : removed ? "removed" : "-");
 }
 
-void Player::close_batch() {
-  batch_->close();
+void Player::close_batch(const driver::Due& due) {
+  driver_->close(due);
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
-  if (batch_->decisions().size() != inputs_.size())
+  if (batch().decisions().size() != inputs_.size())
     failures_.push_back(case_.file + ": a batch without one decision for every input");
-  state_.commit(*batch_);
+  state_.commit(batch());
   inputs_.clear();
 }
 
 // What the decision and the records sent for it say together. They have to agree.
 std::string Player::outcome_of_input(InputIndex input) {
-  const Decision& decision = batch_->decisions()[input.value()];
+  const Decision& decision = batch().decisions()[input.value()];
   const Forward* forward = nullptr;
   std::string sent;
-  for (const Emission& emission : batch_->emissions()) {
+  for (const Emission& emission : batch().emissions()) {
     if (emission.input != input) continue;
     if (!sent.empty()) return "more than one record";
     sent = "something else";

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/batch.h"
+#include "driver/batch_driver.h"
 #include "scenario.h"
 #include "tests/unit/engine/map_state.h"
 
@@ -28,7 +28,8 @@ class Player {
   void fire(const Line& line);
   void sweep(const Line& line);
   void open_batch();
-  void close_batch();
+  void close_batch(const driver::Due& due = {});
+  [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
   [[nodiscard]] Command command_of(const Line& line);
   [[nodiscard]] Registration registration_of(const Line& line);
   [[nodiscard]] std::string outcome_of_input(InputIndex input);
@@ -39,7 +40,7 @@ class Player {
   engine::MapState state_;
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
-  std::unique_ptr<engine::Batch> batch_;
+  std::unique_ptr<driver::BatchDriver> driver_;
   std::vector<const Line*> inputs_;  // by InputIndex of the open batch
   bool grouped_ = false;             // between { and }
   Offset next_{0};
