@@ -10,6 +10,7 @@
 #include "changelog/batch_rows.h"
 #include "codec/byte_reader.h"
 #include "codec/byte_writer.h"
+#include "driver/batch_driver.h"
 #include "engine/standing.h"
 #include "store/batch_view.h"
 
@@ -117,10 +118,11 @@ Ledger::Settled Ledger::settle(const Command& command, const Source& source, boo
   if (const auto known = default_epochs_.find(source.partition); known != default_epochs_.end())
     state.default_epoch = known->second;
   const store::BatchView view(*store_);
-  engine::Batch batch(view, state, context_);
-  const engine::Verdict verdict = batch.decide(command, source.offset, requests_read);
+  driver::BatchDriver driver(view, state, context_);
+  const engine::Verdict verdict = driver.decide(command, source.offset, requests_read);
   if (verdict != engine::Verdict::kDecided) return {verdict, {}};
-  batch.close();
+  driver.close();
+  const engine::Batch& batch = driver.batch();
   if (batch.state().default_epoch > state.default_epoch)
     default_epochs_[source.partition] = batch.state().default_epoch;
   Arena arena;
