@@ -4,7 +4,7 @@
 
 #include "base/hash_index.h"
 #include "base/id_hash.h"
-#include "engine/batch.h"
+#include "driver/batch_driver.h"
 #include "tests/bench/micro/samples.h"
 #include "tests/bench/micro/step.h"
 #include "tests/bench/requests.h"
@@ -51,12 +51,13 @@ class Decide : public Step {
     for (std::uint64_t document = 0; document < size.known; ++document) state_.add(document, row_of(1));
   }
   void run() override {
-    engine::Batch batch(state_, before_, context_);
-    batch.expect(commands_.size());
+    driver::BatchDriver driver(state_, before_, context_);
+    driver.expect(commands_.size());
     std::int64_t position = 0;
     for (const Command& command : commands_)
-      if (batch.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
-    batch.close();
+      if (driver.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
+    driver.close();
+    const engine::Batch& batch = driver.batch();
     RESEQ_ASSERT(batch.changes().size() == commands_.size(), "a sample that changes nothing");
   }
   [[nodiscard]] std::uint64_t records() const override { return commands_.size(); }
@@ -112,11 +113,12 @@ class Life final : public Step {
   }
   void run() override {
     for (std::size_t i = 0; i < 3; ++i) {
-      engine::Batch batch(state_, before_, context_);
-      batch.expect(chosen_.size());
+      driver::BatchDriver driver(state_, before_, context_);
+      driver.expect(chosen_.size());
       for (std::size_t k = i * chosen_.size(); k < (i + 1) * chosen_.size(); ++k)
-        (void)batch.decide(commands_[k], Offset(++position_), true);
-      batch.close();
+        (void)driver.decide(commands_[k], Offset(++position_), true);
+      driver.close();
+      const engine::Batch& batch = driver.batch();
       RESEQ_ASSERT(batch.changes().size() == chosen_.size(), "a sample that changes nothing");
       state_.apply(batch.changes());
       before_ = batch.state();
