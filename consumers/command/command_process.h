@@ -9,9 +9,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
+#include "base/child.h"
+#include "base/file_descriptor.h"
 #include "base/result.h"
 #include "consumers/command/line_buffer.h"
 
@@ -21,14 +22,14 @@ class CommandProcess {
  public:
   // argv[0] is searched in PATH; no shell is involved. kInvalid: it cannot be started.
   static Result<std::unique_ptr<CommandProcess>> start(const std::vector<std::string>& argv);
-  // Kills what still runs.
+  // Kills what still runs of its group.
   ~CommandProcess();
   CommandProcess(const CommandProcess&) = delete;
   CommandProcess& operator=(const CommandProcess&) = delete;
 
   // For poll(2); -1 when that end is closed.
-  [[nodiscard]] int input() const { return input_; }
-  [[nodiscard]] int output() const { return output_; }
+  [[nodiscard]] int input() const { return input_.number(); }
+  [[nodiscard]] int output() const { return output_.number(); }
 
   void give(std::string_view line) { waiting_ += line; }
   [[nodiscard]] std::size_t waiting_bytes() const { return waiting_.size() - written_; }
@@ -41,24 +42,24 @@ class CommandProcess {
   [[nodiscard]] std::optional<LineBuffer::Line> next_line();
 
   // Nothing more comes from it.
-  [[nodiscard]] bool output_ended() const { return output_ < 0; }
+  [[nodiscard]] bool output_ended() const { return output_.number() < 0; }
   // It does not read any more.
   [[nodiscard]] bool input_refused() const { return input_refused_; }
 
   // How it ended, in words, once it did; empty when it ended well.
   [[nodiscard]] std::optional<std::string> ending();
-  void kill(int signal);
+  // To the whole group: a shell and what it runs.
+  void kill(int signal) { child_.signal_group(signal); }
 
  private:
-  CommandProcess(pid_t pid, int input, int output) : pid_(pid), input_(input), output_(output) {}
-  static void close_end(int& end);
+  CommandProcess(Child child, FileDescriptor input, FileDescriptor output)
+      : child_(std::move(child)), input_(std::move(input)), output_(std::move(output)) {}
 
-  pid_t pid_;
-  int input_;
-  int output_;
+  Child child_;
+  FileDescriptor input_;
+  FileDescriptor output_;
   bool finishing_ = false;
   bool input_refused_ = false;
-  std::optional<int> status_;  // of waitpid
   std::string waiting_;
   std::size_t written_ = 0;  // of waiting_
   LineBuffer lines_;

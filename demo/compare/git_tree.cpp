@@ -6,9 +6,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <unistd.h>
 
 #include "demo/process/child_process.h"
-#include "demo/process/spawn.h"
 
 namespace reseq::demo {
 namespace {
@@ -83,14 +83,14 @@ Result<BlobReader> BlobReader::open(const std::string& repository, const GitTree
   }
   const FileDescriptor input(::open(names.c_str(), O_RDONLY | O_CLOEXEC));
   std::remove(names.c_str());
-  int ends[2];
-  if (input.get() < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return unexpected(std::strerror(errno));
-  FileDescriptor output(ends[0]);
-  const FileDescriptor write_end(ends[1]);
-  Result<pid_t> pid = spawn({"git", "-C", repository, "cat-file", "--batch"},
-                            {.in = input.get(), .out = write_end.get(), .err = STDERR_FILENO});
-  if (!pid) return pid.error();
-  return BlobReader(OwnedPid(pid.value()), std::move(output));
+  if (input.number() < 0) return unexpected(std::strerror(errno));
+  Result<Pipe> output = open_pipe();
+  if (!output) return output.error();
+  Result<Child> git =
+      Child::start({"git", "-C", repository, "cat-file", "--batch"},
+                   {.in = input.number(), .out = output.value().writing.number(), .err = STDERR_FILENO});
+  if (!git) return git.error();
+  return BlobReader(std::move(git).value(), std::move(output.value().reading));
 }
 
 Result<> BlobReader::fill() {
@@ -99,7 +99,7 @@ Result<> BlobReader::fill() {
   char chunk[65536];
   ssize_t got = 0;
   do {
-    got = ::read(output_.get(), chunk, sizeof chunk);
+    got = ::read(output_.number(), chunk, sizeof chunk);
   } while (got < 0 && errno == EINTR);
   if (got <= 0) return unexpected("cat-file ended early");
   buffer_.append(chunk, static_cast<std::size_t>(got));

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/child.h"
+#include "base/file_descriptor.h"
 #include "base/result.h"
-#include "demo/process/file_descriptor.h"
-#include "demo/process/owned_pid.h"
 
 namespace reseq::demo {
 
@@ -45,12 +45,12 @@ class BlobReader {
   Result<std::string> next(const TreeEntry& expected);
 
  private:
-  BlobReader(OwnedPid process, FileDescriptor output) : process_(std::move(process)), output_(std::move(output)) {}
+  BlobReader(Child git, FileDescriptor output) : git_(std::move(git)), output_(std::move(output)) {}
   Result<> fill();
   Result<std::string> take_line();
   Result<std::string> take(std::size_t bytes);
 
-  OwnedPid process_;
+  Child git_;
   FileDescriptor output_;
   std::string buffer_;
   std::size_t read_ = 0;  // bytes of buffer_ that were taken

@@ -1,4 +1,4 @@
-// ChildProcess: a program started with posix_spawn, its output in a log file, ended by its own pid.
+// ChildProcess: a program with its output in a log file.
 // Invariant: a ChildProcess that goes out of scope has ended: asked with SIGTERM, killed when it does not listen.
 // Thread rule: one thread. SIGCHLD must not be ignored.
 #pragma once
@@ -6,9 +6,10 @@
 #include <csignal>
 #include <optional>
 #include <string>
-#include <sys/types.h>
+#include <utility>
 #include <vector>
 
+#include "base/child.h"
 #include "base/result.h"
 #include "model/ids.h"
 
@@ -20,16 +21,10 @@ struct Launch {
   std::string log_file;                // stdout and stderr, truncated
 };
 
-// How a process ended, for a person: "exit code 3", "signal 9 (Killed)".
-struct Ending {
-  bool good = false;  // exit code 0
-  std::string text;
-};
-
 class ChildProcess {
  public:
   static Result<ChildProcess> start(const Launch& launch);
-  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess(ChildProcess&&) noexcept = default;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
@@ -37,10 +32,10 @@ class ChildProcess {
   [[nodiscard]] const std::string& log_file() const { return launch_.log_file; }
 
   // How it ended, if it did.
-  const std::optional<Ending>& poll();
+  const std::optional<Ending>& poll() { return child_.poll(); }
 
   // A signal, unless it has ended.
-  void tell(int signal);
+  void tell(int signal) { child_.signal(signal); }
   // SIGTERM, without waiting.
   void ask_to_stop() { tell(SIGTERM); }
   // Waits up to `limit` after ask_to_stop(), then SIGKILL. It has ended when this returns; false: it had to be killed.
@@ -50,12 +45,10 @@ class ChildProcess {
   [[nodiscard]] std::string last_lines(std::size_t count) const;
 
  private:
-  ChildProcess(Launch launch, pid_t pid) : launch_(std::move(launch)), pid_(pid) {}
-  void reap(bool block);
+  ChildProcess(Launch launch, Child child) : launch_(std::move(launch)), child_(std::move(child)) {}
 
   Launch launch_;
-  pid_t pid_ = -1;  // -1: moved from
-  std::optional<Ending> ending_;
+  Child child_;
 };
 
 // Runs a short program to its end and answers its stdout. An exit code other than 0 is kInvalid; its stderr is ours.

@@ -14,7 +14,7 @@ constexpr Milliseconds kStopLimit{15'000};
 
 Error failure_of(const ChildProcess& process, const Ending& ending) {
   return {.what_to_do = ErrorClass::kFatal,
-          .message = process.name() + " ended with " + ending.text + ". The end of its log (" + process.log_file() +
+          .message = process.name() + " ended with " + ending.text() + ". The end of its log (" + process.log_file() +
                      "):\n" + process.last_lines(kLogLinesShown)};
 }
 
@@ -53,7 +53,7 @@ Result<> Fleet::check() {
   if (stop_ != 0) return Error{.what_to_do = ErrorClass::kAbort, .message = "stopped by a signal"};
   for (Member& member : members_) {
     const std::optional<Ending>& ending = member.process.poll();
-    if (ending && !(member.may_end && ending->good)) return failure_of(member.process, *ending);
+    if (ending && !(member.may_end && ending->good())) return failure_of(member.process, *ending);
   }
   return Done{};
 }

@@ -6,10 +6,8 @@
 #include <cstring>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -49,53 +47,6 @@ std::vector<std::string> environment_of_child() {
   return variables;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  pointers.reserve(strings.size() + 1);
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-struct StandardFiles {
-  int input;
-  int output;
-  int errors;
-};
-
-Result<pid_t> spawn_with(const std::vector<std::string>& arguments, StandardFiles standard, bool own_group) {
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&files, standard.input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, standard.output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, standard.errors, STDERR_FILENO);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigset_t unblocked;
-  sigemptyset(&unblocked);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setsigmask(&attributes, &unblocked);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  const int group_flag = own_group ? POSIX_SPAWN_SETPGROUP : 0;
-  posix_spawnattr_setflags(&attributes,
-                           static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group_flag));
-
-  std::vector<std::string> words = arguments;
-  std::vector<std::string> variables = environment_of_child();
-  std::vector<char*> argument_pointers = pointers_to(words);
-  std::vector<char*> variable_pointers = pointers_to(variables);
-  pid_t process = -1;
-  const int failure = ::posix_spawnp(&process, argument_pointers[0], &files, &attributes, argument_pointers.data(),
-                                     variable_pointers.data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failure != 0) return failed(ErrorClass::kInvalid, "cannot start " + arguments[0], failure);
-  return process;
-}
-
 // "git -C /path -c x=y cat-file --batch" is "git cat-file" to a reader.
 std::string name_in_messages(const std::vector<std::string>& arguments) {
   for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -132,39 +83,32 @@ Result<ChildProcess> ChildProcess::start_reading(const std::vector<std::string>&
 
 Result<ChildProcess> ChildProcess::spawn(const std::vector<std::string>& arguments, int standard_input,
                                          FileDescriptor our_end, Group group) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failed(ErrorClass::kFatal, "cannot make a pipe", errno);
-  FileDescriptor reading(ends[0]);
-  const FileDescriptor writing(ends[1]);
+  Result<Pipe> output = open_pipe();
+  if (!output.ok()) return output.error();
   FileDescriptor errors(::memfd_create("standard-error", MFD_CLOEXEC));
   if (errors.number() < 0) return failed(ErrorClass::kFatal, "cannot make a file in memory", errno);
-  const StandardFiles standard{.input = standard_input, .output = writing.number(), .errors = errors.number()};
-  Result<pid_t> process = spawn_with(arguments, standard, group == Group::kOwn);
-  if (!process.ok()) return process.error();
-  return ChildProcess(process.value(), name_in_messages(arguments), std::move(our_end), std::move(reading),
-                      std::move(errors));
+  Result<Child> child = Child::start(arguments, {.in = standard_input,
+                                                 .out = output.value().writing.number(),
+                                                 .err = errors.number(),
+                                                 .own_group = group == Group::kOwn,
+                                                 .environment = environment_of_child(),
+                                                 .default_signals = {SIGPIPE}});
+  if (!child.ok()) return child.error();
+  return ChildProcess(std::move(child).value(), name_in_messages(arguments), std::move(our_end),
+                      std::move(output.value().reading), std::move(errors));
 }
 
-ChildProcess::ChildProcess(pid_t process, std::string name, FileDescriptor input, FileDescriptor output,
+ChildProcess::ChildProcess(Child child, std::string name, FileDescriptor input, FileDescriptor output,
                            FileDescriptor errors)
-    : process_(process),
+    : child_(std::move(child)),
       name_(std::move(name)),
       input_(std::move(input)),
       output_(std::move(output)),
       errors_(std::move(errors)) {}
 
-ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : process_(std::exchange(other.process_, -1)),
-      name_(std::move(other.name_)),
-      input_(std::move(other.input_)),
-      output_(std::move(other.output_)),
-      errors_(std::move(other.errors_)) {}
-
 ChildProcess::~ChildProcess() {
-  if (process_ < 0) return;
-  ::kill(process_, SIGTERM);
-  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  child_.signal(SIGTERM);
+  child_.wait();
 }
 
 Result<std::size_t> ChildProcess::read(std::span<char> into) {
@@ -192,19 +136,14 @@ Result<> ChildProcess::write(std::string_view bytes) {
 Result<> ChildProcess::finish() {
   input_.close();
   output_.close();
-  int status = 0;
-  while (::waitpid(process_, &status, 0) < 0) {
-    if (errno == EINTR) continue;
-    process_ = -1;
-    return failed(ErrorClass::kFatal, "cannot wait for " + name_, errno);
-  }
-  process_ = -1;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return Done{};
+  const Ending& ending = child_.wait();
+  if (ending.good()) return Done{};
+  if (ending.exit_code < 0) return failed(ErrorClass::kFatal, "cannot wait for " + name_, ECHILD);
   const std::string words = last_error_line();
-  const std::string how = WIFSIGNALED(status) ? "was ended by signal " + std::to_string(WTERMSIG(status))
-                                              : "failed with status " + std::to_string(WEXITSTATUS(status));
+  const std::string how = ending.signal != 0 ? "was ended by signal " + std::to_string(ending.signal)
+                                             : "failed with status " + std::to_string(ending.exit_code);
   return Error{.what_to_do = ErrorClass::kInvalid,
-               .code = status,
+               .code = ending.exit_code,
                .message = name_ + " " + how + (words.empty() ? "" : ": " + words)};
 }
 

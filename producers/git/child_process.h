@@ -9,11 +9,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <sys/types.h>
 #include <vector>
 
+#include "base/child.h"
+#include "base/file_descriptor.h"
 #include "base/result.h"
-#include "producers/git/file_descriptor.h"
 
 namespace reseq::git {
 
@@ -36,7 +36,7 @@ class ChildProcess {
   [[nodiscard]] static Result<ChildProcess> start_reading(const std::vector<std::string>& arguments,
                                                           ChildProcess& source);
 
-  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess(ChildProcess&&) noexcept = default;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
@@ -50,12 +50,12 @@ class ChildProcess {
   Result<> finish();
 
  private:
-  ChildProcess(pid_t process, std::string name, FileDescriptor input, FileDescriptor output, FileDescriptor errors);
+  ChildProcess(Child child, std::string name, FileDescriptor input, FileDescriptor output, FileDescriptor errors);
   [[nodiscard]] static Result<ChildProcess> spawn(const std::vector<std::string>& arguments, int standard_input,
                                                   FileDescriptor our_end, Group group);
   [[nodiscard]] std::string last_error_line() const;
 
-  pid_t process_;
+  Child child_;
   std::string name_;  // for messages: "git cat-file"
   FileDescriptor input_;
   FileDescriptor output_;

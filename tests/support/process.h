@@ -1,4 +1,4 @@
-// Process: a program started by a test, killed and awaited by its pid.
+// Process: a program started by a test, killed with it.
 // Thread rule: one thread.
 #pragma once
 
@@ -6,19 +6,18 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "base/child.h"
+
 namespace reseq::test {
 
 class Process {
  public:
   // Starts argv[0] with argv; its output goes to log_file (appended). No shell is involved.
   Process(const std::vector<std::string>& argv, std::string log_file);
-  ~Process();  // kills what still runs
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] bool running();
-  void signal(int number);
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
+  [[nodiscard]] bool running() { return child_.running(); }
+  void signal(int number) { child_.signal(number); }
   // Exit code, or 128 + signal. Waits up to the limit, then kills and returns -1.
   int wait(int limit_ms);
 
@@ -26,9 +25,8 @@ class Process {
   [[nodiscard]] std::string tail(std::size_t bytes = 4000) const;
 
  private:
-  pid_t pid_ = -1;
-  int status_ = 0;
   std::string log_file_;
+  Child child_;
 };
 
 // Directory that is removed with its content.

@@ -37,12 +37,12 @@ class ChildProcessTest : public ::testing::Test {
 
 TEST_F(ChildProcessTest, TellsExitCodesAndSignalsApart) {
   ChildProcess good = start("exit 0");
-  EXPECT_TRUE(end_of(good).good);
+  EXPECT_TRUE(end_of(good).good());
   ChildProcess bad = start("exit 3");
-  EXPECT_FALSE(end_of(bad).good);
-  EXPECT_EQ(end_of(bad).text, "exit code 3");
+  EXPECT_FALSE(end_of(bad).good());
+  EXPECT_EQ(end_of(bad).text(), "exit code 3");
   ChildProcess killed = start("kill -KILL $$");
-  EXPECT_EQ(end_of(killed).text, "signal 9 (Killed)");
+  EXPECT_EQ(end_of(killed).text(), "signal 9 (Killed)");
 }
 
 TEST_F(ChildProcessTest, ShowsTheLastLinesOfBothOutputs) {
@@ -60,7 +60,7 @@ TEST_F(ChildProcessTest, StopsAtSigtermAndKillsWhatDoesNotListen) {
   wait_for_log("deaf");
   deaf.ask_to_stop();
   EXPECT_FALSE(deaf.wait_or_kill(Milliseconds(200)));
-  EXPECT_EQ(deaf.poll()->text, "signal 9 (Killed)");
+  EXPECT_EQ(deaf.poll()->text(), "signal 9 (Killed)");
 }
 
 TEST_F(ChildProcessTest, ListensToSigtermEvenWhenItsStarterIgnoresIt) {

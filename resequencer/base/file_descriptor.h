@@ -1,11 +1,12 @@
-// FileDescriptor: an open file that is closed once.
+// FileDescriptor: an open file that is closed once. Whoever opens one makes it close-on-exec, so that no child process
+// inherits it by accident.
 // Thread rule: one thread.
 #pragma once
 
 #include <unistd.h>
 #include <utility>
 
-namespace reseq::git {
+namespace reseq {
 
 class FileDescriptor {
  public:
@@ -18,6 +19,7 @@ class FileDescriptor {
   }
   ~FileDescriptor() { close(); }
 
+  // -1: there is none.
   [[nodiscard]] int number() const { return number_; }
   void close() {
     if (number_ >= 0) ::close(number_);
@@ -28,4 +30,4 @@ class FileDescriptor {
   int number_ = -1;
 };
 
-}  // namespace reseq::git
+}  // namespace reseq
