@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "producers/ndjson/base64.h"
+#include "codec/base64.h"
 #include "producers/ndjson/line_members.h"
 
 namespace reseq::lines {
@@ -103,7 +103,7 @@ Result<> add_headers(const LineMembers& line, const char* member, bool encoded, 
     if (key.starts_with("reseq-") && key != "reseq-observed-version") continue;
     std::optional<std::string> bytes;
     if (text.is_string()) bytes = text.get<std::string>();
-    if (encoded && !(bytes = ndjson::from_base64(*bytes))) return bad("a value of '" + name + "' is not base64");
+    if (encoded && !(bytes = codec::parse_base64(*bytes))) return bad("a value of '" + name + "' is not base64");
     result.headers.push_back({key, std::move(bytes)});
   }
   return Done{};

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "producers/ndjson/base64.h"
+#include "codec/base64.h"
 
 namespace reseq::ndjson {
 namespace {
@@ -47,7 +47,7 @@ std::optional<std::string> as_text(std::string_view value) {
 
 std::optional<std::string> as_bytes(std::string_view value) {
   const auto text = as_text(value);
-  return text.has_value() ? from_base64(*text) : std::nullopt;
+  return text.has_value() ? codec::parse_base64(*text) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> as_texts(std::string_view value) {

@@ -16,6 +16,7 @@ std::optional<std::string> parse_base64(std::string_view text) {
     ++padding;
   }
   std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 2);
   unsigned bits = 0;
   unsigned count = 0;  // of bits that are no whole byte yet
   for (const char c : text) {

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/assert.h"
+#include "codec/base64.h"
 #include "codec/dead_letter.h"
 #include "codec/header_names.h"
 #include "codec/sequence_text.h"
 #include "fuzzed_record.h"
-#include "producers/ndjson/base64.h"
 #include "targets.h"
 
 namespace reseq::fuzz {
@@ -122,7 +122,7 @@ void check_event(const Writing& write, const Event& event) {
   RESEQ_ASSERT(json.is_object(), "an event that is no JSON");
   if (event.id.empty()) return;
   const auto id = json.contains("id") ? std::optional(json["id"].get<std::string>())
-                                      : ndjson::from_base64(json["id_base64"].get<std::string>());
+                                      : codec::parse_base64(json["id_base64"].get<std::string>());
   RESEQ_ASSERT(id == event.id, "an event of another document");
 }
 

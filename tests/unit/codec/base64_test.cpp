@@ -22,7 +22,8 @@ RC_GTEST_PROP(Base64, ComesBackAsItWas, (const std::string& bytes)) {
 }
 
 TEST(Base64, RefusesWhatIsNone) {
-  for (const char* text : {"Z", "Zg", "Zg=", "Zm9v=", "====", "Z===", "Zg==Zg==", "Zm 9", "Zm9-", "Zh==", "Zm9="})
+  for (const char* text :
+       {"Z", "Zg", "Zg=", "Zm9v=", "====", "Z===", "Zg==Zg==", "Zm 9", "Zm9-", "Zm-_", "Zh==", "Zm9="})
     EXPECT_FALSE(parse_base64(text)) << text;
 }
 

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "producers/ndjson/base64.h"
 #include "producers/ndjson/line_parser.h"
 #include "producers/ndjson/ndjson_source.h"
 #include "tests/support/process.h"
@@ -10,7 +9,6 @@
 namespace reseq::test {
 namespace {
 
-using ndjson::from_base64;
 using ndjson::NdjsonOptions;
 using ndjson::NdjsonSource;
 using ndjson::parse_line;
@@ -90,18 +88,6 @@ TEST(NdjsonLine, RefusesWhatItCannotSendWithAReason) {
       {R"({"id":"a","seq":1,"payload":1,"seq":2})", "'seq' comes twice"},
   };
   for (const auto& [line, reason] : cases) EXPECT_THAT(line_refusal(line), HasSubstr(reason)) << line;
-}
-
-TEST(Base64, ReadsTheVectorsOfRfc4648AndRefusesTheRest) {
-  EXPECT_EQ(from_base64(""), "");
-  EXPECT_EQ(from_base64("Zg=="), "f");
-  EXPECT_EQ(from_base64("Zm8="), "fo");
-  EXPECT_EQ(from_base64("Zm9v"), "foo");
-  EXPECT_EQ(from_base64("Zm9vYg=="), "foob");
-  EXPECT_EQ(from_base64("Zm9vYmE="), "fooba");
-  EXPECT_EQ(from_base64("Zm9vYmFy"), "foobar");
-  for (const char* text : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "Z===", "====", "Zm 8", "Zm-_"})
-    EXPECT_EQ(from_base64(text), std::nullopt) << text;
 }
 
 class NdjsonFile : public testing::Test {
