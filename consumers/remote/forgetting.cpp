@@ -4,12 +4,12 @@
 #include <thread>
 
 #include "kafka/admin.h"
+#include "kafka/settings.h"
 
 namespace reseq::remote {
 
 namespace {
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr std::chrono::milliseconds kAskAgain{500};
 constexpr int kTries = 3;
 
@@ -31,7 +31,7 @@ Result<std::optional<Milliseconds>> ask_retention(const kafka::Connection& conne
   if (!admin) return admin.error();
   Error why;
   for (int tries = 0; tries < kTries; ++tries) {
-    auto facts = admin.value()->topic_facts(topic, kAskLimit);
+    auto facts = admin.value()->topic_facts(topic, kafka::kBrokerAnswerLimit);
     if (facts) return retention_of(facts.value());
     why = facts.error();
     if (why.what_to_do == ErrorClass::kInvalid || why.what_to_do == ErrorClass::kFatal) break;

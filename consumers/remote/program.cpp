@@ -23,13 +23,13 @@
 #include "kafka/broker_question.h"
 #include "kafka/broker_watch.h"
 #include "kafka/error_questions.h"
+#include "kafka/settings.h"
 
 namespace reseq::remote {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr milliseconds kFinishLimit{15'000};
 constexpr milliseconds kProgressEvery{250};
 constexpr milliseconds kAskAgain{500};
@@ -47,7 +47,7 @@ Result<std::uint64_t> ask_letter_bytes(const kafka::Connection& connection, cons
   auto admin = kafka::Admin::open(connection);
   if (!admin) return admin.error();
   while (true) {
-    auto facts = admin.value()->topic_facts(topic, kAskLimit);
+    auto facts = admin.value()->topic_facts(topic, kafka::kBrokerAnswerLimit);
     if (facts) return facts.value().max_message_bytes;
     if (!stage::means_later(facts.error()) || stop()) {
       Error error = facts.error();

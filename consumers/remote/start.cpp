@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "kafka/settings.h"
+
 namespace reseq::remote {
 namespace {
-
-constexpr Milliseconds kJudgeLimit{10'000};
 
 std::string to_the_beginning(const std::string& group, const std::string& topic) {
   return "kafka-consumer-groups.sh --bootstrap-server ... --group " + group + " --topic " + topic +
@@ -57,9 +57,9 @@ std::string words_of_emptied(bool store_keeps_positions, const std::string& grou
 Result<> judge_missing(RemoteStore& store, kafka::Admin& admin, const std::string& group, const std::string& topic) {
   auto there = store.is_there();
   if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
-  auto committed = admin.committed(group, topic, kJudgeLimit);
-  auto begins = admin.begins(topic, kJudgeLimit);
-  auto ends = admin.stable_ends(topic, kJudgeLimit);
+  auto committed = admin.committed(group, topic, kafka::kBrokerAnswerLimit);
+  auto begins = admin.begins(topic, kafka::kBrokerAnswerLimit);
+  auto ends = admin.stable_ends(topic, kafka::kBrokerAnswerLimit);
   if (!committed) return committed.error();
   if (!begins || !ends) return begins ? ends.error() : begins.error();
   // Once more: another instance may have made it, and written, since then.

@@ -4,10 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "kafka/settings.h"
+
 namespace reseq::sink {
 namespace {
 
-constexpr Milliseconds kAssignLimit{10'000};
 constexpr std::uint64_t kRejectionsLogged = 20;  // the store has all of them
 
 }  // namespace
@@ -31,7 +32,7 @@ Result<> Sink::start(std::string_view topic, std::span<const kafka::PlainOffset>
                               std::to_string(start.offset.value()) + ": releases are lost. Load into a new place"};
     start.offset = position->second;
   }
-  return reader_.assign_all(topic, from, kAssignLimit);
+  return reader_.assign_all(topic, from, kafka::kBrokerAnswerLimit);
 }
 
 Result<> Sink::step(Milliseconds limit) {

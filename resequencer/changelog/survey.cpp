@@ -11,6 +11,7 @@
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
+#include "kafka/settings.h"
 
 namespace reseq::changelog {
 
@@ -18,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Milliseconds kAskLimit{10'000};
 constexpr Milliseconds kPollSlice{200};
 constexpr std::uint64_t kProgressEvery = 50'000;  // records
 
@@ -109,9 +109,9 @@ class Reading {
 
 Result<Survey> survey(kafka::LogReader& reader, const SurveyRequest& request) {
   const std::array<kafka::TopicPartition, 1> where = {request.where};
-  const auto marks = reader.high_watermarks(where, kAskLimit);
+  const auto marks = reader.high_watermarks(where, kafka::kBrokerAnswerLimit);
   if (!marks) return marks.error();
-  const auto begins = reader.begins(where, kAskLimit);
+  const auto begins = reader.begins(where, kafka::kBrokerAnswerLimit);
   if (!begins) return begins.error();
   const Offset end = marks.value().front().offset;
   Offset position = begins.value().front().offset;

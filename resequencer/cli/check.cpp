@@ -61,7 +61,7 @@ class Check {
     auto opened = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
     if (!opened) return refuse("librdkafka", opened.error().message);
     cluster_ = std::move(opened).value();
-    auto answers = application_.ask(*cluster_, runtime::kBrokerAnswerLimit);
+    auto answers = application_.ask(*cluster_, kafka::kBrokerAnswerLimit);
     if (!answers) return refuse("brokers", runtime::with_fix(answers.error(), s()).message);
     answers_ = std::move(answers).value();
     findings_.add(Verdict::kOk, "brokers", s().bootstrap_servers + ", cluster " + application_.cluster_id);
@@ -74,7 +74,7 @@ class Check {
       const std::vector<kafka::Right> more = runtime::admin_rights(application_);
       needed.insert(needed.end(), more.begin(), more.end());
     }
-    auto told = kafka::ask_rights(runtime::connection_of(s()), needed, runtime::kBrokerAnswerLimit);
+    auto told = kafka::ask_rights(runtime::connection_of(s()), needed, kafka::kBrokerAnswerLimit);
     if (!told) return refuse("rights", told.error().message);
     if (auto looked = look_at_own_ids(told.value()); !looked) return refuse("rights", looked.error().message);
     const bool good = note("rights", runtime::judge_rights(s(), told.value()));
@@ -87,7 +87,7 @@ class Check {
     auto admin = kafka::Admin::open(runtime::connection_of(s()));
     std::string missing;
     for (const std::string& topic : {s().topic_admin_requests, s().topic_admin_replies}) {
-      const auto exists = admin ? admin.value()->partition_count(topic, runtime::kBrokerAnswerLimit)
+      const auto exists = admin ? admin.value()->partition_count(topic, kafka::kBrokerAnswerLimit)
                                 : Result<std::int32_t>(admin.error());
       // What may not even be asked is a matter of rights.
       if (exists || kafka::is_forbidden(exists.error())) continue;
@@ -111,7 +111,7 @@ class Check {
     });
     if (prefix == told.end()) return Done{};
     const auto own = kafka::ask_rights(runtime::connection_of(s()), runtime::own_transactional_ids(application_),
-                                       runtime::kBrokerAnswerLimit);
+                                       kafka::kBrokerAnswerLimit);
     if (!own) return own.error();
     const bool any = std::any_of(own.value().begin(), own.value().end(), [](const kafka::RightAnswer& answer) {
       return answer.granted == kafka::Granted::kYes;
@@ -221,12 +221,11 @@ class Check {
                                                                           const InputPosition& position,
                                                                           const codec::KeyedHash& hash) {
     const kafka::TopicPartitionOffset place{where, pins.read_from(position.role, position.next)};
-    const auto begins = reader.begins(std::span(&where, 1), runtime::kBrokerAnswerLimit);
+    const auto begins = reader.begins(std::span(&where, 1), kafka::kBrokerAnswerLimit);
     if (!begins) return begins.error();
     if (begins.value().front().offset > place.offset) return runtime::PinnedInputs::Judgement::kGoOn;
     if (auto assigned = reader.assign(std::span(&place, 1)); !assigned) return assigned.error();
-    const auto until =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(runtime::kBrokerAnswerLimit.value());
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kafka::kBrokerAnswerLimit.value());
     while (std::chrono::steady_clock::now() < until) {
       auto polled = reader.poll(Milliseconds(100));
       if (!polled) return polled.error();
@@ -255,8 +254,8 @@ class Check {
   // Positions only rise, also while an instance runs: what is asked later and is lower was moved.
   void look_at_positions(kafka::Admin& admin, Role role) {
     const std::string& topic = application_.topics.name(application_.topics.of(role));
-    const auto begins = admin.begins(topic, runtime::kBrokerAnswerLimit);
-    const auto committed = begins ? admin.committed(s().application_id, topic, runtime::kBrokerAnswerLimit) : begins;
+    const auto begins = admin.begins(topic, kafka::kBrokerAnswerLimit);
+    const auto committed = begins ? admin.committed(s().application_id, topic, kafka::kBrokerAnswerLimit) : begins;
     if (!committed) return (void)refuse("offsets", committed.error().message);
     for (const Partition partition : empty_) {
       const Offset offset = committed.value()[static_cast<std::size_t>(partition.value())].offset;

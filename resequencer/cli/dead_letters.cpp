@@ -39,7 +39,7 @@ Placing placing_for(const runtime::Application& application, const std::vector<D
   if (std::none_of(letters.begin(), letters.end(), is_misrouted)) return placing;
   auto admin = kafka::Admin::open(runtime::cluster_settings_of(application, std::nullopt).connection);
   if (!admin) return placing;
-  const auto count = admin.value()->partition_count(application.settings.topic_requests, runtime::kBrokerAnswerLimit);
+  const auto count = admin.value()->partition_count(application.settings.topic_requests, kafka::kBrokerAnswerLimit);
   placing.partitions = count ? count.value() : 0;
   return placing;
 }

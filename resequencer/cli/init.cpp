@@ -75,7 +75,7 @@ Result<Partitions> ask_partitions(kafka::Admin& admin, const runtime::Applicatio
   names.push_back(application.settings.topic_admin_replies);
   Partitions found;
   for (const std::string& name : names) {
-    const auto count = admin.partition_count(name, runtime::kBrokerAnswerLimit);
+    const auto count = admin.partition_count(name, kafka::kBrokerAnswerLimit);
     if (!count && !kafka::is_unknown_topic(count.error())) return count.error();
     found[name] = count ? count.value() : 0;
   }
@@ -105,7 +105,7 @@ Result<std::int32_t> input_partitions(const runtime::Application& application, c
 // What is configured, or as many as lose nothing with one broker, where there are so many.
 Result<std::int64_t> replicas_of(kafka::Admin& admin, const config::Settings& s) {
   if (s.init_replication != 0) return s.init_replication;
-  const auto brokers = admin.broker_count(runtime::kBrokerAnswerLimit);
+  const auto brokers = admin.broker_count(kafka::kBrokerAnswerLimit);
   if (!brokers) return brokers.error();
   return std::min<std::int64_t>(kReplicasForTwoInSync, std::max(1, brokers.value()));
 }
@@ -126,7 +126,7 @@ Result<> init(config::Settings settings, Write write) {
     // Whether brokers can be talked to at all, with a good answer why not.
     auto probe = kafka::open_cluster(runtime::cluster_settings_of(application, std::nullopt));
     if (!probe) return probe.error();
-    if (auto id = probe.value()->cluster_id(runtime::kBrokerAnswerLimit); !id) return runtime::with_fix(id.error(), s);
+    if (auto id = probe.value()->cluster_id(kafka::kBrokerAnswerLimit); !id) return runtime::with_fix(id.error(), s);
   }
   auto admin = kafka::Admin::open(runtime::connection_of(s));
   if (!admin) return admin.error();

@@ -114,7 +114,7 @@ class Run {
 Result<std::int32_t> partitions_of(const runtime::Application& application) {
   auto admin = kafka::Admin::open(runtime::connection_of(application.settings));
   if (!admin) return admin.error();
-  auto count = admin.value()->partition_count(application.settings.topic_requests, runtime::kBrokerAnswerLimit);
+  auto count = admin.value()->partition_count(application.settings.topic_requests, kafka::kBrokerAnswerLimit);
   if (!count) return runtime::with_fix(count.error(), application.settings);
   return count;
 }

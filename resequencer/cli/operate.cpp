@@ -89,7 +89,7 @@ class Operation {
   Result<std::int32_t> partitions() const {
     auto admin = kafka::Admin::open(runtime::connection_of(application_.settings));
     if (!admin) return admin.error();
-    auto count = admin.value()->partition_count(application_.settings.topic_control, runtime::kBrokerAnswerLimit);
+    auto count = admin.value()->partition_count(application_.settings.topic_control, kafka::kBrokerAnswerLimit);
     if (!count) return runtime::with_fix(count.error(), application_.settings);
     return count;
   }

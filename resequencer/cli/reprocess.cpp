@@ -146,7 +146,7 @@ Result<> reset(const config::Settings& settings, std::uint32_t epoch, const Oper
   const runtime::Application application(settings);
   auto admin = kafka::Admin::open(runtime::connection_of(settings));
   if (!admin) return admin.error();
-  const auto partitions = admin.value()->partition_count(settings.topic_requests, runtime::kBrokerAnswerLimit);
+  const auto partitions = admin.value()->partition_count(settings.topic_requests, kafka::kBrokerAnswerLimit);
   if (!partitions) return runtime::with_fix(partitions.error(), settings);
   const std::string control_id = options.control_id.empty() ? "reset-" + std::to_string(epoch) : options.control_id;
   if (options.dry_run) {

@@ -69,7 +69,7 @@ class Seek {
   Result<> open() {
     auto probe = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
     if (!probe) return probe.error();
-    const auto answers = application_.ask(*probe.value(), runtime::kBrokerAnswerLimit);
+    const auto answers = application_.ask(*probe.value(), kafka::kBrokerAnswerLimit);
     if (!answers) return runtime::with_fix(answers.error(), application_.settings);
     for (const runtime::Finding& finding : runtime::judge_topics(application_, answers.value()))
       if (finding.severity == runtime::Severity::kError) return invalid(finding.text);
@@ -103,7 +103,7 @@ class Seek {
     const auto until =
         SteadyClock::now() + std::chrono::milliseconds(application_.settings.session_timeout_ms + kSlack.value());
     while (true) {
-      const auto members = admin_->members(application_.settings.application_id, runtime::kBrokerAnswerLimit);
+      const auto members = admin_->members(application_.settings.application_id, kafka::kBrokerAnswerLimit);
       if (members && members.value() == 0) return Done{};
       if (SteadyClock::now() > until) return members ? someone_runs() : members.error();
       std::this_thread::sleep_for(std::chrono::milliseconds(kPollSlice.value()));
@@ -119,7 +119,7 @@ class Seek {
     auto made = cluster_->consumer(application_.topics.of(Role::kRequests));
     if (!made) return made.error();
     consumer_ = std::move(made).value();
-    const auto until = SteadyClock::now() + std::chrono::milliseconds(runtime::kBrokerAnswerLimit.value());
+    const auto until = SteadyClock::now() + std::chrono::milliseconds(kafka::kBrokerAnswerLimit.value());
     while (SteadyClock::now() < until) {
       auto polled = consumer_->poll(kPollSlice);
       if (!polled) return polled.error();
@@ -137,7 +137,7 @@ class Seek {
     auto made = cluster_->producer();
     if (!made) return made.error();
     producer_ = std::move(made).value();
-    return producer_->init(runtime::kBrokerAnswerLimit);
+    return producer_->init(kafka::kBrokerAnswerLimit);
   }
 
   Result<> plan() {
@@ -165,11 +165,11 @@ class Seek {
   };
   Result<> ask(Role role) {
     const std::string& topic = application_.topics.name(application_.topics.of(role));
-    auto committed = admin_->committed(application_.settings.application_id, topic, runtime::kBrokerAnswerLimit);
+    auto committed = admin_->committed(application_.settings.application_id, topic, kafka::kBrokerAnswerLimit);
     if (!committed) return committed.error();
-    auto begins = admin_->begins(topic, runtime::kBrokerAnswerLimit);
+    auto begins = admin_->begins(topic, kafka::kBrokerAnswerLimit);
     if (!begins) return begins.error();
-    auto ends = admin_->stable_ends(topic, runtime::kBrokerAnswerLimit);
+    auto ends = admin_->stable_ends(topic, kafka::kBrokerAnswerLimit);
     if (!ends) return ends.error();
     offsets_[role] = {std::move(committed).value(), std::move(begins).value(), std::move(ends).value()};
     return Done{};
@@ -257,9 +257,9 @@ class Seek {
       for (const Move& move : plan.moves)
         next.push_back({{application_.topics.of(move.role), plan.partition}, move.to});
     }
-    if (auto flushed = producer_->flush(runtime::kBrokerAnswerLimit); !flushed) return flushed;
-    if (auto sent = producer_->send_offsets(next, *group_, runtime::kBrokerAnswerLimit); !sent) return sent;
-    return producer_->commit(runtime::kBrokerAnswerLimit);
+    if (auto flushed = producer_->flush(kafka::kBrokerAnswerLimit); !flushed) return flushed;
+    if (auto sent = producer_->send_offsets(next, *group_, kafka::kBrokerAnswerLimit); !sent) return sent;
+    return producer_->commit(kafka::kBrokerAnswerLimit);
   }
 
   // As a takeover would write it: a generation of its own, nothing decided.

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "kafka/error_questions.h"
+#include "kafka/settings.h"
 #include "runtime/application.h"
 #include "runtime/clients.h"
 
@@ -12,8 +13,6 @@ namespace reseq::cli {
 namespace {
 
 using admin::Json;
-
-constexpr Milliseconds kOpenLimit{10'000};
 
 Error with_fix(const Error& error, const config::Settings& settings) {
   if (!kafka::is_unknown_topic(error)) return runtime::with_fix(error, settings);
@@ -53,7 +52,7 @@ Result<std::unique_ptr<Session>> Session::open(const config::Settings& settings,
   const runtime::Application application(settings);
   auto channel = admin::Channel::open(runtime::cluster_settings_of(application, std::nullopt),
                                       application.settings.topic_admin_replies,
-                                      application.settings.topic_admin_requests, kOpenLimit);
+                                      application.settings.topic_admin_requests, kafka::kBrokerAnswerLimit);
   if (!channel) return with_fix(channel.error(), application.settings);
   return std::unique_ptr<Session>(
       new Session(admin::Asker(std::move(channel).value(), application.settings.topic_admin_requests), options));

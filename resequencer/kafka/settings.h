@@ -16,6 +16,11 @@
 
 namespace reseq::kafka {
 
+// How long brokers may take to answer one question of a program that can do nothing without the answer. A connection
+// that has to be made again, or a leader that is being elected, fits in, and a person who waits does not give up.
+// Whoever has work to go on with, or asks again anyway, waits less.
+inline constexpr Milliseconds kBrokerAnswerLimit{10'000};
+
 // Level as in syslog (0 emergency … 7 debug), the part of librdkafka that speaks, its text.
 using LogCallback = std::function<void(int level, std::string_view facility, std::string_view text)>;
 inline constexpr int kLogError = 3;

@@ -9,6 +9,7 @@
 #include "codec/hash.h"
 #include "codec/sequence_text.h"
 #include "kafka/librdkafka_cluster.h"
+#include "kafka/settings.h"
 #include "runtime/clients.h"
 #include "runtime/clock.h"
 #include "store/state_folder.h"
@@ -17,8 +18,7 @@ namespace reseq::observe {
 
 namespace {
 
-constexpr int kWaitsMax = 3;  // of kAskLimit each
-constexpr Milliseconds kAskLimit{10'000};
+constexpr int kWaitsMax = 3;  // of kafka::kBrokerAnswerLimit each
 constexpr std::size_t kStepRecords = 1'000;
 
 UnixMs now() {
@@ -79,7 +79,7 @@ Result<> Observation::look_at_topics() {
   const config::Settings& s = settings();
   auto cluster = kafka::open_cluster(runtime::cluster_settings_of(application_, std::nullopt));
   if (!cluster) return cluster.error();
-  const auto id = cluster.value()->cluster_id(kAskLimit);
+  const auto id = cluster.value()->cluster_id(kafka::kBrokerAnswerLimit);
   if (!id) return runtime::with_fix(id.error(), s);
   application_.cluster_id = id.value();
   auto admin = kafka::Admin::open(runtime::connection_of(s));
@@ -88,12 +88,12 @@ Result<> Observation::look_at_topics() {
   input_.name = s.observe_input_topic;
   output_.name = s.observe_output_topic;
   for (TopicSeen* topic : {&input_, &output_}) {
-    const auto count = admin_->partition_count(topic->name, kAskLimit);
+    const auto count = admin_->partition_count(topic->name, kafka::kBrokerAnswerLimit);
     if (!count)
       return Error{count.error().what_to_do, count.error().code,
                    count.error().message + ": an observer creates nothing"};
     topic->partitions = count.value();
-    if (const auto facts = admin_->topic_facts(topic->name, kAskLimit)) topic->facts = facts.value();
+    if (const auto facts = admin_->topic_facts(topic->name, kafka::kBrokerAnswerLimit)) topic->facts = facts.value();
   }
 
   application_.partitions = input_.partitions;
@@ -175,10 +175,11 @@ std::string Observation::layout() const {
 
 Result<std::vector<kafka::PlainOffset>> Observation::starts(const std::string& topic) {
   const std::string& from = settings().observe_from;
-  if (from == "end") return admin_->stable_ends(topic, kAskLimit);
+  if (from == "end") return admin_->stable_ends(topic, kafka::kBrokerAnswerLimit);
   const auto ago = config::parse_duration_ms(from);
-  if (!ago) return admin_->begins(topic, kAskLimit);
-  return kafka::offsets_at(runtime::connection_of(settings()), topic, UnixMs(now().value() - *ago), kAskLimit);
+  if (!ago) return admin_->begins(topic, kafka::kBrokerAnswerLimit);
+  return kafka::offsets_at(runtime::connection_of(settings()), topic, UnixMs(now().value() - *ago),
+                           kafka::kBrokerAnswerLimit);
 }
 
 Result<> Observation::open_log() {
@@ -191,7 +192,7 @@ Result<> Observation::open_log() {
   // Of the input first: with `end`, a request between the two questions is read, its result as well.
   for (const Role role : {Role::kRequests, Role::kCommands}) {
     const std::string& topic = role == Role::kRequests ? input_.name : output_.name;
-    auto first = admin_->begins(topic, kAskLimit);
+    auto first = admin_->begins(topic, kafka::kBrokerAnswerLimit);
     auto wanted = first && stood.empty() ? starts(topic) : first;
     if (!first || !wanted) return first ? wanted.error() : first.error();
     for (std::size_t p = 0; p < wanted.value().size(); ++p) {
@@ -219,7 +220,8 @@ Result<> Observation::open_log() {
 Result<bool> Observation::begin_round() {
   std::map<std::pair<Role, Partition>, Offset> ends;
   for (const Role role : {Role::kCommands, Role::kRequests}) {
-    const auto asked = admin_->stable_ends(role == Role::kRequests ? input_.name : output_.name, kAskLimit);
+    const auto asked =
+        admin_->stable_ends(role == Role::kRequests ? input_.name : output_.name, kafka::kBrokerAnswerLimit);
     if (!asked) return asked.error();
     for (const kafka::PlainOffset& one : asked.value()) ends[{role, one.partition}] = one.offset;
   }
@@ -283,7 +285,7 @@ Result<bool> Observation::take_result(Taken& taken) {
   const UnixMs until(taken.timestamp.value() + settings().max_clock_drift_ms);
   for (int waited = 0; waited < kWaitsMax;) {
     Taken request;
-    const auto state = log_->take(until, kAskLimit, request);
+    const auto state = log_->take(until, kafka::kBrokerAnswerLimit, request);
     if (!state) return state.error();
     if (state.value() == MergedLog::State::kRoundOver) break;
     if (state.value() == MergedLog::State::kTaken) take_request(request);

@@ -11,9 +11,6 @@
 
 namespace reseq::runtime {
 
-// How long brokers may take to answer one call.
-inline constexpr Milliseconds kBrokerAnswerLimit{10'000};
-
 // Librdkafka's own log lines go to ours.
 [[nodiscard]] kafka::Connection connection_of(const config::Settings& settings);
 

@@ -37,7 +37,7 @@ Result<LogReading> LogReading::open(const Application& application, const std::s
   clients.topics = {topic};
   auto admin = kafka::Admin::open(clients.connection);
   if (!admin) return admin.error();
-  const auto partitions = admin.value()->partition_count(topic, kBrokerAnswerLimit);
+  const auto partitions = admin.value()->partition_count(topic, kafka::kBrokerAnswerLimit);
   if (!partitions) return partitions.error();
   auto cluster = kafka::open_cluster(clients);
   if (!cluster) return cluster.error();
@@ -48,15 +48,15 @@ Result<LogReading> LogReading::open(const Application& application, const std::s
 
 Result<LogReading::Bounds> LogReading::bounds(Partition partition) {
   const std::array<kafka::TopicPartition, 1> here = {{{kTopic, partition}}};
-  const auto begin = reader_->begins(here, kBrokerAnswerLimit);
+  const auto begin = reader_->begins(here, kafka::kBrokerAnswerLimit);
   if (!begin) return begin.error();
-  const auto written = reader_->high_watermarks(here, kBrokerAnswerLimit);
+  const auto written = reader_->high_watermarks(here, kafka::kBrokerAnswerLimit);
   if (!written) return written.error();
   // Behind the stable end nothing is read while a transaction is open, and the client does not say that nothing more
   // comes. An offset is seen as committed a moment before what was written with it can be read.
   while (true) {
     const auto asked_at = SteadyClock::now();
-    const auto end = reader_->stable_ends(here, kBrokerAnswerLimit);
+    const auto end = reader_->stable_ends(here, kafka::kBrokerAnswerLimit);
     if (!end) return end.error();
     if (end.value().front().offset >= written.value().front().offset || stable_patience_.count() <= 0)
       return Bounds{begin.value().front().offset, end.value().front().offset};
@@ -143,7 +143,7 @@ Result<> LogReading::read_each(Partition partition, std::span<const Offset> offs
 Result<> LogReading::mark_ends() {
   std::vector<kafka::TopicPartition> all;
   for (std::int32_t p = 0; p < partitions_; ++p) all.push_back({kTopic, Partition(p)});
-  const auto ends = reader_->high_watermarks(all, kBrokerAnswerLimit);
+  const auto ends = reader_->high_watermarks(all, kafka::kBrokerAnswerLimit);
   if (!ends) return ends.error();
   return reader_->assign(ends.value());
 }

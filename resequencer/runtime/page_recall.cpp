@@ -56,7 +56,7 @@ Result<bool> recall_instances(const Application& application, UnixMs now, const 
   const config::Settings& settings = application.settings;
   const UnixMs since(now.value() - PageMemory::kSpan.value());
   const auto begins = kafka::offsets_at(cluster_settings_of(application, std::nullopt).connection,
-                                        settings.topic_admin_replies, since, kBrokerAnswerLimit);
+                                        settings.topic_admin_replies, since, kafka::kBrokerAnswerLimit);
   if (!begins) return begins.error();
   auto log = LogReading::open(application, settings.topic_admin_replies, kStablePatience);
   if (!log) return log.error();

@@ -89,7 +89,7 @@ Result<> ask_brokers(Application& application, kafka::Cluster& cluster, const Cl
     if (std::exchange(told, text) != text) spdlog::warn("start=waiting error={}", log::outside(text));
   };
   while (!stop_requested) {
-    const auto asked = application.ask(cluster, kBrokerAnswerLimit);
+    const auto asked = application.ask(cluster, kafka::kBrokerAnswerLimit);
     const std::int64_t now = clock.steady().value();
     if (asked) {
       const std::string missing = missing_topics(application, asked.value());
