@@ -126,6 +126,15 @@ OutputRecord encode(const Emission& emission, const InputRecord& input, const En
   return dead_letter(std::get<Redirect>(emission.what).reason, std::nullopt, input, context, arena);
 }
 
+OutputRecord encode(const GeneratedRecord& generated) {
+  OutputRecord record;
+  record.role = generated.to;
+  record.key = generated.key;
+  record.payload = generated.payload;
+  record.headers = generated.headers;
+  return record;
+}
+
 OutputRecord encode(const Event& event, const InputRecord* input, const EncodeContext& context, Arena& arena) {
   RESEQ_ASSERT(context.targets != nullptr, "an encoder without a target table");
   OutputRecord record;

@@ -6,6 +6,7 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/arena.h"
@@ -23,8 +24,9 @@ struct OutputRecord {
   std::optional<TargetNumber> target;  // role kOutput
   std::optional<std::string_view> key;
   std::optional<std::string_view> payload;
-  bool takes_input_headers = false;  // start from the input's headers (moved, not copied), then edit
+  bool takes_input_headers = false;  // start from the input's headers, then edit
   HeaderEdits edits;
+  std::span<const Header> headers = {};  // start from these; not with takes_input_headers
 };
 
 enum class DeadLetterHeaders : std::uint8_t { kReseq, kStreams, kSpring };
@@ -38,9 +40,12 @@ struct EncodeContext {
   bool cloudevents = false;  // profile: outputs have their id and version as CloudEvents do, too
 };
 
-// REQUIRES: the emission was decided for that input, and what goes on was decoded; context.targets is not null.
+// REQUIRES: the emission was decided for that input, not generated, and what goes on was decoded; context.targets is
+// not null.
 [[nodiscard]] OutputRecord encode(const Emission& emission, const InputRecord& input, const EncodeContext& context,
                                   Arena& arena);
+// What was generated. The bytes are its own.
+[[nodiscard]] OutputRecord encode(const GeneratedRecord& generated);
 // `input` is null for an event with kNoInput. REQUIRES: context.targets is not null.
 [[nodiscard]] OutputRecord encode(const Event& event, const InputRecord* input, const EncodeContext& context,
                                   Arena& arena);

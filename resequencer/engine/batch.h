@@ -64,7 +64,7 @@ class Batch {
   // One per input decided, by InputIndex. Final after close().
   [[nodiscard]] std::span<const Decision> decisions() const;
   // REQUIRES for the following: closed.
-  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order
+  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order, those without one anywhere
   [[nodiscard]] std::span<const Event> events() const;        // in input order, those of timers last
   [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
   [[nodiscard]] std::span<const LateResult> late_results() const;

@@ -68,9 +68,11 @@ struct OutgoingRecord {
   std::optional<std::string_view> key = {};
   std::optional<std::string_view> payload = {};  // absent = null
   UnixMs timestamp = {};                         // 0 = now
-  Record* headers_from = nullptr;  // its headers are moved over (once), then edited; null = start without headers
-  std::span<const HeaderEdit> edits = {};
-  std::span<const Header> headers = {};  // as they stand, nulls and repetitions too; only without the two above
+  // It starts from headers that are moved over from a record (once, because it has none afterwards) or from a copy of
+  // some, nulls and repetitions too; not from both.
+  Record* headers_from = nullptr;
+  std::span<const Header> headers = {};
+  std::span<const HeaderEdit> edits = {};  // then one by one: a header is removed, or the only one of its name
 };
 
 // Who is allowed to commit offsets: captured when partitions were assigned, never fetched later.

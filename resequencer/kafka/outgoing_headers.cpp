@@ -17,17 +17,14 @@ HeadersHandle list_of(std::span<const Header> headers) {
 }
 
 HeadersHandle OutgoingHeaders::take(const OutgoingRecord& record) {
-  if (!record.headers.empty()) {
-    RESEQ_ASSERT(record.headers_from == nullptr && record.edits.empty(), "headers of a record from two places");
-    return list_of(record.headers);
-  }
-  rd_kafka_headers_t* taken = nullptr;
+  RESEQ_ASSERT(record.headers_from == nullptr || record.headers.empty(), "headers of a record from two places");
+  HeadersHandle headers = list_of(record.headers);
   if (record.headers_from != nullptr) {
+    rd_kafka_headers_t* taken = nullptr;
     auto* message = static_cast<rd_kafka_message_t*>(record.headers_from->owner.get());
     RESEQ_ASSERT(message != nullptr, "headers of a record that was not consumed from Kafka");
-    if (rd_kafka_message_detach_headers(message, &taken) != RD_KAFKA_RESP_ERR_NO_ERROR) taken = nullptr;
+    if (rd_kafka_message_detach_headers(message, &taken) == RD_KAFKA_RESP_ERR_NO_ERROR) headers.reset(taken);
   }
-  HeadersHandle headers(taken);
   if (record.edits.empty()) return headers;
   if (!headers) headers.reset(rd_kafka_headers_new(record.edits.size()));
   edit(*headers, record.edits);

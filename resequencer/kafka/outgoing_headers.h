@@ -1,4 +1,4 @@
-// Headers of a record on its way out: those of the consumed message, taken over without copying, then edited.
+// Headers of a record on its way out: those of the consumed message, taken over without copying, or copies; then edited.
 // Thread rule: one thread.
 #pragma once
 

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "model/command.h"
+#include "model/header.h"
 #include "model/ids.h"
 #include "model/reason.h"
 #include "model/row.h"
@@ -76,7 +78,7 @@ struct Decision {
 
 // Index of an input within its batch.
 using InputIndex = Strong<struct InputIndexTag, std::uint32_t>;
-inline constexpr InputIndex kNoInput{UINT32_MAX};  // of an event that a timer caused
+inline constexpr InputIndex kNoInput{UINT32_MAX};  // of what a timer caused
 
 struct Forward {  // to `work`
   Order order;
@@ -100,10 +102,23 @@ struct Redirect {  // policy on_missing = a topic
   Reason reason = Reason::kNone;
 };
 
-// One record to produce. Payload and headers come from the input named, never copied by the engine.
+// A record of which nothing comes from an input. Its bytes live as long as the batch.
+struct GeneratedRecord {
+  Role to = Role::kControl;
+  std::optional<std::string_view> key;
+  std::optional<std::string_view> payload;
+  std::span<const Header> headers;
+};
+struct Generated {
+  const GeneratedRecord* record = nullptr;
+};
+
+// One record to produce. Payload and headers come from the input named, never copied by the engine; several may have
+// the same input.
 struct Emission {
-  InputIndex input;
-  std::variant<Forward, Release, DeadLetter, Redirect> what;
+  InputIndex input;  // kNoInput: only of what was generated
+  std::variant<Forward, Release, DeadLetter, Redirect, Generated> what;
+  std::optional<Partition> partition = {};  // absent: by the key
 };
 
 enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation };

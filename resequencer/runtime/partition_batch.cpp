@@ -117,7 +117,8 @@ void PartitionBatch::settle_positions() {
 
 void PartitionBatch::encode() {
   outputs_.reserve(batch().emissions().size() + batch().events().size());
-  for (const Emission& emission : batch().emissions()) add_output(emission);
+  append_outgoing(application_, task_.setting(), task_.targets(), batch().emissions(), {records_, sources_}, arena_,
+                  outputs_);
   for (const Event& event : batch().events()) add_event(event);
 
   changelog::append_rows(batch().changes(), view_, arena_, rows_);
@@ -157,12 +158,6 @@ void PartitionBatch::append_meta(Meta meta) {
   meta.summary = after_;
   meta.config_hash = config_hash(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
-}
-
-void PartitionBatch::add_output(const Emission& emission) {
-  const std::size_t input = emission.input.value();
-  outputs_.push_back(outgoing(application_, task_.setting(), task_.targets(), emission, records_[input], arena_));
-  if (outputs_.back().record.takes_input_headers) outputs_.back().input = sources_[input];
 }
 
 void PartitionBatch::add_event(const Event& event) {

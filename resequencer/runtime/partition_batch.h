@@ -65,7 +65,6 @@ class PartitionBatch {
   [[nodiscard]] std::vector<std::string> sweep();
   void append_meta(Meta meta);
   [[nodiscard]] std::vector<InputPin> pins() const;
-  void add_output(const Emission& emission);
   void add_event(const Event& event);
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
 

@@ -162,7 +162,9 @@ void Transaction::produce() {
     record.key = out.record.key;
     record.payload = out.record.payload;
     record.timestamp = now_;
-    record.headers_from = out.input;
+    record.partition = out.partition;
+    record.headers_from = out.headers_from;
+    record.headers = out.headers;
     record.edits = {out.record.edits.data(), out.record.edits.size()};
     if (!queue(record)) return;
   }

@@ -25,7 +25,8 @@ Record sent(const codec::OutputRecord& record, std::span<const Header> input_hea
   sent.timestamp = now;
   sent.key = record.key;
   sent.payload = record.payload;
-  if (record.takes_input_headers) sent.headers.assign(input_headers.begin(), input_headers.end());
+  const std::span<const Header> from = record.takes_input_headers ? input_headers : record.headers;
+  sent.headers.assign(from.begin(), from.end());
   for (const HeaderEdit& edit : record.edits) {
     const auto removed = std::remove_if(sent.headers.begin(), sent.headers.end(),
                                         [&](const Header& one) { return one.name == edit.name; });
@@ -175,7 +176,8 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
-  for (const Emission& emission : batch.emissions()) produce(emission, inputs[emission.input.value()], replayed);
+  for (const Emission& emission : batch.emissions())
+    produce(emission, emission.input == kNoInput ? nullptr : &inputs[emission.input.value()], replayed);
   for (const Event& event : batch.events())
     produce(event, event.input == kNoInput ? nullptr : &inputs[event.input.value()], replayed);
   if (const std::string what = compare(logged, batch); !what.empty()) {
@@ -270,28 +272,31 @@ void Replay::take_over(const LoggedBatch& logged) {
   state_ = logged.meta.state;
 }
 
-void Replay::produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) {
+Source Replay::source_of(const codec::InputRecord* input, const ReplayedBatch& replayed) const {
+  const runtime::Topics& topics = application_.topics;
+  if (input == nullptr) return {{topics.of(Role::kChangelog).value(), partition_}, replayed.at};
+  return {{topics.of(input->role).value(), partition_}, input->offset};
+}
+
+void Replay::produce(const Emission& emission, const codec::InputRecord* input, ReplayedBatch& replayed) {
   Arena arena;
   const runtime::Outgoing out = runtime::outgoing(application_, *setting_, targets_, emission, input, arena);
-  produced_.add(out.topic.value(), sent(out.record, input.headers, replayed.meta.now),
-                {{application_.topics.of(input.role).value(), partition_}, input.offset});
+  const std::span<const Header> headers = input == nullptr ? std::span<const Header>() : input->headers;
+  produced_.add(out.topic.value(), sent(out.record, headers, replayed.meta.now), source_of(input, replayed));
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
-  replayed.releases.push_back({.id = *input.key,
+  replayed.releases.push_back({.id = *input->key,
                                .target = targets_.name(release->target),
                                .epoch = release->order.epoch.value(),
                                .sequence = number_of(release->order.sequence),
                                .revision = release->order.revision.value(),
-                               .payload = input.payload});
+                               .payload = input->payload});
 }
 
 void Replay::produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed) {
   Arena arena;
-  const runtime::Topics& topics = application_.topics;
   const runtime::Outgoing out = runtime::outgoing(application_, targets_, event, input, arena);
-  const Source source = input == nullptr ? Source{{topics.of(Role::kChangelog).value(), partition_}, replayed.at}
-                                         : Source{{topics.of(input->role).value(), partition_}, input->offset};
-  produced_.add(out.topic.value(), sent(out.record, {}, replayed.meta.now), source);
+  produced_.add(out.topic.value(), sent(out.record, {}, replayed.meta.now), source_of(input, replayed));
 }
 
 }  // namespace reseq::judge

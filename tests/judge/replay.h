@@ -80,8 +80,9 @@ class Replay {
   [[nodiscard]] std::string compare(const LoggedBatch& logged, const engine::Batch& batch) const;
   // The state as it was committed.
   void take_over(const LoggedBatch& logged);
-  void produce(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed);
   // `input` null: of a timer.
+  [[nodiscard]] Source source_of(const codec::InputRecord* input, const ReplayedBatch& replayed) const;
+  void produce(const Emission& emission, const codec::InputRecord* input, ReplayedBatch& replayed);
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
   void broken(const std::string& what);
   void differs(Offset at, const std::string& what);

@@ -34,6 +34,7 @@ struct SameEmission {
     return a.reason == b.reason && a.expected == b.expected;
   }
   bool operator()(const Redirect& a, const Redirect& b) const { return a.reason == b.reason; }
+  bool operator()(const Generated& a, const Generated& b) const { return a.record == b.record; }
   template <typename A, typename B>
   bool operator()(const A&, const B&) const {
     return false;
@@ -41,7 +42,7 @@ struct SameEmission {
 };
 
 bool same_emission(const Emission& a, const Emission& b) {
-  return a.input == b.input && std::visit(SameEmission{}, a.what, b.what);
+  return a.input == b.input && a.partition == b.partition && std::visit(SameEmission{}, a.what, b.what);
 }
 
 bool same_event(const Event& a, const Event& b) {
