@@ -24,9 +24,13 @@ function(reseq_compile_unoptimized target)
   endif()
 endfunction()
 
-# The .cpp files of this folder that no library of it has taken by name.
+# The .cpp files of this folder, and of the folders in it that are named, that no library of it has taken by name.
 function(reseq_folder_sources out)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  foreach(folder ${ARGN})
+    file(GLOB inner CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${inner})
+  endforeach()
   get_property(taken DIRECTORY PROPERTY RESEQ_TAKEN)
   foreach(file ${taken})
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
@@ -34,16 +38,16 @@ function(reseq_folder_sources out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
-# reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [OPTIMIZED|UNOPTIMIZED]): library reseq_<name> of
-# the .cpp files in this folder. SOURCES: only of these, and a test of the same folder is made of the others. OPTIMIZED:
+# reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [FOLDERS documents ...] [OPTIMIZED|UNOPTIMIZED]):
+# library reseq_<name> of the .cpp files in this folder. FOLDERS: and in these, which are parts of it. SOURCES: only of these, and a test of the same folder is made of the others. OPTIMIZED:
 # for tests that have much to do themselves. UNOPTIMIZED: for tests that need no speed.
 function(reseq_library name)
-  cmake_parse_arguments(arg "OPTIMIZED;UNOPTIMIZED" "" "DEPS;LINK;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "OPTIMIZED;UNOPTIMIZED" "" "DEPS;LINK;SOURCES;FOLDERS" ${ARGN})
   if(arg_SOURCES)
     set(sources ${arg_SOURCES})
     set_property(DIRECTORY APPEND PROPERTY RESEQ_TAKEN ${sources})
   else()
-    reseq_folder_sources(sources)
+    reseq_folder_sources(sources ${arg_FOLDERS})
   endif()
   list(TRANSFORM arg_DEPS PREPEND reseq_)
   if(sources)

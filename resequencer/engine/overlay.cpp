@@ -4,7 +4,7 @@
 #include <new>
 
 #include "base/id_hash.h"
-#include "engine/apply.h"
+#include "engine/documents/apply.h"
 
 namespace reseq::engine {
 

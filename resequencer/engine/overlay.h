@@ -13,6 +13,7 @@
 #include "base/hash_index.h"
 #include "engine/context.h"
 #include "engine/ruling.h"
+#include "engine/standing.h"
 #include "engine/state_view.h"
 
 namespace reseq::engine {
@@ -26,6 +27,10 @@ struct Document {
   boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
 
   [[nodiscard]] const Row* known() const { return now.row ? &*now.row : nullptr; }
+  [[nodiscard]] std::optional<Order> newest_order() const {
+    const Order* newest = engine::newest_order(known());
+    return newest != nullptr ? std::optional(*newest) : std::nullopt;
+  }
 };
 
 class Overlay {

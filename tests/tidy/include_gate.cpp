@@ -18,7 +18,15 @@ const std::map<std::string_view, Words>& rule() {
   static const std::map<std::string_view, Words> kRule = {
       {"resequencer/base", {}},
       {"resequencer/model", {"resequencer/base"}},
-      {"resequencer/engine", {"resequencer/model", "resequencer/base"}},
+      {"resequencer/engine",
+       {"resequencer/engine/documents", "resequencer/engine/operations", "resequencer/model", "resequencer/base"}},
+      // Tables: what they say happens to effects is not theirs.
+      {"resequencer/engine/documents",
+       {"resequencer/engine/context.h", "resequencer/engine/ruling.h", "resequencer/engine/standing.h",
+        "resequencer/engine/stamp.h", "resequencer/model", "resequencer/base"}},
+      {"resequencer/engine/operations",
+       {"resequencer/engine/documents", "resequencer/engine/context.h", "resequencer/engine/ruling.h",
+        "resequencer/engine/standing.h", "resequencer/engine/stamp.h", "resequencer/model", "resequencer/base"}},
       {"resequencer/codec", {"resequencer/model", "resequencer/base"}},
       {"resequencer/driver", {"resequencer/engine", "resequencer/codec", "resequencer/model", "resequencer/base"}},
       {"resequencer/store",

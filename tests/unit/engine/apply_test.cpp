@@ -1,5 +1,5 @@
 // Apply: invariants of rows, and the edges that the tables do not show.
-#include "engine/apply.h"
+#include "engine/documents/apply.h"
 
 #include <gtest/gtest.h>
 

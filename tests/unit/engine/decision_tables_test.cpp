@@ -98,7 +98,7 @@ class DecisionTable : public testing::TestWithParam<Table> {};
 TEST_P(DecisionTable, SaysOnItsPageWhatItsCodeSays) {
   const auto& [letter, file] = GetParam();
   const std::vector<WrittenRow> page = rows_of_page(letter);
-  EXPECT_EQ(page, rows_of_comment("resequencer/engine/" + file, letter));
+  EXPECT_EQ(page, rows_of_comment("resequencer/engine/documents/" + file, letter));
   std::vector<std::string> named;
   for (const std::string_view name : kTableRowNames)
     if (is_label(name, letter)) named.emplace_back(name);

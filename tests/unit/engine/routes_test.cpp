@@ -1,5 +1,5 @@
 // Routes: which targets a request has that names none.
-#include "engine/routes.h"
+#include "engine/documents/routes.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -1,4 +1,4 @@
-#include "engine/routes.h"
+#include "engine/documents/routes.h"
 
 namespace reseq::engine {
 namespace {

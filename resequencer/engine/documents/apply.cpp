@@ -1,4 +1,4 @@
-#include "engine/apply.h"
+#include "engine/documents/apply.h"
 
 #include <algorithm>
 

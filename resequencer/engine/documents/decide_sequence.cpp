@@ -17,9 +17,9 @@
 // clang-format on
 //
 // A redelivered result lands in S2, so it does no harm.
-#include "engine/decide_sequence.h"
+#include "engine/documents/decide_sequence.h"
 
-#include "engine/orders.h"
+#include "engine/documents/orders.h"
 #include "engine/stamp.h"
 #include "engine/standing.h"
 

@@ -17,9 +17,9 @@
 // the row's newest order, else U5. That newest order may be of other targets, so U4 by it is a miss like U5.
 //
 // A list that may have been copied is refused where U1 or U3 would remove something.
-#include "engine/decide_unregister.h"
+#include "engine/documents/decide_unregister.h"
 
-#include "engine/orders.h"
+#include "engine/documents/orders.h"
 
 namespace reseq::engine {
 namespace {

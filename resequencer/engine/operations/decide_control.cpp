@@ -1,7 +1,7 @@
-#include "engine/decide_control.h"
+#include "engine/operations/decide_control.h"
 
-#include "engine/decide_sequence.h"
-#include "engine/orders.h"
+#include "engine/documents/decide_sequence.h"
+#include "engine/documents/orders.h"
 #include "engine/standing.h"
 
 namespace reseq::engine {

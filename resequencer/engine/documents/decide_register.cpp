@@ -20,10 +20,10 @@
 // than that.
 // R6 stands first because it makes the order that R0 would compare; that order is above everything the row knows.
 // A delete without a list of its own is meant for all targets: it raises the barrier to o in R1, R2, R3, R4 and R6.
-#include "engine/decide_register.h"
+#include "engine/documents/decide_register.h"
 
-#include "engine/orders.h"
-#include "engine/routes.h"
+#include "engine/documents/orders.h"
+#include "engine/documents/routes.h"
 #include "engine/standing.h"
 
 namespace reseq::engine {

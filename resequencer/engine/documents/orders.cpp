@@ -1,4 +1,4 @@
-#include "engine/orders.h"
+#include "engine/documents/orders.h"
 
 #include <algorithm>
 

@@ -1,0 +1,65 @@
+#include "engine/effects.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace reseq::engine {
+namespace {
+
+// Sorts their places, because an event is large. Those of timers stay last, in the order they have.
+std::vector<Event> in_input_order(const std::vector<Event>& events) {
+  std::vector<std::pair<InputIndex, std::size_t>> places;
+  places.reserve(events.size());
+  for (const Event& event : events) places.emplace_back(event.input, places.size());
+  std::sort(places.begin(), places.end());
+  std::vector<Event> sorted;
+  sorted.reserve(events.size());
+  for (const auto& [input, place] : places) sorted.push_back(events[place]);
+  return sorted;
+}
+
+bool is_withdrawn(const Emission& emission) {
+  const Forward* forward = std::get_if<Forward>(&emission.what);
+  return forward != nullptr && forward->targets.empty();
+}
+
+}  // namespace
+
+Event& Effects::tell(InputIndex input, const Decision& decision, DocumentId id) {
+  Event& event = events_.emplace_back();
+  event.input = input;
+  event.id = id;
+  event.decision = decision;
+  return event;
+}
+
+Event& Effects::tell_operation(const Decision& would_be, bool dry_run, DocumentId id) {
+  const Decision decision = dry_run ? Decision{Outcome::kDropped, Reason::kDryRun, TableRow::kControl} : would_be;
+  Event& event = tell(number(decision), would_be, id);
+  event.kind = EventKind::kOperation;
+  event.dry_run = dry_run;
+  return event;
+}
+
+void Effects::drop_as_superseded(InputIndex input, DocumentId id, const Order& order, const Order& newer) {
+  Decision& decision = decisions_[input.value()];
+  decision.outcome = Outcome::kDropped;
+  decision.reason = Reason::kSuperseded;
+  if (policies_.events == EventPolicy::kNone) return;
+  if (policies_.events == EventPolicy::kDrops) {
+    tell(input, decision, id).order = order;
+    late_events_ = true;
+  }
+  Event& event = policies_.events == EventPolicy::kAll ? events_[input.value()] : events_.back();
+  RESEQ_ASSERT(event.input == input, "the event of another input");
+  event.decision = decision;
+  event.expected = newer;
+}
+
+void Effects::close() {
+  emissions_.erase(std::remove_if(emissions_.begin(), emissions_.end(), is_withdrawn), emissions_.end());
+  if (late_events_) events_ = in_input_order(events_);
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,74 @@
+// Effects: what the decisions of a batch say should happen, while they are made: a decision for each input, records to
+// send, events to tell.
+// Invariants: inputs are numbered in the order in which they are decided; with EventPolicy::kAll every input has one
+// event, at its number. Thread rule: one thread.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "engine/context.h"
+#include "model/effects.h"
+
+namespace reseq::engine {
+
+class Effects {
+ public:
+  explicit Effects(const Policies& policies) : policies_(policies) {}
+
+  // Room for so many inputs, before the first.
+  void expect(std::size_t inputs) {
+    decisions_.reserve(inputs);
+    emissions_.reserve(inputs);
+  }
+
+  // The number of the next input: its decision is made.
+  InputIndex number(const Decision& decision) {
+    RESEQ_ASSERT(decisions_.size() < kNoInput.value(), "more inputs in a batch than can be numbered");
+    decisions_.push_back(decision);
+    return InputIndex(static_cast<std::uint32_t>(decisions_.size() - 1));
+  }
+  // That the input that is decided next would have.
+  [[nodiscard]] InputIndex next() const { return InputIndex(static_cast<std::uint32_t>(decisions_.size())); }
+
+  [[nodiscard]] const Policies& policies() const { return policies_; }
+  // `events` tells of this outcome.
+  [[nodiscard]] bool tells_of(Outcome outcome) const {
+    if (policies_.events != EventPolicy::kDrops) return policies_.events == EventPolicy::kAll;
+    return outcome == Outcome::kDropped || outcome == Outcome::kDeadLettered || outcome == Outcome::kRedirected;
+  }
+  // Another event. The reference holds until the next one.
+  Event& tell(InputIndex input, const Decision& decision, DocumentId id);
+  // An operation is always told of: of a dry run, what would have been; its decision is then that nothing happened.
+  Event& tell_operation(const Decision& would_be, bool dry_run, DocumentId id);
+
+  // The place of a record to send.
+  template <typename What>
+  std::size_t send(InputIndex input, const What& what) {
+    emissions_.push_back({input, what});
+    return emissions_.size() - 1;
+  }
+  [[nodiscard]] Emission& sent(std::size_t place) { return emissions_[place]; }
+
+  // A request whose forward is withdrawn: it was overtaken in its own batch. So its decision is another one, and what is
+  // told of it.
+  void drop_as_superseded(InputIndex input, DocumentId id, const Order& order, const Order& newer);
+
+  // Forwards for no target are gone, events stand in input order. Nothing is added after it.
+  void close();
+
+  [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
+  [[nodiscard]] const std::vector<Emission>& emissions() const { return emissions_; }
+  [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+
+ private:
+  const Policies& policies_;
+  std::vector<Decision> decisions_;  // by input
+  std::vector<Emission> emissions_;
+  std::vector<Event> events_;
+  bool late_events_ = false;  // some were added behind those of later inputs
+};
+
+}  // namespace reseq::engine

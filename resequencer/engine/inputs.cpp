@@ -1,0 +1,179 @@
+#include "engine/inputs.h"
+
+#include <algorithm>
+
+#include "engine/documents/decide_register.h"
+#include "engine/documents/decide_sequence.h"
+#include "engine/documents/decide_unregister.h"
+#include "engine/operations/decide_control.h"
+#include "engine/release.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+Reason refusal_of_reset(const Context& context) {
+  const bool unseen = context.intake == Intake::kTap && !context.requests_carry_epochs;
+  return unseen ? Reason::kResetNeedsEpochs : Reason::kNone;
+}
+
+}  // namespace
+
+Verdict Inputs::decide(const Request& request, Offset position, bool) {
+  Document& document = overlay_.find(request.what.id);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  const Ruling ruling = decide_request(request, position, document.known(), state_, context_);
+  dispatch_.narrow(document, ruling);
+  const Reason reason = ruling.decision.reason;
+  if (reason == Reason::kSuperseded || reason == Reason::kEpochBehind) note_older(document, position);
+  return settle(document, ruling, true);
+}
+
+Verdict Inputs::decide(const Register& command, Offset, bool requests_read) {
+  Document& document = overlay_.find(command.what.id);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  return settle(document, decide_register(command, document.known(), state_, context_), requests_read);
+}
+
+Verdict Inputs::decide(const Unregister& command, Offset, bool requests_read) {
+  Document& document = overlay_.find(command.id);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  return settle(document, decide_unregister(command, document.known(), state_, context_), requests_read);
+}
+
+Verdict Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
+  Document& document = overlay_.find(command.id);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                                               : decide_sequence(command, document.known(), state_, context_);
+  const TableRow met = ruling.decision.table_row;
+  const bool too_late = met == TableRow::kS4 || met == TableRow::kS6;
+  if (too_late && ruling.decision.outcome == Outcome::kDropped) note_late(document, ruling.edit.order);
+  return settle(document, ruling, requests_read, command.target);
+}
+
+Verdict Inputs::decide(const Reset& reset, Offset, bool) {
+  const Reason refusal = refusal_of_reset(context_);
+  const bool applies = refusal == Reason::kNone;
+  const Decision decision =
+      applies ? Decision{Outcome::kApplied, Reason::kNone, TableRow::kControl} : refuse(refusal).decision;
+  const InputIndex input = effects_.number(decision);
+  if (applies)
+    state_.default_epoch = std::max(state_.default_epoch, reset.default_epoch);
+  else
+    effects_.send(input, DeadLetter{refusal, std::nullopt});
+  if (context_.policies.events == EventPolicy::kNone) return Verdict::kDecided;
+  Event& event = effects_.tell(input, decision, {});
+  if (!applies) return Verdict::kDecided;
+  event.kind = EventKind::kReset;
+  event.order = Order{state_.default_epoch, Sequence(), Revision()};
+  return Verdict::kDecided;
+}
+
+Verdict Inputs::decide(const Expire& command, Offset, bool) {
+  Document& document = overlay_.find(command.id);
+  const Ruling ruling =
+      document.now.collision ? refuse(Reason::kIdCollision) : decide_expire(command, document.known());
+  const bool one = command.targets.size() == 1;
+  return settle_operation(document, ruling, command.dry_run,
+                          one ? std::optional(command.targets.first()) : std::nullopt);
+}
+
+Verdict Inputs::decide(const ReleaseByHand& command, Offset, bool) {
+  Document& document = overlay_.find(command.result.id);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                                               : decide_release(command, document.known(), state_, context_);
+  return settle_operation(document, ruling, command.dry_run, command.result.target);
+}
+
+Verdict Inputs::decide(const RaiseFloor& command, Offset, bool) {
+  Event& event = effects_.tell_operation(raise_floor(command, state_), command.dry_run, {});
+  event.target = command.target;
+  event.version = command.floor;
+  return Verdict::kDecided;
+}
+
+Verdict Inputs::decide(const Pause& command, Offset, bool) {
+  effects_.tell_operation(pause(command, state_), command.dry_run, {});
+  return Verdict::kDecided;
+}
+
+Verdict Inputs::decide(const Refused& refused, Offset, bool) {
+  const OnMissing policy = refused.sequence_without_id_or_seq ? context_.policies.on_missing : OnMissing::kDeadLetter;
+  if (policy == OnMissing::kStop) return Verdict::kStop;
+  const bool redirects = policy == OnMissing::kRedirect;
+  const Decision decision{redirects ? Outcome::kRedirected : Outcome::kDeadLettered, refused.reason, TableRow::kNone};
+  const InputIndex input = effects_.number(decision);
+  if (redirects)
+    effects_.send(input, Redirect{refused.reason});
+  else
+    effects_.send(input, DeadLetter{refused.reason, std::nullopt});
+  if (refused.operation)
+    effects_.tell(input, decision, refused.id).kind = EventKind::kOperation;
+  else if (effects_.tells_of(decision.outcome))
+    effects_.tell(input, decision, refused.id);
+  return Verdict::kDecided;
+}
+
+Verdict Inputs::settle(Document& document, const Ruling& ruling, bool requests_read,
+                       std::optional<TargetNumber> target) {
+  if (ruling.miss && !requests_read) return Verdict::kRequestsFirst;
+  const InputIndex input = effects_.number(ruling.decision);
+  if (effects_.tells_of(ruling.decision.outcome)) {
+    Event& event = effects_.tell(input, ruling.decision, document.id);
+    if (ruling.has_order) event.order = ruling.edit.order;
+    event.expected = document.newest_order();
+    event.target = target;
+    if (ruling.edit.served) event.version = ruling.edit.version;
+  }
+  carry_out(document, ruling, input);
+  return Verdict::kDecided;
+}
+
+Verdict Inputs::settle_operation(Document& document, const Ruling& ruling, bool dry_run,
+                                 std::optional<TargetNumber> target) {
+  Event& event = effects_.tell_operation(ruling.decision, dry_run, document.id);
+  if (ruling.has_order) event.order = ruling.edit.order;
+  event.expected = document.newest_order();
+  event.target = target;
+  if (dry_run) return Verdict::kDecided;
+  if (ruling.edit.served) event.version = ruling.edit.version;
+  carry_out(document, ruling, event.input);
+  return Verdict::kDecided;
+}
+
+void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex input) {
+  switch (ruling.decision.outcome) {
+    case Outcome::kForwarded:
+      dispatch_.forward(document, ruling, input);
+      break;
+    case Outcome::kReleased:
+      release(effects_, state_, ruling, input);
+      break;
+    case Outcome::kDeadLettered:
+      effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
+      break;
+    default:
+      break;
+  }
+  if (!ruling.edit.nothing()) overlay_.change(document, ruling.edit, context_);
+}
+
+// Behind a barrier there may be no newer order: then the delete is what is newest.
+void Inputs::note_late(const Document& document, const Order& order) {
+  const Row& row = *document.known();
+  const Order* newest = newest_order(&row);
+  const Order& known = newest != nullptr && (!row.barrier || *row.barrier < *newest) ? *newest : *row.barrier;
+  const bool newer_released = std::any_of(row.groups.begin(), row.groups.end(), [&](const Group& group) {
+    return group.order > order && !group.served.empty();
+  });
+  late_.push_back({order, known, newer_released ? row.last_version : Version()});
+}
+
+// Of the input that is decided next.
+void Inputs::note_older(const Document& document, Offset position) {
+  const std::optional<Requested>& requested = document.known()->requested;
+  if (requested && position < requested->position) return;
+  older_.push_back(effects_.next());
+}
+
+}  // namespace reseq::engine

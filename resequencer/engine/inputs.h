@@ -1,0 +1,56 @@
+// Inputs: decides one input after the other, and makes what was decided happen to the rows and effects of the batch.
+// Thread rule: one thread.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/batch.h"
+#include "engine/dispatch.h"
+#include "engine/effects.h"
+#include "engine/overlay.h"
+#include "engine/ruling.h"
+
+namespace reseq::engine {
+
+class Inputs {
+ public:
+  // REQUIRES: all of them outlive it.
+  Inputs(const Context& context, Overlay& overlay, Effects& effects, PartitionState& state)
+      : context_(context), overlay_(overlay), effects_(effects), state_(state), dispatch_(effects) {}
+
+  // One overload per alternative of Command; Batch::decide says the rest.
+  Verdict decide(const Request& request, Offset position, bool requests_read);
+  Verdict decide(const Register& command, Offset position, bool requests_read);
+  Verdict decide(const Unregister& command, Offset position, bool requests_read);
+  Verdict decide(const SequenceResult& command, Offset position, bool requests_read);
+  Verdict decide(const Reset& reset, Offset position, bool requests_read);
+  Verdict decide(const Expire& command, Offset position, bool requests_read);
+  Verdict decide(const ReleaseByHand& command, Offset position, bool requests_read);
+  Verdict decide(const RaiseFloor& command, Offset position, bool requests_read);
+  Verdict decide(const Pause& command, Offset position, bool requests_read);
+  Verdict decide(const Refused& refused, Offset position, bool requests_read);
+
+  [[nodiscard]] const std::vector<LateResult>& late_results() const { return late_; }
+  [[nodiscard]] const std::vector<InputIndex>& older_requests() const { return older_; }
+
+ private:
+  // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
+  Verdict settle(Document& document, const Ruling& ruling, bool requests_read,
+                 std::optional<TargetNumber> target = std::nullopt);
+  // The same about an operation, which is always told of, and only told of when it is a dry run.
+  Verdict settle_operation(Document& document, const Ruling& ruling, bool dry_run, std::optional<TargetNumber> target);
+  void carry_out(Document& document, const Ruling& ruling, InputIndex input);
+  void note_late(const Document& document, const Order& order);
+  void note_older(const Document& document, Offset position);
+
+  const Context& context_;
+  Overlay& overlay_;
+  Effects& effects_;
+  PartitionState& state_;
+  Dispatch dispatch_;
+  std::vector<LateResult> late_;
+  std::vector<InputIndex> older_;
+};
+
+}  // namespace reseq::engine
