@@ -39,8 +39,9 @@ function(reseq_folder_sources out)
 endfunction()
 
 # reseq_library(engine DEPS model [LINK Pkg::lib] [SOURCES a.cpp ...] [FOLDERS documents ...] [OPTIMIZED|UNOPTIMIZED]):
-# library reseq_<name> of the .cpp files in this folder. FOLDERS: and in these, which are parts of it. SOURCES: only of these, and a test of the same folder is made of the others. OPTIMIZED:
-# for tests that have much to do themselves. UNOPTIMIZED: for tests that need no speed.
+# library reseq_<name> of the .cpp files in this folder. FOLDERS: and in these, which are parts of it. SOURCES: only of
+# these, and a test of the same folder is made of the others. OPTIMIZED: for tests that have much to do themselves.
+# UNOPTIMIZED: for tests that need no speed.
 function(reseq_library name)
   cmake_parse_arguments(arg "OPTIMIZED;UNOPTIMIZED" "" "DEPS;LINK;SOURCES;FOLDERS" ${ARGN})
   if(arg_SOURCES)

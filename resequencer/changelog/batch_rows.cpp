@@ -21,6 +21,10 @@ void append_rows(std::span<const RowChange> changes, const store::BatchView& vie
   }
 }
 
+void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change>& out) {
+  for (const KeyedChange& change : changes) out.push_back({change.key, change.value});
+}
+
 store::Change targets_row(const TargetTable& table, Arena& arena) {
   std::string value;
   codec::encode_targets(codec::target_table_key(), table, value);

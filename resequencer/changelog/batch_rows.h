@@ -18,6 +18,8 @@ namespace reseq::changelog {
 // REQUIRES: they were looked up in `view`, which outlives the changes.
 void append_rows(std::span<const RowChange> changes, const store::BatchView& view, Arena& arena,
                  std::vector<store::Change>& out);
+// Rows of other kinds, which are encoded. REQUIRES: they outlive the changes.
+void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change>& out);
 [[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);
 [[nodiscard]] store::Change identity_row(const Identity& identity, Arena& arena);
 [[nodiscard]] store::Change meta_row(const Meta& meta, Arena& arena);

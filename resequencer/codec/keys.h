@@ -2,7 +2,8 @@
 //
 //   key        := type u8 | realm u8 | tag u8 | name | terminator | sub
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
-//                 reserved: 'H' held body | 'P' its further pieces | 'X' transactions and tasks | 'C' catalogue | 'G' match
+//                 reserved: 'H' held body | 'P' its further pieces | 'X' transactions and tasks | 'C' catalogue
+//                           | 'G' match
 //   realm      := 0 (others come later)
 //   tag        := 0 raw: name is the id | 1 hashed: name is the id's first kHashedPrefixBytes bytes
 //   name       := id bytes, each 00 written as 00 FF, so that keys compare as ids do

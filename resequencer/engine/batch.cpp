@@ -4,6 +4,7 @@
 #include "engine/effects.h"
 #include "engine/inputs.h"
 #include "engine/overlay.h"
+#include "engine/rows.h"
 #include "engine/stamp.h"
 #include "engine/standing.h"
 
@@ -11,16 +12,18 @@ namespace reseq::engine {
 
 struct Batch::Body {
   Body(const StateView& view, const PartitionState& before, const Context& setting)
-      : context(setting), state(before), overlay(view), effects(setting.policies) {
+      : context(setting), state(before), overlay(view), rows(view), effects(setting.policies) {
     state.clock = clock_at(state.clock, context.now);
   }
 
   const Context& context;
   PartitionState state;
   Overlay overlay;
+  Rows rows;
   Effects effects;
   Inputs inputs{context, overlay, effects, state};
-  std::vector<RowChange> changes;  // once it is closed
+  std::vector<RowChange> changes;        // once it is closed
+  std::vector<KeyedChange> row_changes;  // the same
   bool closed = false;
 };
 
@@ -60,6 +63,7 @@ void Batch::close() {
   body_->closed = true;
   body_->effects.close();
   body_->changes = body_->overlay.changes();
+  body_->row_changes = body_->rows.changes();
 }
 
 std::span<const Decision> Batch::decisions() const {
@@ -79,6 +83,11 @@ std::span<const Event> Batch::events() const {
 std::span<const RowChange> Batch::changes() const {
   RESEQ_ASSERT(body_->closed, "changes of an open batch");
   return body_->changes;
+}
+
+std::span<const KeyedChange> Batch::row_changes() const {
+  RESEQ_ASSERT(body_->closed, "row changes of an open batch");
+  return body_->row_changes;
 }
 
 std::span<const LateResult> Batch::late_results() const {

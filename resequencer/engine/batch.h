@@ -64,9 +64,10 @@ class Batch {
   // One per input decided, by InputIndex. Final after close().
   [[nodiscard]] std::span<const Decision> decisions() const;
   // REQUIRES for the following: closed.
-  [[nodiscard]] std::span<const Emission> emissions() const;  // in input order, those without one anywhere
-  [[nodiscard]] std::span<const Event> events() const;        // in input order, those of timers last
-  [[nodiscard]] std::span<const RowChange> changes() const;   // one per document changed, in order of first change
+  [[nodiscard]] std::span<const Emission> emissions() const;       // in input order, those without one anywhere
+  [[nodiscard]] std::span<const Event> events() const;             // in input order, those of timers last
+  [[nodiscard]] std::span<const RowChange> changes() const;        // one per document changed, in order of first change
+  [[nodiscard]] std::span<const KeyedChange> row_changes() const;  // rows of other kinds, in order of first change
   [[nodiscard]] std::span<const LateResult> late_results() const;
   // Requests that came behind something newer of their document and were dropped for that, in input order. Not those
   // that lie in the log before its newest request: they are read again.

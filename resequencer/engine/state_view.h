@@ -1,9 +1,12 @@
-// StateView: how decisions read the state. store::BatchView implements it; a test may use a map.
+// StateView: how decisions read the committed state. store::BatchView implements it; a test may use a map.
 // Thread rule: used by the worker that owns the partition.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "model/command.h"
 #include "model/row.h"
@@ -16,12 +19,23 @@ struct Lookup {
   std::uint32_t place = 0;  // what the view calls it: comes back with the change of the row
 };
 
+// False: that was the last one.
+using RowVisit = std::function<bool(std::string_view key, std::string_view value)>;
+
 class StateView {
  public:
   virtual ~StateView() = default;
 
-  // The committed row of a document, or none.
+  // The row of a document, or none.
   [[nodiscard]] virtual Lookup find(DocumentId id) const = 0;
+
+  // Rows of the other kinds, encoded, by key; a view of documents alone has none.
+  // The row under this key, or none. Its bytes live as long as the view.
+  [[nodiscard]] virtual std::optional<std::string_view> row(std::string_view /*key*/) const { return std::nullopt; }
+  // Rows whose keys begin with `prefix` behind `cursor` (empty = from the start), in key order, `rows_max` at most. What
+  // is visited lives until the visit returns. REQUIRES: prefix is not empty.
+  virtual void scan(std::string_view /*prefix*/, std::string_view /*cursor*/, std::size_t /*rows_max*/,
+                    const RowVisit& /*visit*/) const {}
 };
 
 }  // namespace reseq::engine

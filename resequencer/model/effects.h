@@ -144,4 +144,10 @@ struct RowChange {
   std::uint32_t place = 0;   // of the document, as the state's view said when it was looked up
 };
 
+// The whole row of another kind after the batch, encoded. It lives as long as the batch.
+struct KeyedChange {
+  std::string_view key;
+  std::optional<std::string_view> value;  // none = gone
+};
+
 }  // namespace reseq

@@ -122,6 +122,7 @@ void PartitionBatch::encode() {
   for (const Event& event : batch().events()) add_event(event);
 
   changelog::append_rows(batch().changes(), view_, arena_, rows_);
+  changelog::append_rows(batch().row_changes(), rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
 

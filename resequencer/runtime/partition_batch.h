@@ -32,7 +32,9 @@ class PartitionBatch {
   void give_birth(const HashKey& key);
 
   [[nodiscard]] PartitionTask& task() const { return task_; }
-  [[nodiscard]] bool empty() const { return inputs_ == 0 && !birth_ && !heartbeat_ && batch().changes().empty(); }
+  [[nodiscard]] bool empty() const {
+    return inputs_ == 0 && !birth_ && !heartbeat_ && batch().changes().empty() && batch().row_changes().empty();
+  }
   [[nodiscard]] bool birth() const { return birth_; }
   // Policy on_missing = stop met this command: the process ends once what stands before it is committed.
   [[nodiscard]] std::optional<Offset> stopped_at() const { return stopped_at_; }

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <string_view>
 
 #include "base/arena.h"
 #include "engine/state_view.h"
@@ -20,6 +22,11 @@ class BatchView final : public engine::StateView {
   explicit BatchView(const PartitionStore& store) : store_(store) {}
 
   [[nodiscard]] engine::Lookup find(DocumentId id) const override;
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return store_.row(key); }
+  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+            const engine::RowVisit& visit) const override {
+    store_.scan(prefix, cursor, rows_max, visit);
+  }
 
   // REQUIRES: a Lookup had this place. It lives as long as the view.
   [[nodiscard]] const LookedUp& at(std::uint32_t place) const { return looked_up_[place]; }

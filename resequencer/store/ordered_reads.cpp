@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/assert.h"
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
@@ -209,6 +210,23 @@ PartitionStore::Walked PartitionStore::documents(std::string_view cursor, std::s
     auto row = decode(key, *value);
     if (!row) return Visited::kDamaged;
     return visit(std::move(row->id), std::move(row->row)) ? Visited::kGoOn : Visited::kStop;
+  });
+}
+
+void PartitionStore::scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+                          const engine::RowVisit& visit) const {
+  RESEQ_ASSERT(!prefix.empty(), "a scan of everything");
+  std::size_t left = rows_max;
+  const auto is_last = [&](std::string_view key, std::string_view value) { return !visit(key, value) || --left == 0; };
+  if (left == 0) return;
+  if (cursor < prefix) {  // a walk begins behind its cursor, and this may be a key itself
+    if (const auto first = row(prefix); first && is_last(prefix, *first)) return;
+    cursor = prefix;
+  }
+  (void)walk(cursor, prefix, SIZE_MAX, [&](std::string_view key, std::optional<std::string_view> value) {
+    if (!value) return Visited::kGoOn;
+    if (!codec::is_intact(key, *value)) return Visited::kDamaged;
+    return is_last(key, *value) ? Visited::kStop : Visited::kGoOn;
   });
 }
 

@@ -153,6 +153,12 @@ std::optional<std::string_view> PartitionStore::value_of(const codec::HashedKey&
   return std::nullopt;
 }
 
+std::optional<std::string_view> PartitionStore::row(std::string_view key) const {
+  if (memory_ == nullptr) return std::nullopt;
+  const CrashMark mark = this->mark();
+  return value_of(hash_->hashed(key));
+}
+
 engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const {
   engine::Lookup found;
   if (memory_ == nullptr) return found;

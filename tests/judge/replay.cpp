@@ -4,7 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "changelog/batch_rows.h"
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
 #include "runtime/wiring.h"
 #include "tests/support/changelog_rows.h"
@@ -51,6 +53,23 @@ struct Replay::Rows final : engine::StateView {
     if (known == by_key.end()) return {};
     return {known->second.row, known->second.id != id};
   }
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override {
+    const auto known = others.find(key);
+    return known == others.end() ? std::nullopt : std::optional<std::string_view>(known->second);
+  }
+  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+            const engine::RowVisit& visit) const override {
+    for (auto one = cursor < prefix ? others.lower_bound(prefix) : others.upper_bound(cursor);
+         one != others.end() && one->first.starts_with(prefix) && rows_max > 0; ++one, --rows_max)
+      if (!visit(one->first, one->second)) return;
+  }
+  void put_other(std::string_view key, std::optional<std::string_view> value) {
+    if (value) {
+      others.insert_or_assign(std::string(key), std::string(*value));
+    } else {
+      others.erase(std::string(key));
+    }
+  }
   void apply(std::span<const RowChange> changes) {
     for (const RowChange& change : changes) {
       std::string key;
@@ -63,7 +82,8 @@ struct Replay::Rows final : engine::StateView {
     }
   }
   const codec::KeyedHash* hash = nullptr;
-  std::map<std::string, Known, std::less<>> by_key;
+  std::map<std::string, Known, std::less<>> by_key;        // documents
+  std::map<std::string, std::string, std::less<>> others;  // rows of other kinds, encoded
 };
 
 struct Replay::LoggedBatch {
@@ -185,6 +205,7 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
     return take_over(logged);
   }
   rows_->apply(batch.changes());
+  for (const KeyedChange& change : batch.row_changes()) rows_->put_other(change.key, change.value);
   state_ = batch.state();
 }
 
@@ -241,6 +262,7 @@ std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batc
   Arena arena;
   std::vector<store::Change> rows;
   test::append_rows(batch.changes(), *hash_, arena, rows);
+  changelog::append_rows(batch.row_changes(), rows);
   const auto [again, committed] =
       std::mismatch(rows.begin(), rows.end(), logged.rows.begin(), logged.rows.end(),
                     [](const auto& a, const auto& b) { return a.key == b.key && a.value == b.value; });
@@ -260,6 +282,11 @@ std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batc
 
 void Replay::take_over(const LoggedBatch& logged) {
   for (const store::Change& change : logged.rows) {
+    const codec::RowKind* const kind = codec::row_kind_of(change.key);
+    if (kind == nullptr || kind->type != codec::KeyType::kDocument) {
+      if (kind != nullptr && kind->removable) rows_->put_other(change.key, change.value);
+      continue;
+    }
     if (!change.value) {
       rows_->by_key.erase(std::string(change.key));
       continue;

@@ -26,8 +26,16 @@ bool is_added(const SourceTree& tree, std::string_view folder) {
 }
 
 void check_source(const SourceTree& tree, const File& file, Violations& found) {
-  const std::string_view folder = folder_of(file.path);
+  std::string_view folder = folder_of(file.path);
   const File* build = tree.find(std::string(folder) + "/CMakeLists.txt");
+  if (build == nullptr) {  // a part of the folder that it is in
+    const File* outer = tree.find(std::string(folder_of(folder)) + "/CMakeLists.txt");
+    const std::size_t parts = outer == nullptr ? std::string::npos : outer->text.find(" FOLDERS ");
+    if (parts != std::string::npos && has_word(std::string_view(outer->text).substr(parts), name_of(folder))) {
+      build = outer;
+      folder = folder_of(folder);
+    }
+  }
   if (build == nullptr || !(takes_all(*build) || has_word(build->text, name_of(file.path)))) {
     found.push_back({file.path, 0, "no target of its folder's CMakeLists.txt builds it"});
   } else if (!is_added(tree, folder)) {

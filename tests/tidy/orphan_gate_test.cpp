@@ -31,6 +31,15 @@ TEST(Orphans, AreFoldersThatNoBuildFileAdds) {
   EXPECT_EQ(orphan_report(files), "demo/show/a.cpp: no CMakeLists.txt adds its folder\n");
 }
 
+TEST(Orphans, AreSourcesInAFolderThatIsNoPartOfItsParent) {
+  const File root{"CMakeLists.txt", "add_subdirectory(demo)\n"};
+  const File part{"demo/show/a.cpp", ""};
+  EXPECT_EQ(orphan_report({root, part, {"demo/CMakeLists.txt", "reseq_library(demo FOLDERS other show)\n"}}), "");
+  for (const std::string build : {"reseq_library(demo)\n", "reseq_library(demo FOLDERS other)\n"})
+    EXPECT_EQ(orphan_report({root, part, {"demo/CMakeLists.txt", build}}),
+              "demo/show/a.cpp: no target of its folder's CMakeLists.txt builds it\n");
+}
+
 TEST(Orphans, AreHeadersThatNothingIncludes) {
   EXPECT_EQ(orphan_report({{"resequencer/base/a.h", "#include \"base/a.h\"\n"}}),
             "resequencer/base/a.h: nothing includes it\n");

@@ -72,6 +72,7 @@ class Model {
     check_sums();
     check_due();
     check_sweep();
+    check_scan();
     ASSERT_FALSE(store_->fault().has_value()) << store_->fault()->message;
   }
 
@@ -150,6 +151,31 @@ class Model {
       EXPECT_EQ(found.collision, other);
       EXPECT_EQ(found.row, row && !other ? std::optional(row->row) : std::nullopt);
     }
+  }
+
+  // Any prefix of some key, from anywhere, so many rows.
+  void check_scan() {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : rows_) keys.push_back(key);
+    const auto any_key = [&] { return keys[random_() % keys.size()]; };
+    const std::string of = any_key();
+    const std::string prefix = of.substr(0, 1 + random_() % of.size());
+    const std::string cursor = random_() % 2 == 0 ? std::string() : any_key();
+    const std::size_t max = random_() % 20;
+    Rows expected;
+    for (const auto& [key, value] : rows_)
+      if (key.starts_with(prefix) && key > cursor && expected.size() < max) expected.emplace(key, value);
+    Rows found;
+    std::string last;
+    store_->scan(prefix, cursor, max, [&](std::string_view key, std::string_view value) {
+      EXPECT_GT(key, last);
+      last = key;
+      found.emplace(key, value);
+      return true;
+    });
+    EXPECT_EQ(found, expected);
+    const std::string one = any_key();
+    EXPECT_EQ(store_->row(one), std::optional<std::string_view>(rows_.at(one)));
   }
 
   void check_sums() {
