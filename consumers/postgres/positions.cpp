@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::chrono::hours kTendEvery{1};
 constexpr std::size_t kForgottenAtOnce = 10'000;
-constexpr int kVersionCounterBits = 16;  // below the milliseconds in a version
 
 }  // namespace
 
@@ -69,7 +68,8 @@ Result<> PostgresStore::tend() {
   tended_ = now;
   const auto oldest = std::chrono::system_clock::now() - std::chrono::hours(24) * settings_.forget_deletes_days;
   const std::int64_t ms = duration_cast<std::chrono::milliseconds>(oldest.time_since_epoch()).count();
-  const std::vector<Parameter> parameters = {{kInt8Type, int8_bytes(ms << kVersionCounterBits)}};
+  const auto version = static_cast<std::int64_t>(version_at(UnixMs(ms)).value());
+  const std::vector<Parameter> parameters = {{kInt8Type, int8_bytes(version)}};
   const std::string table = quoted_name(settings_.layout.table);
   const std::string statement = "DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table +
                                 " WHERE deleted AND version < $1 LIMIT " + std::to_string(kForgottenAtOnce) +

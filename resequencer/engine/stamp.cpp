@@ -5,15 +5,6 @@
 namespace reseq::engine {
 namespace {
 
-constexpr unsigned kCounterBits = 16;
-
-// Milliseconds as a version, at most kVersionLimit (reached in the year 6429), so that sums of two cannot wrap.
-std::uint64_t version_of(std::int64_t milliseconds) {
-  if (milliseconds <= 0) return 0;
-  const auto value = static_cast<std::uint64_t>(milliseconds);
-  return value >= (kVersionLimit >> kCounterBits) ? kVersionLimit : value << kCounterBits;
-}
-
 std::uint64_t floor_of(const Floors& floors, TargetNumber t) {
   const auto own = floors.by_target.find(t);
   return std::max(floors.global, own == floors.by_target.end() ? Version{} : own->second).value();
@@ -22,15 +13,15 @@ std::uint64_t floor_of(const Floors& floors, TargetNumber t) {
 }  // namespace
 
 Version clock_at(Version clock, UnixMs now) {
-  return std::max(clock, Version(version_of(now.value())));
+  return std::max(clock, version_at(now));
 }
 
 std::variant<Version, Reason> next_stamp(const PartitionState& state, TargetNumber t, std::optional<Version> observed,
                                          UnixMs now, Milliseconds max_clock_drift) {
   const std::uint64_t floor = floor_of(state.floors, t);
   const std::uint64_t seen = observed.value_or(Version{}).value();
-  const std::uint64_t base = std::min(std::max(version_of(now.value()), floor), kVersionLimit);
-  if (seen > base + std::min(version_of(max_clock_drift.value()), kVersionLimit - 1))
+  const std::uint64_t base = std::min(std::max(version_at(now).value(), floor), kVersionLimit);
+  if (seen > base + std::min(version_at(UnixMs(max_clock_drift.value())).value(), kVersionLimit - 1))
     return Reason::kObservedVersionTooHigh;
   const std::uint64_t highest = std::max({state.clock.value(), floor, seen, state.last.value()});
   if (highest >= kVersionLimit - 1) return Reason::kVersionExhausted;

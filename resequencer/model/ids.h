@@ -26,6 +26,19 @@ using Milliseconds = Strong<struct MillisecondsTag, std::int64_t>;
 using Version = Strong<struct VersionTag, std::uint64_t>;
 inline constexpr std::uint64_t kVersionLimit = std::uint64_t{1} << 63;
 
+// Its layout: milliseconds since 1970 above, a counter below.
+inline constexpr unsigned kVersionCounterBits = 16;
+// The first version of a millisecond; at most kVersionLimit (reached in the year 6429), so that sums of two cannot wrap.
+// Times before 1970 have 0.
+[[nodiscard]] constexpr Version version_at(UnixMs time) {
+  if (time.value() <= 0) return Version();
+  const auto ms = static_cast<std::uint64_t>(time.value());
+  return Version(ms >= (kVersionLimit >> kVersionCounterBits) ? kVersionLimit : ms << kVersionCounterBits);
+}
+[[nodiscard]] constexpr UnixMs time_of(Version version) {
+  return UnixMs(static_cast<std::int64_t>(version.value() >> kVersionCounterBits));
+}
+
 // 64 bits over op, null-ness and payload of a request: tells two edits under one sequence apart (R5).
 using PayloadHash = Strong<struct PayloadHashTag, std::uint64_t>;
 

@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "base/assert.h"
@@ -47,6 +48,12 @@ class Sequence {
   }
 
   [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
+
+  // What of_number() was given; none when it is no number of eight bytes.
+  [[nodiscard]] std::optional<std::uint64_t> number() const {
+    if (size_ != sizeof(std::uint64_t)) return std::nullopt;
+    return in_order(word(0));
+  }
 
   // As the bytes compare: the zeros behind a shorter one stand below everything that a longer one has there, and what
   // is left then is decided by the length. Whole words, because every decision compares several times.

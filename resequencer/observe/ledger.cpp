@@ -22,7 +22,6 @@ namespace {
 constexpr std::uint64_t kNoteTag = 1024;
 // A timestamp that is no time must not use up the versions.
 constexpr std::int64_t kLatestMs = std::int64_t{1} << 46;
-constexpr unsigned kVersionCounterBits = 16;
 
 std::string packed(const Json& note) {
   std::string out;
@@ -47,13 +46,6 @@ HashKey drawn_key() {
   std::random_device random;
   for (std::uint8_t& byte : key.bytes) byte = static_cast<std::uint8_t>(random());
   return key;
-}
-
-std::optional<std::uint64_t> number_of(const Sequence& sequence) {
-  if (sequence.bytes().size() != sizeof(std::uint64_t)) return std::nullopt;
-  std::uint64_t number = 0;
-  for (const char c : sequence.bytes()) number = (number << 8U) | static_cast<unsigned char>(c);
-  return number;
 }
 
 Order order_of(const SequenceResult& result) {
@@ -247,12 +239,12 @@ WrongCounts Ledger::tell_wrong_now(const WrongLine& line) const {
 void Ledger::count_stale(const SequenceResult& result, const Row& before, const Order& newest, UnixMs now) {
   ++tally_.out_of_order;
   tally_.worst.add(result.id);
-  const auto written = static_cast<std::int64_t>(before.last_version.value() >> kVersionCounterBits);
+  const std::int64_t written = time_of(before.last_version).value();
   const std::int64_t late = std::max<std::int64_t>(0, now.value() - written);
   tally_.lateness_ms.observe(late);
   tally_.lateness_ms_max = std::max(tally_.lateness_ms_max, late);
-  const auto mine = number_of(result.sequence);
-  const auto highest = number_of(newest.sequence);
+  const auto mine = result.sequence.number();
+  const auto highest = newest.sequence.number();
   if (kind_ != SequenceKind::kU64 || !mine || !highest || *mine > *highest) return;
   if (newest.epoch != order_of(result).epoch) return;
   const std::uint64_t distance = *highest - *mine;

@@ -15,12 +15,6 @@ namespace reseq::judge {
 
 namespace {
 
-std::uint64_t number_of(const Sequence& sequence) {
-  std::uint64_t number = 0;
-  for (const char byte : sequence.bytes()) number = number << 8U | static_cast<unsigned char>(byte);
-  return number;
-}
-
 // As a reader of the topic gets it.
 Record sent(const codec::OutputRecord& record, std::span<const Header> input_headers, UnixMs now) {
   Record sent;
@@ -315,7 +309,7 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
   replayed.releases.push_back({.id = *input->key,
                                .target = targets_.name(release->target),
                                .epoch = release->order.epoch.value(),
-                               .sequence = number_of(release->order.sequence),
+                               .sequence = release->order.sequence.number().value_or(0),
                                .revision = release->order.revision.value(),
                                .payload = input->payload});
 }

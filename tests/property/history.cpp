@@ -12,9 +12,7 @@ namespace {
 
 std::string order_text(const std::optional<Epoch>& epoch, const Sequence& sequence, Revision revision) {
   std::string text = epoch ? std::to_string(epoch->value()) : std::string("-");
-  unsigned number = 0;
-  for (const char each : sequence.bytes()) number = number * 256 + static_cast<unsigned char>(each);
-  return text + "/" + std::to_string(number) + "/" + std::to_string(revision.value());
+  return text + "/" + std::to_string(sequence.number().value_or(0)) + "/" + std::to_string(revision.value());
 }
 
 std::string_view name_of(Op op) {

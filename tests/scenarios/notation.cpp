@@ -13,12 +13,6 @@ std::string bytes_of(std::uint64_t number) {
   return bytes;
 }
 
-std::uint64_t number_in(const Sequence& sequence) {
-  std::uint64_t number = 0;
-  for (const char c : sequence.bytes()) number = number << 8 | static_cast<unsigned char>(c);
-  return number;
-}
-
 engine::Route route_of(const std::string& text) {
   const auto [prefix, behind_prefix] = split(text, ';');
   const auto [glob, behind_glob] = split(behind_prefix, ';');
@@ -140,7 +134,7 @@ bool configure(engine::Context& context, const std::string& key, const std::stri
 std::string text_of(const Order& order) {
   std::string text;
   if (order.epoch != Epoch{}) text += std::to_string(order.epoch.value()) + ":";
-  text += std::to_string(number_in(order.sequence));
+  text += std::to_string(order.sequence.number().value_or(0));
   if (order.revision != Revision{}) text += "." + std::to_string(order.revision.value());
   return text;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "model/ids.h"
 #include "tests/chaos/nemesis/faults.h"
 #include "tests/chaos/nemesis/operator.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr unsigned kCounterBits = 16;           // of a version: milliseconds since 1970 stand above them
 constexpr std::uint64_t kFloorAheadMs = 5'000;  // clocks of hosts differ by more
 
 std::string any_partition(Scene& scene) {
@@ -51,7 +51,7 @@ Harm raise_floor(Scene& scene) {
   const std::uint64_t ms = static_cast<std::uint64_t>(now.count()) + scene.draw.below(kFloorAheadMs);
   const std::string partition = any_partition(scene);
   const auto raised = std::make_shared<bool>(false);
-  scene.on_call.attempt({"raise-version-floor", std::to_string(ms << kCounterBits), "--partition", partition},
+  scene.on_call.attempt({"raise-version-floor", std::to_string(ms << kVersionCounterBits), "--partition", partition},
                         [raised](const std::string&) { *raised = true; });
   return {
       .what = "partition " + partition, .over = [raised] { return *raised; }, .acted = [raised] { return *raised; }};

@@ -12,7 +12,6 @@ namespace header = codec::header;
 namespace {
 
 constexpr std::uint64_t kOwnDraw = 0x6f70657261746f72;  // any number: their draws are not those of the world
-constexpr unsigned kCounterBits = 16;                   // of a version: milliseconds stand above them
 constexpr std::uint64_t kAheadMs = 20'000;
 
 bool is_whole_result(const StoredRecord& letter) {
@@ -90,7 +89,8 @@ void Operators::raise_floor() {
   const Partition partition = any_partition();
   StoredRecord record = operation("raise-version-floor", partition);
   const std::uint64_t ms = static_cast<std::uint64_t>(broker_.now().value()) + draw_.below(kAheadMs);
-  set_header(record, header::kVersion, std::to_string(draw_.chance(50) ? ~std::uint64_t{0} >> 1U : ms << kCounterBits));
+  set_header(record, header::kVersion,
+             std::to_string(draw_.chance(50) ? ~std::uint64_t{0} >> 1U : ms << kVersionCounterBits));
   if (draw_.chance(200)) set_header(record, header::kControlExpectedVersion, "0");
   add_target(record, 400);
   append(partition, record);

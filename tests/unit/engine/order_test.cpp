@@ -41,5 +41,19 @@ TEST(Sequence, ComparesAsItsBytesDo) {
   }
 }
 
+TEST(Sequence, SaysItsNumberAndNoneForOtherBytes) {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{258}, UINT64_MAX})
+    EXPECT_EQ(Sequence::of_number(number).number(), number);
+  EXPECT_EQ(Sequence("2024-01").number(), std::nullopt);
+  EXPECT_EQ(Sequence().number(), std::nullopt);
+}
+
+TEST(Version, IsMillisecondsAboveACounter) {
+  EXPECT_EQ(version_at(UnixMs(1)).value(), 65'536U);
+  EXPECT_EQ(time_of(Version(version_at(UnixMs(1000)).value() + 65'535)), UnixMs(1000));
+  EXPECT_EQ(version_at(UnixMs(-5)), Version());
+  EXPECT_EQ(version_at(UnixMs(INT64_MAX)).value(), kVersionLimit);
+}
+
 }  // namespace
 }  // namespace reseq
