@@ -41,7 +41,7 @@ void Restorer::aim(Partition partition, const LogEnds& ends, store::PartitionSto
     return;
   }
   Restore restore{&store, Progress{ends.begin, ends.begin, ends.high_watermark}, std::nullopt};
-  if (const auto standing = store.standing()) {
+  if (const auto standing = store.checkpoint()) {
     // One record earlier: it tells whether this log is the one that the store was made from.
     const bool readable = standing->position > ends.begin;
     const Offset from = readable ? Offset(standing->position.value() - 1) : standing->position;
@@ -115,7 +115,7 @@ std::optional<Restorer::Failure> Restorer::apply(const kafka::Record& record, Re
   };
   if (!record.key) return failure(Trouble::kUnreadable, {ErrorClass::kInvalid, 0, "changelog: a record without a key"});
   const std::optional<Digest> expected = std::exchange(record_before, std::nullopt);
-  const auto standing = store->standing();
+  const auto standing = store->checkpoint();
   if (standing && record.offset < standing->position) {
     // Compaction may have removed it: then there is nothing to compare, and the first record comes from behind it.
     if (expected && store->hash().of_record(*record.key, record.payload.value_or(std::string_view())) != *expected)
@@ -134,7 +134,7 @@ std::optional<Restorer::Failure> Restorer::apply(const kafka::Record& record, Re
 
 bool Restorer::full(const store::PartitionStore& store) const {
   const bool reached = store.dirty_rows() >= limit_.rows || store.dirty_bytes() >= limit_.bytes;
-  const auto standing = store.standing();
+  const auto standing = store.checkpoint();
   return reached && ((standing && standing->generation != 0) || store.dirty_rows() >= limit_.rows * kStretch ||
                      store.dirty_bytes() >= limit_.bytes * kStretch);
 }

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "changelog/survey.h"
+#include "changelog/inventory.h"
 #include "cli/state_reading.h"
 #include "codec/hash.h"
 #include "kafka/admin.h"
@@ -164,24 +164,24 @@ class Check {
     std::uint64_t watermarks = 0;
     bool good = true;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
-      const auto survey = read_state(*reader.value(), application_, Partition(p));
-      if (!survey) {
-        good = refuse("state", "partition " + std::to_string(p) + ": " + survey.error().message);
-        if (survey.error().what_to_do != ErrorClass::kInvalid) return;
+      const auto inventory = read_state(*reader.value(), application_, Partition(p));
+      if (!inventory) {
+        good = refuse("state", "partition " + std::to_string(p) + ": " + inventory.error().message);
+        if (inventory.error().what_to_do != ErrorClass::kInvalid) return;
         continue;
       }
-      if (const auto reason = refusal(survey.value()))
+      if (const auto reason = refusal(inventory.value()))
         return (void)refuse("state", "partition " + std::to_string(p) + ": " + *reason);
-      if (const auto reason = lost(Partition(p), survey.value())) {
+      if (const auto reason = lost(Partition(p), inventory.value())) {
         good = refuse("state", "partition " + std::to_string(p) + ": " + *reason);
         continue;
       }
-      if (survey.value().records == 0) empty_.emplace_back(p);
-      if (!survey.value().meta) continue;
-      stands_[Partition(p)] = survey.value().meta->positions;
-      if (survey.value().identity) look_at_pins(*reader.value(), Partition(p), survey.value());
-      live += survey.value().meta->summary.counts[Count::kLiveRows];
-      watermarks += survey.value().meta->summary.counts[Count::kWatermarks];
+      if (inventory.value().records == 0) empty_.emplace_back(p);
+      if (!inventory.value().meta) continue;
+      stands_[Partition(p)] = inventory.value().meta->positions;
+      if (inventory.value().identity) look_at_pins(*reader.value(), Partition(p), inventory.value());
+      live += inventory.value().meta->summary.counts[Count::kLiveRows];
+      watermarks += inventory.value().meta->summary.counts[Count::kWatermarks];
     }
     if (good)
       findings_.add(
@@ -193,14 +193,14 @@ class Check {
   }
 
   // As a takeover does: is the record that was decided last still the one that the log of the input has?
-  void look_at_pins(kafka::LogReader& reader, Partition partition, const changelog::Survey& survey) {
+  void look_at_pins(kafka::LogReader& reader, Partition partition, const changelog::Inventory& inventory) {
     runtime::PinnedInputs pins;
-    pins.expect(survey.meta->pins, survey.meta->positions);
-    for (const InputPosition& position : survey.meta->positions) {
+    pins.expect(inventory.meta->pins, inventory.meta->positions);
+    for (const InputPosition& position : inventory.meta->positions) {
       if (pins.pin(position.role) == nullptr) continue;
       const InputPin pin = *pins.pin(position.role);
       const kafka::TopicPartition where{application_.topics.of(pin.role), partition};
-      const auto found = judge_pin(reader, where, pins, position, codec::KeyedHash(survey.identity->hash_key));
+      const auto found = judge_pin(reader, where, pins, position, codec::KeyedHash(inventory.identity->hash_key));
       if (!found) return (void)refuse("inputs", found.error().message);
       const bool other = found.value() == runtime::PinnedInputs::Judgement::kOther;
       const bool missing = found.value() == runtime::PinnedInputs::Judgement::kMissing &&
@@ -239,10 +239,10 @@ class Check {
   }
 
   // A changelog that was deleted, or whose beginning was, although what is left can be read.
-  [[nodiscard]] std::optional<std::string> lost(Partition partition, const changelog::Survey& survey) const {
-    if (survey.records != 0 && !survey.identity)
+  [[nodiscard]] std::optional<std::string> lost(Partition partition, const changelog::Inventory& inventory) const {
+    if (inventory.records != 0 && !inventory.identity)
       return "the changelog begins without the identity: its beginning was deleted, see docs/recovery.md";
-    if (survey.records != 0 || !folder_is_ours_) return std::nullopt;
+    if (inventory.records != 0 || !folder_is_ours_) return std::nullopt;
     const std::string path = runtime::instance_path(s()) + "/" + std::to_string(partition.value());
     const auto copy = store::look_at_copy(path, store::boot_id());
     if (!copy) return std::nullopt;
@@ -285,11 +285,11 @@ class Check {
                             "(begin)");
   }
 
-  [[nodiscard]] std::optional<std::string> refusal(const changelog::Survey& survey) const {
-    if (survey.identity)
-      if (auto reason = runtime::refusal(*survey.identity, application_)) return reason;
-    if (survey.waiting.empty()) return std::nullopt;
-    const auto& [target, documents] = *survey.waiting.begin();
+  [[nodiscard]] std::optional<std::string> refusal(const changelog::Inventory& inventory) const {
+    if (inventory.identity)
+      if (auto reason = runtime::refusal(*inventory.identity, application_)) return reason;
+    if (inventory.waiting.empty()) return std::nullopt;
+    const auto& [target, documents] = *inventory.waiting.begin();
     return std::to_string(documents) + " " + runtime::target_still_waits(target);
   }
 

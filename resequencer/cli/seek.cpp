@@ -13,7 +13,7 @@
 
 #include "base/arena.h"
 #include "changelog/batch_rows.h"
-#include "changelog/survey.h"
+#include "changelog/inventory.h"
 #include "cli/refusal.h"
 #include "cli/state_reading.h"
 #include "kafka/admin.h"
@@ -46,7 +46,7 @@ struct Move {
 
 struct Plan {
   Partition partition;
-  changelog::Survey survey;
+  changelog::Inventory inventory;
   std::vector<Move> moves;
 };
 
@@ -147,9 +147,9 @@ class Seek {
       if (auto asked = ask(role); !asked) return asked;
     for (std::int32_t p = 0; p < application_.partitions; ++p) {
       if (request_.partition && *request_.partition != p) continue;
-      auto survey = read_state(*reader.value(), application_, Partition(p), [this] { stay_a_member(); });
-      if (!survey) return survey.error();
-      if (auto planned = plan(Partition(p), std::move(survey).value()); !planned) return planned;
+      auto inventory = read_state(*reader.value(), application_, Partition(p), [this] { stay_a_member(); });
+      if (!inventory) return inventory.error();
+      if (auto planned = plan(Partition(p), std::move(inventory).value()); !planned) return planned;
     }
     return Done{};
   }
@@ -175,17 +175,17 @@ class Seek {
     return Done{};
   }
 
-  Result<> plan(Partition partition, changelog::Survey survey) {
+  Result<> plan(Partition partition, changelog::Inventory inventory) {
     const std::string where = "partition " + std::to_string(partition.value()) + ": ";
-    if (!survey.identity || !survey.meta)
+    if (!inventory.identity || !inventory.meta)
       return invalid(where + "there is no state yet, so there is nothing to move: a new application begins where " +
                      "first_start says");
-    if (const auto reason = runtime::refusal(*survey.identity, application_)) return invalid(where + *reason);
-    Plan made{partition, std::move(survey), {}};
+    if (const auto reason = runtime::refusal(*inventory.identity, application_)) return invalid(where + *reason);
+    Plan made{partition, std::move(inventory), {}};
     const auto at = static_cast<std::size_t>(partition.value());
     for (const Role role : runtime::kInputs) {
       const Offsets& offsets = offsets_.at(role);
-      Move move{role, standing(*made.survey.meta, role), offsets.committed[at].offset, {}};
+      Move move{role, standing(*made.inventory.meta, role), offsets.committed[at].offset, {}};
       const auto to = target_of(move, offsets.begins[at].offset, offsets.ends[at].offset);
       if (!to)
         return invalid(where + application_.topics.name(application_.topics.of(role)) + ": " + to.error().message);
@@ -264,7 +264,7 @@ class Seek {
 
   // As a takeover would write it: a generation of its own, nothing decided.
   Meta meta_after(const Plan& plan) const {
-    Meta meta = *plan.survey.meta;
+    Meta meta = *plan.inventory.meta;
     meta.positions.clear();
     meta.ranges.clear();
     for (const Move& move : plan.moves) {
@@ -273,7 +273,7 @@ class Seek {
     }
     // Whoever names an input says that this position is right for the log that is there now.
     std::erase_if(meta.pins, [this](const InputPin& pin) { return named(pin.role); });
-    runtime::append_generation(meta.lineage, plan.survey.end);
+    runtime::append_generation(meta.lineage, plan.inventory.end);
     meta.now = std::max(meta.now, clock_.now());
     meta.swept_from.clear();
     meta.swept_to.clear();

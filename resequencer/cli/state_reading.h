@@ -6,14 +6,14 @@
 #include <functional>
 
 #include "base/result.h"
-#include "changelog/survey.h"
+#include "changelog/inventory.h"
 #include "kafka/cluster.h"
 #include "runtime/application.h"
 
 namespace reseq::cli {
 
-// `meanwhile` is called now and then. Errors as changelog::survey().
-[[nodiscard]] Result<changelog::Survey> read_state(kafka::LogReader& reader, const runtime::Application& application,
-                                                   Partition partition, const std::function<void()>& meanwhile = {});
+// `meanwhile` is called now and then. Errors as changelog::take_inventory().
+[[nodiscard]] Result<changelog::Inventory> read_state(kafka::LogReader& reader, const runtime::Application& application,
+                                                      Partition partition, const std::function<void()>& meanwhile = {});
 
 }  // namespace reseq::cli

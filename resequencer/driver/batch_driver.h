@@ -36,23 +36,23 @@ class BatchDriver {
 
   // Decides the next input (engine::Batch::decide). REQUIRES: takes(its role); the bytes of the input and the arena of
   // `decoding` outlive the driver.
-  [[nodiscard]] engine::Verdict decide(codec::InputRecord& input, const codec::DecodeContext& decoding,
-                                       bool requests_read) {
+  [[nodiscard]] engine::Taken decide(codec::InputRecord& input, const codec::DecodeContext& decoding,
+                                     bool requests_read) {
     return decide(codec::decode(input, decoding), input.offset, requests_read);
   }
-  [[nodiscard]] engine::Verdict decide(const Command& command, Offset position, bool requests_read) {
+  [[nodiscard]] engine::Taken decide(const Command& command, Offset position, bool requests_read) {
     RESEQ_ASSERT(!ended_, "an input behind one that was not decided");
-    const engine::Verdict verdict = batch_.decide(command, position, requests_read);
-    if (verdict != engine::Verdict::kDecided) {
+    const engine::Taken answer = batch_.decide(command, position, requests_read);
+    if (answer != engine::Taken::kDecided) {
       ended_ = true;
-      ended_by_ = verdict;
+      ended_by_ = answer;
     }
-    return verdict;
+    return answer;
   }
 
   // Why no further input is decided: kDecided = only because there was none.
-  [[nodiscard]] engine::Verdict ended_by() const { return ended_by_; }
-  [[nodiscard]] bool stopped() const { return ended_by_ == engine::Verdict::kStop; }
+  [[nodiscard]] engine::Taken ended_by() const { return ended_by_; }
+  [[nodiscard]] bool stopped() const { return ended_by_ == engine::Taken::kStop; }
 
   // The agenda, behind the inputs. Nothing can be decided afterwards.
   void close(const Due& due = {});
@@ -66,7 +66,7 @@ class BatchDriver {
   engine::Batch batch_;
   bool paused_;
   bool ended_ = false;
-  engine::Verdict ended_by_ = engine::Verdict::kDecided;
+  engine::Taken ended_by_ = engine::Taken::kDecided;
   std::size_t became_overdue_ = 0;
 };
 

@@ -37,7 +37,7 @@ void Batch::expect(std::size_t inputs) {
   body_->effects.expect(inputs);
 }
 
-Verdict Batch::decide(const Command& command, Offset position, bool requests_read) {
+Taken Batch::decide(const Command& command, Offset position, bool requests_read) {
   RESEQ_ASSERT(!body_->closed, "an input for a closed batch");
   return std::visit([&](const auto& one) { return body_->inputs.decide(one, position, requests_read); }, command);
 }

@@ -19,7 +19,8 @@
 
 namespace reseq::engine {
 
-enum class Verdict : std::uint8_t {
+// Whether an input was taken into the batch.
+enum class Taken : std::uint8_t {
   kDecided,
   kRequestsFirst,  // a command met no registration: read `requests` to its end first, then decide again
   kStop,           // policy on_missing = stop: leave this input unread, park the partition
@@ -47,7 +48,7 @@ class Batch {
   // after this command had been fetched: then a miss is final. Inputs are numbered in the order they were decided;
   // one that answered kRequestsFirst or kStop got no number.
   // REQUIRES: the views in `command` live until the batch is destroyed; not closed.
-  [[nodiscard]] Verdict decide(const Command& command, Offset position, bool requests_read);
+  [[nodiscard]] Taken decide(const Command& command, Offset position, bool requests_read);
 
   // Timer: marks a live row whose deadline has passed as overdue, with an event (whatever the event policy). Rows that
   // are gone, completed, not due or marked already stay as they are: false.

@@ -19,7 +19,7 @@ Reason refusal_of_reset(const Context& context) {
 
 }  // namespace
 
-Verdict Inputs::decide(const Request& request, Offset position, bool) {
+Taken Inputs::decide(const Request& request, Offset position, bool) {
   Document& document = overlay_.find(request.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   const Ruling ruling = decide_request(request, position, document.known(), state_, context_);
@@ -29,19 +29,19 @@ Verdict Inputs::decide(const Request& request, Offset position, bool) {
   return settle(document, ruling, true);
 }
 
-Verdict Inputs::decide(const Register& command, Offset, bool requests_read) {
+Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   return settle(document, decide_register(command, document.known(), state_, context_), requests_read);
 }
 
-Verdict Inputs::decide(const Unregister& command, Offset, bool requests_read) {
+Taken Inputs::decide(const Unregister& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   return settle(document, decide_unregister(command, document.known(), state_, context_), requests_read);
 }
 
-Verdict Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
+Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_sequence(command, document.known(), state_, context_);
@@ -51,7 +51,7 @@ Verdict Inputs::decide(const SequenceResult& command, Offset, bool requests_read
   return settle(document, ruling, requests_read, command.target);
 }
 
-Verdict Inputs::decide(const Reset& reset, Offset, bool) {
+Taken Inputs::decide(const Reset& reset, Offset, bool) {
   const Reason refusal = refusal_of_reset(context_);
   const bool applies = refusal == Reason::kNone;
   const Decision decision =
@@ -61,15 +61,15 @@ Verdict Inputs::decide(const Reset& reset, Offset, bool) {
     state_.default_epoch = std::max(state_.default_epoch, reset.default_epoch);
   else
     effects_.send(input, DeadLetter{refusal, std::nullopt});
-  if (context_.policies.events == EventPolicy::kNone) return Verdict::kDecided;
+  if (context_.policies.events == EventPolicy::kNone) return Taken::kDecided;
   Event& event = effects_.tell(input, decision, {});
-  if (!applies) return Verdict::kDecided;
+  if (!applies) return Taken::kDecided;
   event.kind = EventKind::kReset;
   event.order = Order{state_.default_epoch, Sequence(), Revision()};
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
-Verdict Inputs::decide(const Expire& command, Offset, bool) {
+Taken Inputs::decide(const Expire& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
   const Ruling ruling =
       document.now.collision ? refuse(Reason::kIdCollision) : decide_expire(command, document.known());
@@ -78,28 +78,28 @@ Verdict Inputs::decide(const Expire& command, Offset, bool) {
                           one ? std::optional(command.targets.first()) : std::nullopt);
 }
 
-Verdict Inputs::decide(const ReleaseByHand& command, Offset, bool) {
+Taken Inputs::decide(const ReleaseByHand& command, Offset, bool) {
   Document& document = overlay_.find(command.result.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_release(command, document.known(), state_, context_);
   return settle_operation(document, ruling, command.dry_run, command.result.target);
 }
 
-Verdict Inputs::decide(const RaiseFloor& command, Offset, bool) {
+Taken Inputs::decide(const RaiseFloor& command, Offset, bool) {
   Event& event = effects_.tell_operation(raise_floor(command, state_), command.dry_run, {});
   event.target = command.target;
   event.version = command.floor;
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
-Verdict Inputs::decide(const Pause& command, Offset, bool) {
+Taken Inputs::decide(const Pause& command, Offset, bool) {
   effects_.tell_operation(pause(command, state_), command.dry_run, {});
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
-Verdict Inputs::decide(const Refused& refused, Offset, bool) {
+Taken Inputs::decide(const Refused& refused, Offset, bool) {
   const OnMissing policy = refused.sequence_without_id_or_seq ? context_.policies.on_missing : OnMissing::kDeadLetter;
-  if (policy == OnMissing::kStop) return Verdict::kStop;
+  if (policy == OnMissing::kStop) return Taken::kStop;
   const bool redirects = policy == OnMissing::kRedirect;
   const Decision decision{redirects ? Outcome::kRedirected : Outcome::kDeadLettered, refused.reason, TableRow::kNone};
   const InputIndex input = effects_.number(decision);
@@ -111,12 +111,11 @@ Verdict Inputs::decide(const Refused& refused, Offset, bool) {
     effects_.tell(input, decision, refused.id).kind = EventKind::kOperation;
   else if (effects_.tells_of(decision.outcome))
     effects_.tell(input, decision, refused.id);
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
-Verdict Inputs::settle(Document& document, const Ruling& ruling, bool requests_read,
-                       std::optional<TargetNumber> target) {
-  if (ruling.miss && !requests_read) return Verdict::kRequestsFirst;
+Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_read, std::optional<TargetNumber> target) {
+  if (ruling.miss && !requests_read) return Taken::kRequestsFirst;
   const InputIndex input = effects_.number(ruling.decision);
   if (effects_.tells_of(ruling.decision.outcome)) {
     Event& event = effects_.tell(input, ruling.decision, document.id);
@@ -126,19 +125,19 @@ Verdict Inputs::settle(Document& document, const Ruling& ruling, bool requests_r
     if (ruling.edit.served) event.version = ruling.edit.version;
   }
   carry_out(document, ruling, input);
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
-Verdict Inputs::settle_operation(Document& document, const Ruling& ruling, bool dry_run,
-                                 std::optional<TargetNumber> target) {
+Taken Inputs::settle_operation(Document& document, const Ruling& ruling, bool dry_run,
+                               std::optional<TargetNumber> target) {
   Event& event = effects_.tell_operation(ruling.decision, dry_run, document.id);
   if (ruling.has_order) event.order = ruling.edit.order;
   event.expected = document.newest_order();
   event.target = target;
-  if (dry_run) return Verdict::kDecided;
+  if (dry_run) return Taken::kDecided;
   if (ruling.edit.served) event.version = ruling.edit.version;
   carry_out(document, ruling, event.input);
-  return Verdict::kDecided;
+  return Taken::kDecided;
 }
 
 void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex input) {

@@ -20,26 +20,26 @@ class Inputs {
       : context_(context), overlay_(overlay), effects_(effects), state_(state), dispatch_(effects) {}
 
   // One overload per alternative of Command; Batch::decide says the rest.
-  Verdict decide(const Request& request, Offset position, bool requests_read);
-  Verdict decide(const Register& command, Offset position, bool requests_read);
-  Verdict decide(const Unregister& command, Offset position, bool requests_read);
-  Verdict decide(const SequenceResult& command, Offset position, bool requests_read);
-  Verdict decide(const Reset& reset, Offset position, bool requests_read);
-  Verdict decide(const Expire& command, Offset position, bool requests_read);
-  Verdict decide(const ReleaseByHand& command, Offset position, bool requests_read);
-  Verdict decide(const RaiseFloor& command, Offset position, bool requests_read);
-  Verdict decide(const Pause& command, Offset position, bool requests_read);
-  Verdict decide(const Refused& refused, Offset position, bool requests_read);
+  Taken decide(const Request& request, Offset position, bool requests_read);
+  Taken decide(const Register& command, Offset position, bool requests_read);
+  Taken decide(const Unregister& command, Offset position, bool requests_read);
+  Taken decide(const SequenceResult& command, Offset position, bool requests_read);
+  Taken decide(const Reset& reset, Offset position, bool requests_read);
+  Taken decide(const Expire& command, Offset position, bool requests_read);
+  Taken decide(const ReleaseByHand& command, Offset position, bool requests_read);
+  Taken decide(const RaiseFloor& command, Offset position, bool requests_read);
+  Taken decide(const Pause& command, Offset position, bool requests_read);
+  Taken decide(const Refused& refused, Offset position, bool requests_read);
 
   [[nodiscard]] const std::vector<LateResult>& late_results() const { return late_; }
   [[nodiscard]] const std::vector<InputIndex>& older_requests() const { return older_; }
 
  private:
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
-  Verdict settle(Document& document, const Ruling& ruling, bool requests_read,
-                 std::optional<TargetNumber> target = std::nullopt);
+  Taken settle(Document& document, const Ruling& ruling, bool requests_read,
+               std::optional<TargetNumber> target = std::nullopt);
   // The same about an operation, which is always told of, and only told of when it is a dry run.
-  Verdict settle_operation(Document& document, const Ruling& ruling, bool dry_run, std::optional<TargetNumber> target);
+  Taken settle_operation(Document& document, const Ruling& ruling, bool dry_run, std::optional<TargetNumber> target);
   void carry_out(Document& document, const Ruling& ruling, InputIndex input);
   void note_late(const Document& document, const Order& order);
   void note_older(const Document& document, Offset position);

@@ -111,8 +111,8 @@ Ledger::Settled Ledger::settle(const Command& command, const Source& source, boo
     state.default_epoch = known->second;
   const store::BatchView view(*store_);
   driver::BatchDriver driver(view, state, context_);
-  const engine::Verdict verdict = driver.decide(command, source.offset, requests_read);
-  if (verdict != engine::Verdict::kDecided) return {verdict, {}};
+  const engine::Taken answer = driver.decide(command, source.offset, requests_read);
+  if (answer != engine::Taken::kDecided) return {answer, {}};
   driver.close();
   const engine::Batch& batch = driver.batch();
   if (batch.state().default_epoch > state.default_epoch)
@@ -121,7 +121,7 @@ Ledger::Settled Ledger::settle(const Command& command, const Source& source, boo
   std::vector<store::Change> rows;
   changelog::append_rows(batch.changes(), view, arena, rows);
   apply(rows);
-  return {verdict, batch.decisions().front()};
+  return {answer, batch.decisions().front()};
 }
 
 void Ledger::request(const Command& command, const Source& source) {
@@ -149,7 +149,7 @@ bool Ledger::result(const Command& command, const Source& source, bool final) {
   const store::BatchView view(*store_);
   const engine::Lookup before = result != nullptr ? view.find(result->id) : engine::Lookup{};
   Settled settled = settle(command, source, final);
-  if (settled.verdict != engine::Verdict::kDecided) return false;
+  if (settled.answer != engine::Taken::kDecided) return false;
   if (result == nullptr && !std::holds_alternative<Refused>(command)) {
     ++tally_.other_commands;
     tally_.other_commands_bad += settled.decision.reason == Reason::kNone ? 0U : 1U;

@@ -78,7 +78,7 @@ class Ledger {
   Result<> take_up();
 
   struct Settled {
-    engine::Verdict verdict = engine::Verdict::kDecided;
+    engine::Taken answer = engine::Taken::kDecided;
     Decision decision;
   };
   Settled settle(const Command& command, const Source& source, bool requests_read);

@@ -79,11 +79,11 @@ void PartitionBatch::decide_input(Role role) {
         {},   source.left_out.count};
     const bool requests_read =
         role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
-    const engine::Verdict verdict = driver_->decide(record, reading, requests_read);
-    if (verdict != engine::Verdict::kDecided) {
+    const engine::Taken answer = driver_->decide(record, reading, requests_read);
+    if (answer != engine::Taken::kDecided) {
       records_.pop_back();
-      if (verdict == engine::Verdict::kRequestsFirst) queue.want_ends();
-      if (verdict == engine::Verdict::kStop) stopped_at_ = source.offset;
+      if (answer == engine::Taken::kRequestsFirst) queue.want_ends();
+      if (answer == engine::Taken::kStop) stopped_at_ = source.offset;
       return;
     }
     sources_.push_back(&source);

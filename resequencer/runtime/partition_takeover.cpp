@@ -102,7 +102,7 @@ void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
                log::outside(detail));
   rebuilt_ = why;
   failpoint(Failpoint::kTakeoverRebuild);
-  lost_rows_ = lost_rows_ || (why != Rebuild::kForeign && store_->standing());
+  lost_rows_ = lost_rows_ || (why != Rebuild::kForeign && store_->checkpoint());
   from_disk_ = false;
   from_.reset();
   wipe();
@@ -169,7 +169,7 @@ bool PartitionTask::choose_way(const changelog::LogEnds& log) {
                          std::to_string(log.high_watermark.value()) + ")");
   // A copy that never got a checkpoint, or a store that was emptied before it was parked.
   if (why == Rebuild::kNoCopy && rebuilt_ == Rebuild::kNone) rebuilt_ = why;
-  if (!from_) from_ = store_->standing();
+  if (!from_) from_ = store_->checkpoint();
   return !to_wipe_;
 }
 

@@ -165,7 +165,7 @@ bool PartitionTask::damage_stays(Role role) {
 
 bool PartitionTask::checkpoint_due() const {
   if (!store_ || !store_->on_disk() || phase_ == Phase::kParked || clock_.steady() < checkpoint_retry_at_) return false;
-  const auto standing = store_->standing();
+  const auto standing = store_->checkpoint();
   const auto last = store_->checkpointed();
   if (!standing || (last && last->position == standing->position)) return false;
   // Inside of a transaction only when memory must be freed: a crash makes such a checkpoint worthless.

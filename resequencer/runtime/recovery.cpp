@@ -49,7 +49,7 @@ Rebuild judge(store::StateFolder::Copy found) {
 
 Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelog::LogEnds& log,
               const Application& application, UnixMs now) {
-  const auto standing = store.standing();
+  const auto standing = store.checkpoint();
   if (!standing) return Rebuild::kNoCopy;
   if (store.fault()) return Rebuild::kFault;
   if (from_disk && standing->generation == 0) return Rebuild::kInsideTransaction;
@@ -77,7 +77,7 @@ bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& li
 }
 
 bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log) {
-  return store.standing() && log.begin == log.high_watermark;
+  return store.checkpoint() && log.begin == log.high_watermark;
 }
 
 std::optional<std::string> refusal(const Identity& identity, const Application& application) {

@@ -48,7 +48,7 @@ Result<> PartitionStore::load() {
   if (!identity) return unreadable("identity");
   set_identity(std::move(*identity));
   summary_ = record->summary;
-  standing_ = record->checkpoint;
+  checkpoint_ = record->checkpoint;
 
   // Which of these there are, the number of rows tells: a checkpoint can lie before the first of them.
   const auto meta = disk_->row(codec::meta_key());
@@ -88,11 +88,11 @@ std::uint64_t PartitionStore::dirty_bytes() const {
 }
 
 Result<> PartitionStore::write_checkpoint() {
-  if (!disk_ || !standing_) return Done{};
+  if (!disk_ || !checkpoint_) return Done{};
   if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
-  if (memory_->size() == 0 && checkpointed() == standing_) return Done{};
+  if (memory_->size() == 0 && checkpointed() == checkpoint_) return Done{};
   const CrashMark mark = this->mark();
-  auto written = disk_->write(*memory_, {*standing_, summary_});
+  auto written = disk_->write(*memory_, {*checkpoint_, summary_});
   if (written) {
     memory_->clear();
   } else if (written.error().what_to_do == ErrorClass::kFatal) {
@@ -110,7 +110,7 @@ Result<> PartitionStore::close_clean() {
   if (const auto& broken = fault()) return *broken;  // a copy that could not be emptied is not even open
   // A copy that stands inside of a transaction could not be caught up: the older one can.
   const auto last = checkpointed();
-  const bool worse = last && last->generation != 0 && standing_ && standing_->generation == 0;
+  const bool worse = last && last->generation != 0 && checkpoint_ && checkpoint_->generation == 0;
   if (!worse)
     if (auto written = write_checkpoint(); !written) return written;
   return disk_->close_clean();

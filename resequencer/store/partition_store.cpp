@@ -52,7 +52,7 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
     return Error{ErrorClass::kInvalid, 0, "changelog: the first record is not the identity: the log was truncated"};
   if (!change.value && !kind->removable)
     return Error{ErrorClass::kInvalid, 0, "changelog: a tombstone for a row that is never removed"};
-  if (standing_ && offset < standing_->position)
+  if (checkpoint_ && offset < checkpoint_->position)
     return Error{ErrorClass::kInvalid, 0, "changelog: a record that was applied before"};
   if (!change.value && !codec::parse_key(change.key))
     return Error{ErrorClass::kInvalid, 0, "changelog: a key that is none of a " + std::string(kind->name)};
@@ -70,7 +70,7 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
     record = replace(summary_, *hash_, *kind, hashed, old, change.value);
   }
   remember(hashed, change.value);
-  stand(Offset(offset.value() + 1), record, kind->type == codec::KeyType::kMeta);
+  reach(Offset(offset.value() + 1), record, kind->type == codec::KeyType::kMeta);
   return Done{};
 }
 
@@ -85,7 +85,7 @@ void PartitionStore::apply(std::span<const Change> changes, const Summary& after
   }
   summary_ = after;
   const Change& last = changes.back();
-  stand(next, hash_->of_record(last.key, last.value.value_or(std::string_view())), last.key == codec::meta_key());
+  reach(next, hash_->of_record(last.key, last.value.value_or(std::string_view())), last.key == codec::meta_key());
 }
 
 void PartitionStore::set_identity(Identity identity) {
@@ -104,14 +104,14 @@ void PartitionStore::remember(const codec::HashedKey& key, std::optional<std::st
   memory_->put(key, value);
 }
 
-void PartitionStore::stand(Offset next, Digest last_record, bool at_meta) {
+void PartitionStore::reach(Offset next, Digest last_record, bool at_meta) {
   const bool named = at_meta && !meta_->lineage.empty();
-  standing_ = Checkpoint{next, last_record, named ? meta_->lineage.back().number : 0};
+  checkpoint_ = Checkpoint{next, last_record, named ? meta_->lineage.back().number : 0};
 }
 
 std::optional<Offset> PartitionStore::position() const {
-  if (!standing_) return std::nullopt;
-  return standing_->position;
+  if (!checkpoint_) return std::nullopt;
+  return checkpoint_->position;
 }
 
 codec::HashedKey PartitionStore::hashed_key(const Change& change) const {
@@ -200,7 +200,7 @@ void PartitionStore::forget() {
   hash_.reset();
   memory_.reset();
   summary_ = Summary();
-  standing_.reset();
+  checkpoint_.reset();
   fault_.reset();
 }
 

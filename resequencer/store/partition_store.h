@@ -77,7 +77,7 @@ class PartitionStore {
   // Position of the changelog: last applied record + 1. None: nothing was applied.
   [[nodiscard]] std::optional<Offset> position() const;
   // What a checkpoint written now would say. None: nothing was applied.
-  [[nodiscard]] const std::optional<Checkpoint>& standing() const { return standing_; }
+  [[nodiscard]] const std::optional<Checkpoint>& checkpoint() const { return checkpoint_; }
 
   // What decisions read (BatchView). The key is placed in `keys`. Look at fault() afterwards.
   [[nodiscard]] engine::Lookup look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const;
@@ -163,7 +163,7 @@ class PartitionStore {
   void set_identity(Identity identity);
   void remember(const codec::HashedKey& key, std::optional<std::string_view> value);
   [[nodiscard]] codec::HashedKey hashed_key(const Change& change) const;
-  void stand(Offset next, Digest last_record, bool at_meta);
+  void reach(Offset next, Digest last_record, bool at_meta);
   [[nodiscard]] std::optional<std::string_view> value_of(const codec::HashedKey& key) const;
   void break_down(Error error) const;
   template <typename Visit>
@@ -180,7 +180,7 @@ class PartitionStore {
   std::optional<codec::KeyedHash> hash_;
   std::unique_ptr<MemoryTable> memory_;  // from the identity on
   Summary summary_;
-  std::optional<Checkpoint> standing_;
+  std::optional<Checkpoint> checkpoint_;
   std::unique_ptr<DiskCopy> disk_;
   mutable std::optional<Error> fault_;
 };

@@ -221,7 +221,7 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
                       one.record.payload,
                       {one.record.headers.data(), one.record.headers.size()},
                       {}});
-    if (driver.decide(inputs.back(), decoding, true) != engine::Verdict::kDecided) return false;
+    if (driver.decide(inputs.back(), decoding, true) != engine::Taken::kDecided) return false;
   }
   return true;
 }

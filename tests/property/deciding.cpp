@@ -69,11 +69,11 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
   for (const PlannedInput& next : plan.inputs) {
     const bool requests_read = next.requests_read || wrong.never_asks_for_requests;
     decided.last = driver.decide(next.input->command, next.input->position, requests_read);
-    if (decided.last != engine::Verdict::kDecided) break;
+    if (decided.last != engine::Taken::kDecided) break;
     ++decided.taken;
   }
   std::vector<std::string> overdue;
-  if (decided.last == engine::Verdict::kDecided)
+  if (decided.last == engine::Taken::kDecided)
     for (const std::size_t document : plan.timers) overdue.emplace_back(kIds[document]);
   driver.close({overdue, {}});
   const engine::Batch& batch = driver.batch();

@@ -32,8 +32,8 @@ struct ChangedRow {
 
 // What a closed batch said. The views in events are those of the inputs.
 struct Decided {
-  std::size_t taken = 0;                             // inputs decided, from the front of the plan
-  engine::Verdict last = engine::Verdict::kDecided;  // why the one behind them was not
+  std::size_t taken = 0;                         // inputs decided, from the front of the plan
+  engine::Taken last = engine::Taken::kDecided;  // why the one behind them was not
   std::vector<Decision> decisions;
   std::vector<Emission> emissions;
   std::vector<Event> events;

@@ -95,14 +95,14 @@ void World::run_batch(const BatchSize& size) {
   if (inputs.empty() && plan.timers.empty()) return;
   Decided decided = decide(plan, rows_, state_, context_, wrong_);
   plan.inputs = plan.inputs.first(decided.taken);
-  if (decided.last != engine::Verdict::kDecided) plan.timers = {};
-  if (size.twice || decided.last != engine::Verdict::kDecided) {
+  if (decided.last != engine::Taken::kDecided) plan.timers = {};
+  if (size.twice || decided.last != engine::Taken::kDecided) {
     const Decided again = decide(plan, rows_, state_, context_, wrong_);
-    if (again.last != engine::Verdict::kDecided) wrong("an input decided once is put off the second time");
+    if (again.last != engine::Taken::kDecided) wrong("an input decided once is put off the second time");
     if (const std::string what = difference(decided, again); !what.empty())
       wrong("the same inputs, state and context differ in " + what);
   }
-  if (decided.last != engine::Verdict::kDecided) take_back(decided, {inputs, {}});
+  if (decided.last != engine::Taken::kDecided) take_back(decided, {inputs, {}});
   if (wrong_.corrupt) wrong_.corrupt(decided, plan, rows_);
   record(decided, plan);
   if (!plan.timers.empty()) timers_due_ = false;
@@ -112,7 +112,7 @@ void World::run_batch(const BatchSize& size) {
 void World::take_back(const Decided& decided, const Plan& plan) {
   const PlannedInput& put_off = plan.inputs[decided.taken];
   const auto* refused = std::get_if<Refused>(&put_off.input->command);
-  if (decided.last == engine::Verdict::kStop) {
+  if (decided.last == engine::Taken::kStop) {
     if (context_.policies.on_missing != engine::OnMissing::kStop || !refused || !refused->sequence_without_id_or_seq)
       wrong("stopped without a reason");
     if (hits_) ++hits_->stopped;

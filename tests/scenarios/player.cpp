@@ -106,12 +106,12 @@ void Player::open_batch() {
 
 void Player::decide(const Line& line) {
   if (!grouped_) open_batch();
-  const engine::Verdict verdict = driver_->decide(command_of(line), next_, !says(line, "unread"));
-  if (verdict == engine::Verdict::kDecided) {
+  const engine::Taken answer = driver_->decide(command_of(line), next_, !says(line, "unread"));
+  if (answer == engine::Taken::kDecided) {
     inputs_.push_back(&line);
     next_ = Offset(next_.value() + 1);
   } else {
-    compare(line, verdict == engine::Verdict::kStop ? "stop" : "requests-first");
+    compare(line, answer == engine::Taken::kStop ? "stop" : "requests-first");
   }
   if (!grouped_) close_batch();
 }

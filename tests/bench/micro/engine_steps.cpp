@@ -55,7 +55,7 @@ class Decide : public Step {
     driver.expect(commands_.size());
     std::int64_t position = 0;
     for (const Command& command : commands_)
-      if (driver.decide(command, Offset(++position), true) != engine::Verdict::kDecided) return;
+      if (driver.decide(command, Offset(++position), true) != engine::Taken::kDecided) return;
     driver.close();
     const engine::Batch& batch = driver.batch();
     RESEQ_ASSERT(batch.changes().size() == commands_.size(), "a sample that changes nothing");

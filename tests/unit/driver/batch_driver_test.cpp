@@ -13,8 +13,8 @@ using engine::kCatalogue;
 using engine::kSearch;
 using engine::request;
 using engine::result;
+using engine::Taken;
 using engine::targets;
-using engine::Verdict;
 
 class BatchDriverTest : public testing::Test {
  protected:
@@ -23,7 +23,7 @@ class BatchDriverTest : public testing::Test {
   // A document that waits for both of its targets since 1000, overdue from 1100 on.
   void requested(const std::string& id) {
     BatchDriver driver(state_, state_.partition, context_);
-    ASSERT_EQ(driver.decide(request(id, 1), Offset(0), true), Verdict::kDecided);
+    ASSERT_EQ(driver.decide(request(id, 1), Offset(0), true), Taken::kDecided);
     driver.close();
     state_.commit(driver.batch());
   }
@@ -38,8 +38,8 @@ TEST_F(BatchDriverTest, FiresWhatIsDueBehindTheInputs) {
   context_.now = UnixMs(2000);
   const std::vector<std::string> due = {"waits", "ends", "gone"};
   BatchDriver driver(state_, state_.partition, context_);
-  ASSERT_EQ(driver.decide(result("ends", 1, kSearch), Offset(1), true), Verdict::kDecided);
-  ASSERT_EQ(driver.decide(result("ends", 1, kCatalogue), Offset(2), true), Verdict::kDecided);
+  ASSERT_EQ(driver.decide(result("ends", 1, kSearch), Offset(1), true), Taken::kDecided);
+  ASSERT_EQ(driver.decide(result("ends", 1, kCatalogue), Offset(2), true), Taken::kDecided);
   driver.close({due, {}});
   EXPECT_EQ(driver.became_overdue(), 1U);
   ASSERT_EQ(driver.batch().events().size(), 1U);
@@ -49,9 +49,9 @@ TEST_F(BatchDriverTest, FiresWhatIsDueBehindTheInputs) {
 TEST_F(BatchDriverTest, DecidesNothingBehindAnInputThatWaitsForRequests) {
   BatchDriver driver(state_, state_.partition, context_);
   EXPECT_TRUE(driver.takes(Role::kCommands));
-  EXPECT_EQ(driver.decide(result("unknown", 1, kSearch), Offset(1), false), Verdict::kRequestsFirst);
+  EXPECT_EQ(driver.decide(result("unknown", 1, kSearch), Offset(1), false), Taken::kRequestsFirst);
   EXPECT_FALSE(driver.takes(Role::kCommands));
-  EXPECT_EQ(driver.ended_by(), Verdict::kRequestsFirst);
+  EXPECT_EQ(driver.ended_by(), Taken::kRequestsFirst);
   EXPECT_FALSE(driver.stopped());
   driver.close();
   EXPECT_TRUE(driver.batch().decisions().empty());
@@ -60,7 +60,7 @@ TEST_F(BatchDriverTest, DecidesNothingBehindAnInputThatWaitsForRequests) {
 TEST_F(BatchDriverTest, StopsWhereThePolicySaysSo) {
   context_.policies.on_missing = engine::OnMissing::kStop;
   BatchDriver driver(state_, state_.partition, context_);
-  EXPECT_EQ(driver.decide(Refused{Reason::kMissingId, true, "", false}, Offset(1), true), Verdict::kStop);
+  EXPECT_EQ(driver.decide(Refused{Reason::kMissingId, true, "", false}, Offset(1), true), Taken::kStop);
   EXPECT_TRUE(driver.stopped());
   EXPECT_FALSE(driver.takes(Role::kControl));
 }
@@ -78,15 +78,15 @@ TEST_F(BatchDriverTest, SweepsWatermarksThatNoInputOfTheBatchMadeLiveAgain) {
   for (const std::string id : {"kept", "old"}) {
     requested(id);
     BatchDriver driver(state_, state_.partition, context_);
-    ASSERT_EQ(driver.decide(result(id, 1, kSearch), Offset(1), true), Verdict::kDecided);
-    ASSERT_EQ(driver.decide(result(id, 1, kCatalogue), Offset(2), true), Verdict::kDecided);
+    ASSERT_EQ(driver.decide(result(id, 1, kSearch), Offset(1), true), Taken::kDecided);
+    ASSERT_EQ(driver.decide(result(id, 1, kCatalogue), Offset(2), true), Taken::kDecided);
     driver.close();
     state_.commit(driver.batch());
   }
   context_.now = UnixMs(5000);
   const std::vector<std::string> expired = {"kept", "old"};
   BatchDriver driver(state_, state_.partition, context_);
-  ASSERT_EQ(driver.decide(request("kept", 2), Offset(3), true), Verdict::kDecided);
+  ASSERT_EQ(driver.decide(request("kept", 2), Offset(3), true), Taken::kDecided);
   driver.close({{}, expired});
   state_.commit(driver.batch());
   EXPECT_TRUE(state_.rows.contains("kept"));

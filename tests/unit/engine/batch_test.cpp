@@ -23,7 +23,7 @@ Context with_events(EventPolicy policy) {
   return context;
 }
 
-Verdict decide(Batch& batch, const Command& command, bool requests_read = true) {
+Taken decide(Batch& batch, const Command& command, bool requests_read = true) {
   return batch.decide(command, Offset(0), requests_read);
 }
 
@@ -48,9 +48,9 @@ TEST(Batch, ReportsADocumentOnceAndInTheOrderOfFirstChange) {
   MapState state;
   const Context context = two_targets();
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, result("untouched", 1, kSearch)), Verdict::kDecided);
-  for (const char* id : {"z", "a", "z", "m"}) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("z", 1, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("untouched", 1, kSearch)), Taken::kDecided);
+  for (const char* id : {"z", "a", "z", "m"}) EXPECT_EQ(decide(batch, request(id, 1)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("z", 1, kSearch)), Taken::kDecided);
   batch.close();
   ASSERT_EQ(batch.changes().size(), 3U);
   EXPECT_EQ(batch.changes()[0].id, "z");
@@ -63,9 +63,9 @@ TEST(Batch, AMissThatHasToWaitChangesNothingAndGetsNoNumber) {
   MapState state;
   const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, result("a", 1, kSearch), false), Verdict::kRequestsFirst);
-  EXPECT_EQ(decide(batch, registration("b", 1), false), Verdict::kRequestsFirst);
-  EXPECT_EQ(decide(batch, unregister("c", 1, targets({kSearch})), false), Verdict::kRequestsFirst);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch), false), Taken::kRequestsFirst);
+  EXPECT_EQ(decide(batch, registration("b", 1), false), Taken::kRequestsFirst);
+  EXPECT_EQ(decide(batch, unregister("c", 1, targets({kSearch})), false), Taken::kRequestsFirst);
   batch.close();
   EXPECT_TRUE(batch.decisions().empty());
   EXPECT_TRUE(batch.emissions().empty());
@@ -77,8 +77,8 @@ TEST(Batch, PolicyStopLeavesTheInputUnread) {
   Context context = two_targets();
   context.policies.on_missing = OnMissing::kStop;
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kStop);
-  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, false)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Taken::kStop);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, false)), Taken::kDecided);
   batch.close();
   ASSERT_EQ(batch.decisions().size(), 1U);
   EXPECT_EQ(emitted<DeadLetter>(batch).size(), 1U);
@@ -89,19 +89,19 @@ TEST(Batch, TellsWhichRequestsAreOlderThanWhatIsKnownAndNotReadAgain) {
   const Context context = two_targets();
   {
     Batch batch(state, state.partition, context);
-    EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Verdict::kDecided);
-    EXPECT_EQ(batch.decide(request("a", 5), Offset(10), true), Verdict::kDecided);
+    EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Taken::kDecided);
+    EXPECT_EQ(batch.decide(request("a", 5), Offset(10), true), Taken::kDecided);
     batch.close();
     EXPECT_TRUE(batch.older_requests().empty()) << "one that is superseded within its batch came before the newer one";
     state.commit(batch);
   }
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(batch.decide(request("b", 1), Offset(11), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Verdict::kDecided);  // as `seek` makes it
-  EXPECT_EQ(batch.decide(request("a", 4), Offset(12), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(request("a", 5), Offset(13), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(request("a", 3), Offset(14), true), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("a", 4, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("b", 1), Offset(11), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(9), true), Taken::kDecided);  // as `seek` makes it
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(12), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 5), Offset(13), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 3), Offset(14), true), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 4, kSearch)), Taken::kDecided);
   batch.close();
   EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(2), InputIndex(4)));
 }
@@ -112,11 +112,11 @@ TEST(Batch, TellsOfNoOlderRequestWhereAResultWasFasterThanItsRequests) {
   Context context = two_targets();
   context.intake = Intake::kTap;
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), false), Verdict::kRequestsFirst);
-  EXPECT_EQ(batch.decide(request("a", 1), Offset(10), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), true), Verdict::kDecided);
-  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Verdict::kDecided) << "read again";
+  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), false), Taken::kRequestsFirst);
+  EXPECT_EQ(batch.decide(request("a", 1), Offset(10), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(result("a", 2, kSearch), Offset(0), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 2), Offset(11), true), Taken::kDecided) << "read again";
   batch.close();
   EXPECT_TRUE(batch.older_requests().empty());
 }
@@ -128,12 +128,12 @@ TEST(Batch, TellsThatARequestIsOlderAlsoIfOnlyItsEpochIs) {
     Batch batch(state, state.partition, context);
     Request newest = request("a", 5);
     newest.what.epoch = Epoch(1);
-    EXPECT_EQ(batch.decide(newest, Offset(1), true), Verdict::kDecided);
+    EXPECT_EQ(batch.decide(newest, Offset(1), true), Taken::kDecided);
     batch.close();
     state.commit(batch);
   }
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(batch.decide(request("a", 6), Offset(2), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 6), Offset(2), true), Taken::kDecided);
   batch.close();
   EXPECT_EQ(batch.decisions().front().reason, Reason::kEpochBehind);
   EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(0)));
@@ -143,9 +143,9 @@ TEST(Batch, EmissionsAndEventsComeInInputOrder) {
   MapState state;
   const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, request("a", 1)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 1)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Taken::kDecided);
   batch.close();
   const auto emissions = batch.emissions();
   ASSERT_EQ(emissions.size(), 3U);
@@ -163,8 +163,8 @@ TEST(Batch, TheEventOfAReleaseSaysOrderTargetAndVersion) {
   MapState state;
   const Context context = with_events(EventPolicy::kAll);
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("a", 5, kCatalogue)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 5, kCatalogue)), Taken::kDecided);
   batch.close();
   const Event event = batch.events()[1];
   EXPECT_EQ(event.kind, EventKind::kOutcome);
@@ -181,13 +181,13 @@ TEST(Batch, EventsOfDropsLeaveOutWhatWentWell) {
   Context context = with_events(EventPolicy::kDrops);
   context.policies.on_missing = OnMissing::kRedirect;
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("a", 5, kSearch)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, Reset{Epoch(3)}), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, Reset{Epoch(2)}), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, refused(Reason::kMissingSequence, true)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 5, kSearch)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, Reset{Epoch(3)}), Taken::kDecided);
+  EXPECT_EQ(decide(batch, Reset{Epoch(2)}), Taken::kDecided);
   batch.close();
   const auto events = batch.events();
   ASSERT_EQ(events.size(), 5U);
@@ -206,8 +206,8 @@ TEST(Batch, WithoutEventsOnlyAnOverdueDocumentIsReported) {
   context.registration_timeout = Milliseconds(10);
   {
     Batch batch(state, state.partition, context);
-    EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-    EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+    EXPECT_EQ(decide(batch, Reset{Epoch(0)}), Taken::kDecided);
     batch.close();
     EXPECT_TRUE(batch.events().empty());
     state.commit(batch);
@@ -235,9 +235,9 @@ TEST(Batch, ADeadLetterSaysTheOrderThatWasExpected) {
   MapState state;
   const Context context = two_targets();
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("a", 9, kSearch)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, result("b", 9, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 9, kSearch)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, result("b", 9, kSearch)), Taken::kDecided);
   batch.close();
   const auto letters = emitted<DeadLetter>(batch);
   ASSERT_EQ(letters.size(), 2U);
@@ -249,8 +249,8 @@ TEST(Batch, AWithdrawnForwardIsADropWithItsNewerOrderExpected) {
   MapState state;
   const Context context = with_events(EventPolicy::kDrops);
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-  EXPECT_EQ(decide(batch, request("a", 6)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+  EXPECT_EQ(decide(batch, request("a", 6)), Taken::kDecided);
   batch.close();
   EXPECT_EQ(batch.decisions()[0], (Decision{Outcome::kDropped, Reason::kSuperseded, TableRow::kR1}));
   EXPECT_EQ(emitted<Forward>(batch).size(), 1U);
@@ -265,11 +265,11 @@ TEST(Batch, TheEventOfAWithdrawnForwardStandsWhereItsInputDoes) {
     MapState state;
     const Context context = with_events(policy);
     Batch batch(state, state.partition, context);
-    EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Verdict::kDecided);
-    EXPECT_EQ(decide(batch, request("a", 5)), Verdict::kDecided);
-    EXPECT_EQ(decide(batch, request("b", 5)), Verdict::kDecided);
-    EXPECT_EQ(decide(batch, request("b", 5)), Verdict::kDecided);
-    EXPECT_EQ(decide(batch, request("a", 6)), Verdict::kDecided);
+    EXPECT_EQ(decide(batch, refused(Reason::kMalformedHeader)), Taken::kDecided);
+    EXPECT_EQ(decide(batch, request("a", 5)), Taken::kDecided);
+    EXPECT_EQ(decide(batch, request("b", 5)), Taken::kDecided);
+    EXPECT_EQ(decide(batch, request("b", 5)), Taken::kDecided);
+    EXPECT_EQ(decide(batch, request("a", 6)), Taken::kDecided);
     batch.close();
     std::vector<std::uint32_t> inputs;
     for (const Event& event : batch.events()) {
@@ -289,7 +289,7 @@ TEST(Batch, ARequestIsNotedWithPositionHashAndWhatWasForwarded) {
   Batch batch(state, state.partition, context);
   Request command = request("a", 5);
   command.hash = PayloadHash(77);
-  EXPECT_EQ(batch.decide(command, Offset(123), true), Verdict::kDecided);
+  EXPECT_EQ(batch.decide(command, Offset(123), true), Taken::kDecided);
   batch.close();
   const Requested expected{order_of(5), Offset(123), PayloadHash(77), targets({kSearch, kCatalogue})};
   EXPECT_EQ(batch.changes()[0].row->requested, expected);
@@ -306,7 +306,7 @@ TEST(Batch, KeepsExtensionsOfARowThatItChanges) {
   row.groups.push_back(group);
   state.rows.emplace("a", row);
   Batch batch(state, state.partition, context);
-  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Verdict::kDecided);
+  EXPECT_EQ(decide(batch, result("a", 1, kSearch)), Taken::kDecided);
   batch.close();
   EXPECT_EQ(batch.changes()[0].row->extensions, "kept");
 }
@@ -318,8 +318,8 @@ TEST(Batch, GivesTheSameEffectsForTheSameInputs) {
     Batch batch(state, state.partition, context);
     std::vector<std::string> ids;
     for (int i = 0; i < 1000; ++i) ids.push_back("document " + std::to_string(i * 7919 % 1000));
-    for (const std::string& id : ids) EXPECT_EQ(decide(batch, request(id, 1)), Verdict::kDecided);
-    for (const std::string& id : ids) EXPECT_EQ(decide(batch, result(id, 1, kSearch)), Verdict::kDecided);
+    for (const std::string& id : ids) EXPECT_EQ(decide(batch, request(id, 1)), Taken::kDecided);
+    for (const std::string& id : ids) EXPECT_EQ(decide(batch, result(id, 1, kSearch)), Taken::kDecided);
     batch.close();
     std::string order;
     for (const RowChange& change : batch.changes()) order += std::string(change.id) + ";";

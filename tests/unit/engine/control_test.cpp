@@ -17,7 +17,7 @@ class Control : public testing::Test {
   // Decides one operation in a batch of its own, and gives back its event.
   Event after(const Command& command) {
     Batch batch(state_, state_.partition, context_);
-    EXPECT_EQ(batch.decide(command, Offset(0), true), Verdict::kDecided);
+    EXPECT_EQ(batch.decide(command, Offset(0), true), Taken::kDecided);
     batch.close();
     EXPECT_TRUE(batch.emissions().empty());
     EXPECT_EQ(batch.events().size(), 1U) << "an operation is told of whatever the policy";
@@ -87,7 +87,7 @@ TEST_F(Control, ReleasesNothingOfADocumentThatIsNotKnownUnlessItIsSaid) {
 
 TEST_F(Control, ReleasesNothingAheadOfAllRequestsUnlessItIsSaid) {
   Batch batch(state_, state_.partition, context_);
-  ASSERT_EQ(batch.decide(request("a", 3), Offset(0), true), Verdict::kDecided);
+  ASSERT_EQ(batch.decide(request("a", 3), Offset(0), true), Taken::kDecided);
   batch.close();
   state_.commit(batch);
   const auto would = [&](std::uint64_t number, bool unknown) {
@@ -101,7 +101,7 @@ TEST_F(Control, ReleasesNothingAheadOfAllRequestsUnlessItIsSaid) {
 
 TEST_F(Control, ReleasesNothingForATargetOfWhichNothingIsKnownUnlessItIsSaid) {
   Batch batch(state_, state_.partition, context_);
-  ASSERT_EQ(batch.decide(request("a", 20, TargetSet::of(kSearch)), Offset(0), true), Verdict::kDecided);
+  ASSERT_EQ(batch.decide(request("a", 20, TargetSet::of(kSearch)), Offset(0), true), Taken::kDecided);
   batch.close();
   state_.commit(batch);
   const auto would = [&](std::uint64_t number, bool unknown) {

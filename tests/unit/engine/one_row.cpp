@@ -6,7 +6,7 @@ Answer ask(const NaiveRow& row, const Command& command, const Context& context) 
   MapState state;
   if (row.exists()) state.rows.emplace("d", real_row(row));
   Batch batch(state, state.partition, context);
-  if (batch.decide(command, Offset(9), true) != Verdict::kDecided) return {};
+  if (batch.decide(command, Offset(9), true) != Taken::kDecided) return {};
   batch.close();
   state.commit(batch);
 

@@ -96,7 +96,7 @@ class MergedRealm {
     Batch batch(empty, {}, context_);
     std::vector<const Computed*> inputs;  // of each decided input
     const auto decide = [&](const Command& command, const Computed& computed) {
-      EXPECT_EQ(batch.decide(command, Offset(0), true), Verdict::kDecided);
+      EXPECT_EQ(batch.decide(command, Offset(0), true), Taken::kDecided);
       inputs.push_back(&computed);
     };
     const auto register_one = [&](std::size_t i) {

@@ -119,9 +119,9 @@ TEST(Versions, RiseOverFailoverToAHostWithASlowClock) {
     context.now = UnixMs(now);
     Batch batch(state, state.partition, context);
     const std::string id = "d" + std::to_string(previous.value());
-    ASSERT_EQ(batch.decide(request(id, 1), Offset(0), true), Verdict::kDecided);
+    ASSERT_EQ(batch.decide(request(id, 1), Offset(0), true), Taken::kDecided);
     for (const TargetNumber t : {kSearch, kCatalogue})
-      ASSERT_EQ(batch.decide(result(id, 1, t), Offset(0), true), Verdict::kDecided);
+      ASSERT_EQ(batch.decide(result(id, 1, t), Offset(0), true), Taken::kDecided);
     batch.close();
     int releases = 0;
     for (const Emission& emission : batch.emissions())
@@ -141,11 +141,11 @@ TEST(Versions, ARefusedObservedVersionLeavesTheTargetPending) {
   MapState state;
   const Context context = two_targets();
   Batch batch(state, state.partition, context);
-  ASSERT_EQ(batch.decide(request("d", 1), Offset(0), true), Verdict::kDecided);
+  ASSERT_EQ(batch.decide(request("d", 1), Offset(0), true), Taken::kDecided);
   SequenceResult high = result("d", 1, kSearch);
   high.observed = Version(kVersionLimit);
-  ASSERT_EQ(batch.decide(high, Offset(0), true), Verdict::kDecided);
-  ASSERT_EQ(batch.decide(result("d", 1, kSearch), Offset(1), true), Verdict::kDecided);
+  ASSERT_EQ(batch.decide(high, Offset(0), true), Taken::kDecided);
+  ASSERT_EQ(batch.decide(result("d", 1, kSearch), Offset(1), true), Taken::kDecided);
   batch.close();
   EXPECT_EQ(batch.decisions()[1].reason, Reason::kObservedVersionTooHigh);
   EXPECT_EQ(batch.decisions()[2].outcome, Outcome::kReleased);

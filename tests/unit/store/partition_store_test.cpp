@@ -134,10 +134,10 @@ TEST(PartitionStore, SaysWhereItStands) {
   EXPECT_EQ(store.position(), Offset(1));
   const Encoded meta = meta_row(meta_of(7));
   ASSERT_TRUE(store.restore(meta.put(), Offset(41)).ok());
-  EXPECT_EQ(store.standing(), (Checkpoint{Offset(42), store.hash().of_record(meta.key, meta.value), 7}));
+  EXPECT_EQ(store.checkpoint(), (Checkpoint{Offset(42), store.hash().of_record(meta.key, meta.value), 7}));
   const Encoded row = document("a", live(1));
   ASSERT_TRUE(store.restore(row.gone(), Offset(50)).ok());
-  EXPECT_EQ(store.standing(), (Checkpoint{Offset(51), store.hash().of_record(row.key, ""), 0}));
+  EXPECT_EQ(store.checkpoint(), (Checkpoint{Offset(51), store.hash().of_record(row.key, ""), 0}));
   EXPECT_FALSE(store.restore(row.put(), Offset(50)).ok()) << "a record that was applied before";
   EXPECT_FALSE(find(store, "a").row.has_value());
 }
@@ -154,7 +154,7 @@ TEST(PartitionStore, SumsUpABirthBeforeItIsApplied) {
   ASSERT_TRUE(restore_next(restored, targets.put()).ok());
   EXPECT_EQ(restored.summary(), foretold);
   EXPECT_EQ(store.rows(), 2U);
-  EXPECT_EQ(store.standing()->position, Offset(4));
+  EXPECT_EQ(store.checkpoint()->position, Offset(4));
 }
 
 }  // namespace

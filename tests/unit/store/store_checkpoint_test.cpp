@@ -40,15 +40,15 @@ TEST(StoreCheckpoint, KeepsEverythingOverACleanClose) {
     const Encoded meta = meta_row(meta_of(3));
     commit(*store, {meta.put()});
     summary = store->summary();
-    standing = store->standing();
+    standing = store->checkpoint();
     ASSERT_TRUE(store->close_clean().ok());
   }
   const auto store = place.must_open();
   EXPECT_EQ(store->found(), StateFolder::Copy::kClean);
   EXPECT_EQ(store->summary(), summary);
-  EXPECT_EQ(store->standing(), standing);
+  EXPECT_EQ(store->checkpoint(), standing);
   EXPECT_EQ(store->checkpointed(), standing);
-  EXPECT_EQ(store->standing()->generation, 3U);
+  EXPECT_EQ(store->checkpoint()->generation, 3U);
   EXPECT_EQ(store->identity(), identity());
   EXPECT_EQ(store->meta(), meta_of(3));
   EXPECT_EQ(store->targets().names(), (std::vector<std::string>{"search", "catalogue"}));
@@ -72,7 +72,7 @@ TEST(StoreCheckpoint, IsWhereAKilledStoreComesBack) {
   }
   const auto store = place.must_open();
   EXPECT_EQ(store->found(), StateFolder::Copy::kSameBoot);
-  EXPECT_EQ(store->standing(), written);
+  EXPECT_EQ(store->checkpoint(), written);
   EXPECT_EQ(find(*store, "a").row, live(1));
   EXPECT_FALSE(find(*store, "b").row.has_value());
 }
@@ -254,7 +254,7 @@ TEST(StoreCheckpoint, IsAllForgottenByAWipe) {
   put(*store, "b", live(1, 10));
   ASSERT_TRUE(store->wipe().ok());
   EXPECT_TRUE(store->empty());
-  EXPECT_FALSE(store->standing().has_value());
+  EXPECT_FALSE(store->checkpoint().has_value());
   EXPECT_FALSE(store->checkpointed().has_value());
   EXPECT_FALSE(store->earliest_deadline().has_value());
   EXPECT_FALSE(find(*store, "a").row.has_value());

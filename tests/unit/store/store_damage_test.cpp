@@ -262,7 +262,7 @@ TEST(StoreDamage, OfARecordOfANewerVersionIsRefused) {
   fill(place);
   std::string bytes = bytes_of(place.file("data.mdb"));
   const auto store = place.must_open();
-  const std::string record = encode_checkpoint({*store->standing(), store->summary()});
+  const std::string record = encode_checkpoint({*store->checkpoint(), store->summary()});
   const std::size_t at = bytes.find(record);
   ASSERT_NE(at, std::string::npos);
   bytes[at] = 2;

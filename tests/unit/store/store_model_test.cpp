@@ -42,7 +42,7 @@ class Model {
     } else if (dice < 88) {
       // In the middle of a transaction the checkpoint before it is worth more.
       const bool last_kept =
-          store_->standing()->generation == 0 && store_->checkpointed() && store_->checkpointed()->generation != 0;
+          store_->checkpoint()->generation == 0 && store_->checkpointed() && store_->checkpointed()->generation != 0;
       const Offset position = *store_->position();
       ASSERT_TRUE(store_->close_clean().ok());
       if (last_kept) {

@@ -1,4 +1,4 @@
-#include "changelog/survey.h"
+#include "changelog/inventory.h"
 
 #include <algorithm>
 #include <array>
@@ -28,10 +28,10 @@ Error unreadable(Offset offset, const std::string& what) {
 
 class Reading {
  public:
-  explicit Reading(const SurveyRequest& request) : request_(request) {}
+  explicit Reading(const InventoryRequest& request) : request_(request) {}
 
   Result<> take(const kafka::Record& record) {
-    ++survey_.records;
+    ++inventory_.records;
     if (!record.key) return unreadable(record.offset, "has no key");
     const codec::RowKind* const kind = codec::row_kind_of(*record.key);
     if (kind == nullptr) return unreadable(record.offset, "has a key of a type that this version does not know");
@@ -41,25 +41,25 @@ class Reading {
         return take_document(record);
       case codec::KeyType::kIdentity:
         return keep(codec::decode_identity(*record.key, *record.payload), record.offset,
-                    [this](Identity identity) { survey_.identity = std::move(identity); });
+                    [this](Identity identity) { inventory_.identity = std::move(identity); });
       case codec::KeyType::kTargets:
         return keep(codec::decode_targets(*record.key, *record.payload), record.offset,
                     [this](TargetTable targets) { take_targets(std::move(targets)); });
       case codec::KeyType::kMeta:
         return keep(codec::decode_meta(*record.key, *record.payload), record.offset,
-                    [this](Meta meta) { survey_.meta = std::move(meta); });
+                    [this](Meta meta) { inventory_.meta = std::move(meta); });
     }
     return Done{};
   }
 
-  Survey done(Offset end) {
-    survey_.end = end;
+  Inventory done(Offset end) {
+    inventory_.end = end;
     for (const auto& [key, targets] : waiting_)
       for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
-        ++survey_.waiting[survey_.targets.name(left.first())];
-    return std::move(survey_);
+        ++inventory_.waiting[inventory_.targets.name(left.first())];
+    return std::move(inventory_);
   }
-  [[nodiscard]] std::uint64_t records() const { return survey_.records; }
+  [[nodiscard]] std::uint64_t records() const { return inventory_.records; }
 
  private:
   template <typename T, typename Keep>
@@ -71,9 +71,9 @@ class Reading {
   }
 
   void take_targets(TargetTable targets) {
-    survey_.targets = std::move(targets);
+    inventory_.targets = std::move(targets);
     configured_ = TargetSet();
-    const auto& names = survey_.targets.names();
+    const auto& names = inventory_.targets.names();
     for (std::size_t i = 0; i < names.size(); ++i)
       if (std::find(request_.configured_targets.begin(), request_.configured_targets.end(), names[i]) !=
           request_.configured_targets.end())
@@ -98,8 +98,8 @@ class Reading {
     return Done{};
   }
 
-  const SurveyRequest& request_;
-  Survey survey_;
+  const InventoryRequest& request_;
+  Inventory inventory_;
   // Of the table so far. The row of a new target stands behind the first documents that have it, in one transaction.
   TargetSet configured_;
   std::unordered_map<std::string, TargetSet, IdHash> waiting_;
@@ -107,7 +107,7 @@ class Reading {
 
 }  // namespace
 
-Result<Survey> survey(kafka::LogReader& reader, const SurveyRequest& request) {
+Result<Inventory> take_inventory(kafka::LogReader& reader, const InventoryRequest& request) {
   const std::array<kafka::TopicPartition, 1> where = {request.where};
   const auto marks = reader.high_watermarks(where, kafka::kBrokerAnswerLimit);
   if (!marks) return marks.error();

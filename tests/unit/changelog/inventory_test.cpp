@@ -1,4 +1,4 @@
-#include "changelog/survey.h"
+#include "changelog/inventory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-class Surveyed : public testing::Test {
+class InventoryTest : public testing::Test {
  protected:
-  Surveyed() {
+  InventoryTest() {
     Identity identity;
     identity.application_id = "shop";
     identity.partitions = 4;
@@ -45,9 +45,9 @@ class Surveyed : public testing::Test {
     log_.write(offset, rows.front());
   }
 
-  Result<Survey> survey_with(std::vector<std::string> configured) {
-    return survey(log_,
-                  {.where = kWhere, .configured_targets = std::move(configured), .stall_limit = Milliseconds(50)});
+  Result<Inventory> inventory_with(std::vector<std::string> configured) {
+    return take_inventory(
+        log_, {.where = kWhere, .configured_targets = std::move(configured), .stall_limit = Milliseconds(50)});
   }
 
   Arena arena_;
@@ -56,10 +56,10 @@ class Surveyed : public testing::Test {
   WrittenLog log_;
 };
 
-TEST_F(Surveyed, KnowsIdentityTargetsAndTheNewestMetaRow) {
+TEST_F(InventoryTest, KnowsIdentityTargetsAndTheNewestMetaRow) {
   meta_.now = UnixMs(7);
   log_.write(8, meta_row(meta_, arena_));
-  const auto found = survey_with({"search", "catalogue"});
+  const auto found = inventory_with({"search", "catalogue"});
   ASSERT_TRUE(found.ok()) << found.error().message;
   EXPECT_EQ(found.value().identity->application_id, "shop");
   EXPECT_EQ(found.value().meta->now, UnixMs(7));
@@ -67,46 +67,46 @@ TEST_F(Surveyed, KnowsIdentityTargetsAndTheNewestMetaRow) {
   EXPECT_EQ(found.value().end, Offset(100));
 }
 
-TEST_F(Surveyed, CountsDocumentsThatWaitForATargetThatIsNotConfigured) {
+TEST_F(InventoryTest, CountsDocumentsThatWaitForATargetThatIsNotConfigured) {
   write(3, "both", TargetSet(3));
   write(4, "search only", TargetSet(1));
   write(5, "done meanwhile", TargetSet(2));
   write(6, "done meanwhile", TargetSet(0));
   write(7, "gone meanwhile", TargetSet(2));
   write(8, "gone meanwhile", std::nullopt);
-  EXPECT_THAT(survey_with({"search"}).value().waiting, ElementsAre(Pair("catalogue", 1U)));
+  EXPECT_THAT(inventory_with({"search"}).value().waiting, ElementsAre(Pair("catalogue", 1U)));
   log_.said_end = false;
-  EXPECT_THAT(survey_with({"search", "catalogue"}).value().waiting, IsEmpty());
+  EXPECT_THAT(inventory_with({"search", "catalogue"}).value().waiting, IsEmpty());
 }
 
-TEST_F(Surveyed, CountsDocumentsThatStandBeforeTheRowOfTheirTarget) {
+TEST_F(InventoryTest, CountsDocumentsThatStandBeforeTheRowOfTheirTarget) {
   write(3, "book", TargetSet(4));
   log_.write(4, targets_row(TargetTable({"search", "catalogue", "feed"}), arena_));
-  EXPECT_THAT(survey_with({"search", "catalogue"}).value().waiting, ElementsAre(Pair("feed", 1U)));
+  EXPECT_THAT(inventory_with({"search", "catalogue"}).value().waiting, ElementsAre(Pair("feed", 1U)));
   log_.said_end = false;
-  EXPECT_THAT(survey_with({"search", "catalogue", "feed"}).value().waiting, IsEmpty());
+  EXPECT_THAT(inventory_with({"search", "catalogue", "feed"}).value().waiting, IsEmpty());
 }
 
-TEST_F(Surveyed, OfAnEmptyChangelogKnowsNothing) {
+TEST_F(InventoryTest, OfAnEmptyChangelogKnowsNothing) {
   log_.entries.clear();
   log_.end = Offset(0);
-  const auto found = survey_with({"search"});
+  const auto found = inventory_with({"search"});
   ASSERT_TRUE(found.ok());
   EXPECT_FALSE(found.value().identity);
   EXPECT_FALSE(found.value().meta);
 }
 
-TEST_F(Surveyed, GivesUpWhenATransactionStaysOpen) {
+TEST_F(InventoryTest, GivesUpWhenATransactionStaysOpen) {
   log_.said_end = true;  // never says that it reached the high watermark
-  const auto found = survey_with({"search"});
+  const auto found = inventory_with({"search"});
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().what_to_do, ErrorClass::kTimeout);
   EXPECT_THAT(found.error().message, HasSubstr("behind offset 3 of 100"));
 }
 
-TEST_F(Surveyed, NamesTheRecordThatCannotBeRead) {
+TEST_F(InventoryTest, NamesTheRecordThatCannotBeRead) {
   log_.entries.push_back({9, log_.entries[2].key, "rubbish"});
-  const auto found = survey_with({"search"});
+  const auto found = inventory_with({"search"});
   ASSERT_FALSE(found.ok());
   EXPECT_THAT(found.error().message, HasSubstr("record at offset 9 cannot be read"));
 }

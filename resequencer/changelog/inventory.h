@@ -1,4 +1,4 @@
-// Survey: reads the changelog of one partition from its beginning to its high watermark and keeps what makes it
+// Inventory: reads the changelog of one partition from its beginning to its high watermark and keeps what makes it
 // self-describing, not its rows: for `check` and `seek`, which have no state of their own.
 // Invariants: memory does not grow with the documents, but with those that wait for a target that is not configured.
 // Thread rule: one thread.
@@ -18,7 +18,7 @@
 
 namespace reseq::changelog {
 
-struct Survey {
+struct Inventory {
   std::optional<Identity> identity;  // none: nothing was ever written
   TargetTable targets;
   std::optional<Meta> meta;                      // the newest one
@@ -27,7 +27,7 @@ struct Survey {
   Offset end;  // high watermark it was read to
 };
 
-struct SurveyRequest {
+struct InventoryRequest {
   kafka::TopicPartition where;
   std::vector<std::string> configured_targets;
   Milliseconds stall_limit;                                        // longest wait for the next record
@@ -35,6 +35,6 @@ struct SurveyRequest {
 };
 
 // kTimeout: nothing comes, for instance because a transaction stays open. kInvalid: it cannot be read.
-[[nodiscard]] Result<Survey> survey(kafka::LogReader& reader, const SurveyRequest& request);
+[[nodiscard]] Result<Inventory> take_inventory(kafka::LogReader& reader, const InventoryRequest& request);
 
 }  // namespace reseq::changelog
