@@ -20,11 +20,11 @@
 #include "cli/show.h"
 #include "cli/why.h"
 #include "codec/base64.h"
-#include "runtime/application.h"
-#include "runtime/clients.h"
-#include "runtime/clock.h"
-#include "runtime/event_history.h"
-#include "runtime/letters.h"
+#include "runtime/application/application.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/clock.h"
+#include "runtime/application/event_history.h"
+#include "runtime/application/letters.h"
 
 namespace reseq::cli {
 

@@ -20,7 +20,7 @@
 #include "cli/shadow.h"
 #include "config/print.h"
 #include "config/settings.h"
-#include "runtime/service.h"
+#include "runtime/process/service.h"
 
 namespace reseq::cli {
 

@@ -2,7 +2,7 @@
 // Thread rule: main thread, called once.
 #pragma once
 
-#include "runtime/internals.h"
+#include "runtime/application/internals.h"
 
 namespace reseq::cli {
 

@@ -11,9 +11,9 @@
 #include "cli/progress.h"
 #include "codec/dead_letter.h"
 #include "codec/header_names.h"
-#include "runtime/clients.h"
-#include "runtime/clock.h"
-#include "runtime/log_reading.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/clock.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 

@@ -11,8 +11,8 @@
 
 #include "admin/document_json.h"
 #include "kafka/cluster.h"
-#include "runtime/application.h"
-#include "runtime/letters.h"
+#include "runtime/application/application.h"
+#include "runtime/application/letters.h"
 
 namespace reseq::cli {
 

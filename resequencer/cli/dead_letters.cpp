@@ -11,7 +11,7 @@
 #include "cli/table.h"
 #include "codec/header_names.h"
 #include "kafka/admin.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::cli {
 

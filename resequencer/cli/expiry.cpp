@@ -10,8 +10,8 @@
 #include "cli/writing.h"
 #include "codec/base64.h"
 #include "codec/header_names.h"
-#include "runtime/clients.h"
-#include "runtime/log_reading.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 

@@ -10,8 +10,8 @@
 #include "kafka/admin.h"
 #include "kafka/error_questions.h"
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/application.h"
-#include "runtime/clients.h"
+#include "runtime/application/application.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::cli {
 

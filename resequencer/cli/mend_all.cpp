@@ -13,7 +13,7 @@
 #include "cli/refusal.h"
 #include "cli/reprocess.h"
 #include "kafka/admin.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::cli {
 

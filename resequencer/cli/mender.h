@@ -10,7 +10,7 @@
 
 #include "cli/operate.h"
 #include "cli/selection.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 
 namespace reseq::cli {
 

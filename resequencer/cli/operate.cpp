@@ -16,8 +16,8 @@
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
 #include "kafka/admin.h"
-#include "runtime/clients.h"
-#include "runtime/log_reading.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 

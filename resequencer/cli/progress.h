@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "runtime/log_reading.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 

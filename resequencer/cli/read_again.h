@@ -8,7 +8,7 @@
 
 #include "cli/dead_letter.h"
 #include "model/reason.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 
 namespace reseq::cli {
 

@@ -12,7 +12,7 @@
 #include "cli/show.h"
 #include "cli/writing.h"
 #include "codec/header_names.h"
-#include "runtime/clock.h"
+#include "runtime/application/clock.h"
 
 namespace reseq::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/newest_request.h"
 #include "cli/reprocess.h"
 #include "cli/writing.h"
-#include "runtime/clients.h"
-#include "runtime/log_reading.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 

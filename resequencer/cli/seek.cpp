@@ -18,11 +18,11 @@
 #include "cli/state_reading.h"
 #include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/application.h"
-#include "runtime/clients.h"
-#include "runtime/clock.h"
-#include "runtime/recovery.h"
-#include "runtime/topic_rules.h"
+#include "runtime/application/application.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/clock.h"
+#include "runtime/application/topic_rules.h"
+#include "runtime/takeover/recovery.h"
 #include "store/instance_folder.h"
 
 namespace reseq::cli {

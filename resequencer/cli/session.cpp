@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "kafka/error_questions.h"
 #include "kafka/settings.h"
-#include "runtime/application.h"
-#include "runtime/clients.h"
+#include "runtime/application/application.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::cli {
 

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "changelog/inventory.h"
 #include "kafka/cluster.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 
 namespace reseq::cli {
 

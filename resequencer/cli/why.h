@@ -8,7 +8,7 @@
 
 #include "admin/document_json.h"
 #include "cli/ask.h"
-#include "runtime/event_history.h"
+#include "runtime/application/event_history.h"
 
 namespace reseq::cli {
 

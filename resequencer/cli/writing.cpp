@@ -1,7 +1,7 @@
 #include "cli/writing.h"
 
 #include "kafka/error_questions.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::cli {
 

@@ -10,7 +10,7 @@
 
 #include "cli/dead_letter.h"
 #include "kafka/plain_producer.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 
 namespace reseq::cli {
 

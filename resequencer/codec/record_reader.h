@@ -1,5 +1,5 @@
-// RecordReader: what the decoders of all inputs have in common: it reads the parts of one record, and remembers the first
-// reason to refuse it.
+// RecordReader: what the decoders of all inputs have in common. It reads the parts of one record, and remembers the
+// first reason to refuse it.
 // Invariant: the first refusal stays; what is read after it is not used. Thread rule: one thread.
 #pragma once
 

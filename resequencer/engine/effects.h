@@ -52,8 +52,8 @@ class Effects {
   }
   [[nodiscard]] Emission& sent(std::size_t place) { return emissions_[place]; }
 
-  // A request whose forward is withdrawn: it was overtaken in its own batch. So its decision is another one, and what is
-  // told of it.
+  // The forward of a request was withdrawn, because it was superseded in its own batch. So its decision is another one,
+  // and what its event says.
   void drop_as_superseded(InputIndex input, DocumentId id, const Order& order, const Order& newer);
 
   // Forwards for no target are gone, events stand in input order. Nothing is added after it.

@@ -22,8 +22,8 @@ class Rows {
 
   // The row under this key, or none. Its bytes live as long as this.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
-  // Rows whose keys begin with `prefix` behind `cursor` (empty = from the start), in key order, `rows_max` at most; each
-  // of them lives until its visit returns. `visit` must change nothing. REQUIRES: prefix is not empty.
+  // Rows whose keys begin with `prefix`, behind `cursor` (empty: from the start), in key order, `rows_max` at most.
+  // Each lives until its visit returns. `visit` must change nothing. REQUIRES: prefix is not empty.
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max, const RowVisit& visit) const;
 
   // Both are copied. REQUIRES: it is no document's key.

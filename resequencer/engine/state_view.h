@@ -32,8 +32,8 @@ class StateView {
   // Rows of the other kinds, encoded, by key; a view of documents alone has none.
   // The row under this key, or none. Its bytes live as long as the view.
   [[nodiscard]] virtual std::optional<std::string_view> row(std::string_view /*key*/) const { return std::nullopt; }
-  // Rows whose keys begin with `prefix` behind `cursor` (empty = from the start), in key order, `rows_max` at most. What
-  // is visited lives until the visit returns. REQUIRES: prefix is not empty.
+  // Rows whose keys begin with `prefix`, behind `cursor` (empty: from the start), in key order, `rows_max` at most.
+  // Each lives until its visit returns. REQUIRES: prefix is not empty.
   virtual void scan(std::string_view /*prefix*/, std::string_view /*cursor*/, std::size_t /*rows_max*/,
                     const RowVisit& /*visit*/) const {}
 };

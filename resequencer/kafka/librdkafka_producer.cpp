@@ -23,7 +23,7 @@ constexpr Milliseconds kLinger{5};
 // rd_kafka_send_offsets_to_transaction has no limit while it looks for the coordinator of the group: librdkafka to 2.15
 // may drop that question (rdkafka_coord.c, `creq_ts_timeout` is never looked at) and asks again when a connection
 // changes its state. Without this none might: the connections of a producer that waits are silent. It has to be longer
-// than an answer may take, and shorter than a step of a worker (runtime/internals.h, stuck_after).
+// than an answer may take, and shorter than a step of a worker (runtime/application/internals.h, stuck_after).
 constexpr std::int64_t kIdleSocketTimeouts = 4;
 constexpr Milliseconds kIdleBeyondSocketTimeout{15'000};
 

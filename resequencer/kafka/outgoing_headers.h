@@ -1,4 +1,5 @@
-// Headers of a record on its way out: those of the consumed message, taken over without copying, or copies; then edited.
+// Headers of a record on its way out: those of a consumed message, taken over without copying, or copies of some; then
+// they are edited.
 // Thread rule: one thread.
 #pragma once
 

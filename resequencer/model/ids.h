@@ -28,8 +28,8 @@ inline constexpr std::uint64_t kVersionLimit = std::uint64_t{1} << 63;
 
 // Its layout: milliseconds since 1970 above, a counter below.
 inline constexpr unsigned kVersionCounterBits = 16;
-// The first version of a millisecond; at most kVersionLimit (reached in the year 6429), so that sums of two cannot wrap.
-// Times before 1970 have 0.
+// The first version of a millisecond; 0 before 1970, at most kVersionLimit (reached in the year 6429), so that sums of
+// two cannot wrap.
 [[nodiscard]] constexpr Version version_at(UnixMs time) {
   if (time.value() <= 0) return Version();
   const auto ms = static_cast<std::uint64_t>(time.value());

@@ -10,8 +10,8 @@
 #include "codec/sequence_text.h"
 #include "kafka/librdkafka_cluster.h"
 #include "kafka/settings.h"
-#include "runtime/clients.h"
-#include "runtime/clock.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/clock.h"
 #include "store/state_folder.h"
 
 namespace reseq::observe {

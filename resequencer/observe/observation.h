@@ -15,7 +15,7 @@
 #include "observe/merged_log.h"
 #include "observe/places.h"
 #include "observe/report.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "store/instance_folder.h"
 
 namespace reseq::observe {

@@ -21,7 +21,7 @@
 #include "config/address.h"
 #include "http/server.h"
 #include "observe/observation.h"
-#include "runtime/clock.h"
+#include "runtime/application/clock.h"
 #include "store/crash_mark.h"
 #include "store/private_directory.h"
 

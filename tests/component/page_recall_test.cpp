@@ -1,12 +1,12 @@
 // Who answered before this process began, from the topic of replies of a real broker.
-#include "runtime/page_recall.h"
+#include "runtime/desk/page_recall.h"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
 
 #include "kafka/plain_producer.h"
-#include "runtime/clock.h"
+#include "runtime/application/clock.h"
 #include "tests/component/rig.h"
 
 namespace reseq::runtime {

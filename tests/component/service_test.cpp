@@ -1,5 +1,5 @@
 // The whole life of a process with several workers, inside of this one, so that sanitizers see its threads.
-#include "runtime/service.h"
+#include "runtime/process/service.h"
 
 #include <chrono>
 #include <csignal>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/fold.h"
 #include "tests/judge/history.h"
 #include "tests/judge/replay.h"

@@ -10,7 +10,7 @@
 
 #include "kafka/admin.h"
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 
 namespace reseq::judge {
 

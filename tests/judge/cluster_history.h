@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/result.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/history.h"
 #include "tests/judge/verdict.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/history.h"
 #include "tests/judge/judge.h"
 #include "tests/judge/verdict.h"

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 #include "tests/judge/checks.h"
 #include "tests/judge/cluster_history.h"
 #include "tests/judge/copies.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/history.h"
 #include "tests/judge/verdict.h"
 

@@ -8,7 +8,7 @@
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
-#include "runtime/wiring.h"
+#include "runtime/application/wiring.h"
 #include "tests/support/changelog_rows.h"
 
 namespace reseq::judge {

@@ -13,7 +13,7 @@
 #include "codec/hash.h"
 #include "codec/wire.h"
 #include "driver/batch_driver.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/history.h"
 #include "tests/judge/produced.h"
 #include "tests/judge/verdict.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/judge/fold.h"
 #include "tests/judge/history.h"
 #include "tests/judge/replay.h"

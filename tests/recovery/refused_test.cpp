@@ -1,5 +1,5 @@
 // States that do not belong to the configuration, written byte by byte as another application would have written them.
-#include "runtime/clock.h"
+#include "runtime/application/clock.h"
 #include "tests/recovery/recovering.h"
 #include "tests/recovery/stranger.h"
 

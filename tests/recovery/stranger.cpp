@@ -6,7 +6,7 @@
 
 #include "kafka/group_consumer.h"
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/good.h"
 

@@ -8,7 +8,7 @@
 
 #include "kafka/cluster.h"
 #include "model/partition_state.h"
-#include "runtime/application.h"
+#include "runtime/application/application.h"
 #include "tests/operator/operator.h"
 
 namespace reseq::test {

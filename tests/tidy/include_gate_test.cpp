@@ -16,7 +16,7 @@ Violations including(const std::string& path, const std::string& header) {
                                     {"resequencer/codec/wire.h", ""},
                                     {"resequencer/kafka/cluster.h", ""},
                                     {"resequencer/http/server.h", ""},
-                                    {"resequencer/runtime/worker.h", ""},
+                                    {"resequencer/runtime/worker/worker.h", ""},
                                     {"resequencer/cli/command_line.h", ""},
                                     {"producers/git/walk.h", ""},
                                     {"producers/ndjson/line_members.h", ""},
@@ -31,7 +31,7 @@ TEST(IncludeRule, HoldsInTheTree) {
 TEST(IncludeRule, AllowsTheFoldersOfTheTable) {
   EXPECT_EQ(to_text(including("resequencer/engine/a.cpp", "model/row.h")), "");
   EXPECT_EQ(to_text(including("resequencer/engine/a.cpp", "engine/batch.h")), "");
-  EXPECT_EQ(to_text(including("resequencer/runtime/a.cpp", "kafka/cluster.h")), "");
+  EXPECT_EQ(to_text(including("resequencer/runtime/worker/a.cpp", "kafka/cluster.h")), "");
   EXPECT_EQ(to_text(including("resequencer/main.cpp", "cli/command_line.h")), "");
   EXPECT_EQ(to_text(including("demo/a.cpp", "producers/git/walk.h")), "");
   EXPECT_EQ(to_text(including("consumers/lines/a.cpp", "producers/ndjson/line_members.h")), "");
@@ -49,13 +49,15 @@ TEST(IncludeRule, ReportsEveryDirectionThatIsNotInTheTable) {
   EXPECT_EQ(including("resequencer/model/a.h", "codec/wire.h").size(), 1U);
   EXPECT_EQ(including("resequencer/codec/a.h", "engine/batch.h").size(), 1U);
   EXPECT_EQ(including("resequencer/config/a.h", "model/ids.h").size(), 1U);
-  EXPECT_EQ(including("resequencer/main.cpp", "runtime/worker.h").size(), 1U);
-  EXPECT_EQ(including("producers/git/a.cpp", "runtime/worker.h").size(), 1U);
+  EXPECT_EQ(including("resequencer/main.cpp", "runtime/worker/worker.h").size(), 1U);
+  EXPECT_EQ(including("producers/git/a.cpp", "runtime/worker/worker.h").size(), 1U);
   EXPECT_EQ(including("producers/git/a.cpp", "demo/show.h").size(), 1U);
   EXPECT_EQ(including("consumers/stage/a.cpp", "producers/git/walk.h").size(), 1U);
   EXPECT_EQ(including("consumers/sink/a.cpp", "http/server.h").size(), 1U);
-  EXPECT_EQ(including("consumers/remote/a.cpp", "runtime/worker.h").size(), 1U);
-  EXPECT_EQ(including("demo/a.cpp", "runtime/worker.h").size(), 1U);
+  EXPECT_EQ(including("consumers/remote/a.cpp", "runtime/worker/worker.h").size(), 1U);
+  EXPECT_EQ(including("demo/a.cpp", "runtime/worker/worker.h").size(), 1U);
+  EXPECT_EQ(including("resequencer/runtime/application/a.cpp", "runtime/worker/worker.h").size(), 1U);
+  EXPECT_EQ(including("resequencer/runtime/takeover/a.cpp", "runtime/worker/worker.h").size(), 1U);
   EXPECT_EQ(including("demo/a.cpp", "tests/support/broker.h").size(), 1U);
 }
 

@@ -12,7 +12,7 @@ namespace reseq::tidy {
 namespace {
 
 constexpr std::array<std::string_view, 3> kPureFolders = {"resequencer/engine/", "resequencer/codec/",
-                                                           "resequencer/driver/"};
+                                                          "resequencer/driver/"};
 
 constexpr std::array<std::string_view, 15> kHeaders = {
     "random", "thread", "mutex",    "shared_mutex", "condition_variable", "future",     "atomic",   "semaphore",

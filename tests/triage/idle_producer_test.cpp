@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 #include "tests/e2e/patience.h"
 #include "tests/support/good.h"
 #include "tests/triage/subject.h"

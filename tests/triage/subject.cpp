@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kafka/librdkafka_cluster.h"
-#include "runtime/clients.h"
+#include "runtime/application/clients.h"
 #include "tests/support/good.h"
 
 namespace reseq::triage {

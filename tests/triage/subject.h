@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kafka/plain_producer.h"
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "tests/support/process.h"
 #include "tests/triage/mock_kafka.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/assert.h"
-#include "runtime/clock.h"
+#include "runtime/application/clock.h"
 
 namespace reseq::simulation {
 

@@ -2,8 +2,8 @@
 // Thread rule: plain function.
 #pragma once
 
-#include "runtime/application.h"
-#include "runtime/partition_task.h"
+#include "runtime/application/application.h"
+#include "runtime/worker/partition_task.h"
 #include "tests/judge/fold.h"
 #include "tests/judge/verdict.h"
 #include "tests/simulation/kafka/broker.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "tests/simulation/kafka/cluster.h"
 #include "tests/simulation/world/counters.h"
 #include "tests/simulation/world/scenario.h"

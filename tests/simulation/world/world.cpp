@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codec/header_names.h"
-#include "runtime/topic_rules.h"
+#include "runtime/application/topic_rules.h"
 #include "tests/judge/review.h"
 #include "tests/judge/story.h"
 #include "tests/simulation/world/checks.h"

@@ -1,4 +1,4 @@
-#include "runtime/bad_records.h"
+#include "runtime/worker/bad_records.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/chores.h"
+#include "runtime/worker/chores.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The lines that `why` and the page show of a document's events: what is one line, and what its columns say.
-#include "runtime/event_lines.h"
+#include "runtime/application/event_lines.h"
 
 #include <gtest/gtest.h>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "runtime/input_queue.h"
+#include "runtime/worker/input_queue.h"
 
 #include <gtest/gtest.h>
 #include <initializer_list>

@@ -1,11 +1,11 @@
 // The pause after a commit: how long it is, and what a worker makes of it.
-#include "runtime/marker_pause.h"
+#include "runtime/worker/marker_pause.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

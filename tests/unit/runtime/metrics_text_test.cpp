@@ -1,5 +1,5 @@
 // The metrics of a worker that works, on a simulated Kafka.
-#include "runtime/metrics_text.h"
+#include "runtime/desk/metrics_text.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <regex>
 #include <set>
 
-#include "runtime/admin_replies.h"
-#include "runtime/state_question.h"
+#include "runtime/desk/admin_replies.h"
+#include "runtime/desk/state_question.h"
 #include "simulated_application.h"
 #include "tests/support/source_path.h"
 

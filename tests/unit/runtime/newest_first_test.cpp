@@ -1,10 +1,10 @@
 // What is read of a topic that nothing indexes while somebody waits, and how it is told.
-#include "runtime/newest_first.h"
+#include "runtime/application/newest_first.h"
 
 #include <gtest/gtest.h>
 
 #include "codec/hash.h"
-#include "runtime/letters.h"
+#include "runtime/application/letters.h"
 
 namespace reseq::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/notify_socket.h"
+#include "runtime/process/notify_socket.h"
 
 #include <cstddef>
 #include <cstdlib>

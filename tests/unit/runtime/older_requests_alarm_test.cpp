@@ -1,4 +1,4 @@
-#include "runtime/older_requests_alarm.h"
+#include "runtime/worker/older_requests_alarm.h"
 
 #include <gtest/gtest.h>
 

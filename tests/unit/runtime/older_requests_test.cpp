@@ -1,4 +1,4 @@
-#include "runtime/older_requests.h"
+#include "runtime/worker/older_requests.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "runtime/admin_replies.h"
-#include "runtime/metrics_text.h"
-#include "runtime/worker.h"
+#include "runtime/desk/admin_replies.h"
+#include "runtime/desk/metrics_text.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

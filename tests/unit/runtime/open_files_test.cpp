@@ -1,4 +1,4 @@
-#include "runtime/open_files.h"
+#include "runtime/application/open_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "runtime/overdue_log.h"
+#include "runtime/worker/overdue_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/pace.h"
+#include "runtime/worker/pace.h"
 
 #include <gtest/gtest.h>
 

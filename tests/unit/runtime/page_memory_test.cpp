@@ -1,4 +1,4 @@
-#include "runtime/page_memory.h"
+#include "runtime/desk/page_memory.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "page/files.h"
-#include "runtime/look_up.h"
-#include "runtime/page_desk.h"
+#include "runtime/desk/look_up.h"
+#include "runtime/desk/page_desk.h"
 
 namespace reseq::runtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 #include "tests/support/log_lines.h"
 

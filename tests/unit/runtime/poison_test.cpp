@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "codec/hash.h"
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "runtime/recovery.h"
-#include "runtime/standstill.h"
+#include "runtime/takeover/recovery.h"
+#include "runtime/takeover/standstill.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::runtime {

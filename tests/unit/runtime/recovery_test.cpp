@@ -1,10 +1,10 @@
-#include "runtime/recovery.h"
+#include "runtime/takeover/recovery.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "changelog/batch_rows.h"
-#include "runtime/shelf.h"
+#include "runtime/takeover/shelf.h"
 
 namespace reseq::runtime {
 namespace {

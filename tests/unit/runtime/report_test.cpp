@@ -1,8 +1,8 @@
-#include "runtime/report.h"
+#include "runtime/worker/report.h"
 
 #include <gtest/gtest.h>
 
-#include "runtime/health.h"
+#include "runtime/desk/health.h"
 
 namespace reseq::runtime {
 namespace {

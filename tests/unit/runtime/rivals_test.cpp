@@ -1,12 +1,12 @@
 // Two processes with one instance.id on two hosts, which fence each other in turns.
-#include "runtime/rivals.h"
+#include "runtime/takeover/rivals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

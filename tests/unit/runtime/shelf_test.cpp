@@ -1,4 +1,4 @@
-#include "runtime/shelf.h"
+#include "runtime/takeover/shelf.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

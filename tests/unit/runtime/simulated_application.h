@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/application.h"
-#include "runtime/shelf.h"
+#include "runtime/application/application.h"
+#include "runtime/takeover/shelf.h"
 #include "tests/simulation/kafka_rig.h"
 #include "tests/support/process.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/survey.h"
+#include "runtime/worker/survey.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What the takeovers of many partitions ask the brokers, when one of them gets no answer.
-#include "runtime/takeover_questions.h"
+#include "runtime/worker/takeover_questions.h"
 
 #include <gtest/gtest.h>
 #include <memory>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

@@ -1,5 +1,5 @@
 // What the kernel counts for a thread, also in a process that keeps its memory to itself and is not root's.
-#include "runtime/thread_disk.h"
+#include "runtime/process/thread_disk.h"
 
 #include <array>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // One row per rule about the topics of an application: a fact that breaks it, and what is said about that.
-#include "runtime/topic_rules.h"
+#include "runtime/application/topic_rules.h"
 
 #include <functional>
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/topic_rules.h"
+#include "runtime/application/topic_rules.h"
 
 namespace reseq::runtime {
 namespace {

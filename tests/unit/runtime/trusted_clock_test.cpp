@@ -1,4 +1,4 @@
-#include "runtime/trusted_clock.h"
+#include "runtime/worker/trusted_clock.h"
 
 #include <gtest/gtest.h>
 

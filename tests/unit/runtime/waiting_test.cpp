@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "changelog/restorer.h"
-#include "runtime/partition_task.h"
-#include "runtime/takeover_questions.h"
+#include "runtime/worker/partition_task.h"
+#include "runtime/worker/takeover_questions.h"
 #include "simulated_application.h"
 #include "tests/support/log_lines.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/watchdog.h"
+#include "runtime/process/watchdog.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/wiring.h"
+#include "runtime/application/wiring.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/hash.h"
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

@@ -1,7 +1,7 @@
 // A worker that gives its producer up in the middle of a step goes on with that step, and takes over again.
 #include <gtest/gtest.h>
 
-#include "runtime/worker.h"
+#include "runtime/worker/worker.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {

@@ -1,0 +1,87 @@
+#include "runtime/application/wiring.h"
+
+#include <cstdint>
+#include <variant>
+
+#include "base/assert.h"
+
+namespace reseq::runtime {
+namespace {
+
+codec::EncodeContext encoding(const Application& application, const TargetTable& table, Role input) {
+  codec::EncodeContext context;
+  context.targets = &table;
+  context.sequence_kind = application.sequence_kind;
+  context.dead_letter_headers = application.dead_letter_headers;
+  context.cloudevents = application.cloudevents;
+  context.input_topic = application.topics.name(application.topics.of(input));
+  return context;
+}
+
+}  // namespace
+
+codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting, Arena& arena) {
+  codec::DecodeContext context;
+  context.targets = &setting.known;
+  context.sequence_kind = application.sequence_kind;
+  context.partitioner = application.partitioner;
+  context.partitions = application.partitions;
+  context.tap = setting.context.intake == engine::Intake::kTap;
+  context.cloudevents = application.cloudevents;
+  context.headers_max = application.headers_max;
+  context.explicit_deletes = application.explicit_deletes;
+  context.elsewhere = application.elsewhere ? &*application.elsewhere : nullptr;
+  context.arena = &arena;
+  return context;
+}
+
+Outgoing outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,
+                  const Emission& emission, const codec::InputRecord* input, Arena& arena) {
+  const Topics& topics = application.topics;
+  if (const auto* generated = std::get_if<Generated>(&emission.what)) {
+    Outgoing out{topics.of(generated->record->to), codec::encode(*generated->record), emission.partition};
+    out.headers = out.record.headers;
+    return out;
+  }
+  RESEQ_ASSERT(input != nullptr, "a record that goes on without its input");
+  const bool redirects = std::holds_alternative<Redirect>(emission.what);
+  const kafka::TopicIndex letters = redirects ? topics.missing() : topics.of(Role::kDeadLetter);
+  codec::EncodeContext context = encoding(application, table, input->role);
+  context.dead_letter_bytes_max = application.record_bytes_max[letters.value()];
+  Outgoing out{letters, codec::encode(emission, *input, context, arena), emission.partition};
+  if (out.record.role == Role::kOutput) {
+    RESEQ_ASSERT(out.record.target.has_value(), "an output without a target");
+    out.topic = setting.outputs[out.record.target->value()];
+  } else if (!redirects) {
+    out.topic = topics.of(out.record.role);
+  }
+  return out;
+}
+
+void append_outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,
+                     std::span<const Emission> emissions, const Decoded& inputs, Arena& arena,
+                     std::vector<Outgoing>& out) {
+  std::size_t last = SIZE_MAX;  // that takes headers over
+  for (const Emission& emission : emissions) {
+    const std::size_t i = emission.input.value();
+    const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];
+    out.push_back(outgoing(application, setting, table, emission, input, arena));
+    if (!out.back().record.takes_input_headers) continue;
+    kafka::Record* const source = inputs.sources[i];
+    if (last != SIZE_MAX && out[last].headers_from == source) {
+      out[last].headers_from = nullptr;
+      out[last].headers = {source->headers.data(), source->headers.size()};
+    }
+    out.back().headers_from = source;
+    last = out.size() - 1;
+  }
+}
+
+Outgoing outgoing(const Application& application, const TargetTable& table, const Event& event,
+                  const codec::InputRecord* input, Arena& arena) {
+  const Role role = input == nullptr ? Role::kControl : input->role;
+  return {application.topics.of(Role::kEvents), codec::encode(event, input, encoding(application, table, role), arena),
+          std::nullopt};
+}
+
+}  // namespace reseq::runtime

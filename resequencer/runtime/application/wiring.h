@@ -1,0 +1,51 @@
+// Wiring: how records of one partition are decoded, and what becomes of decisions as records of topics. The worker and
+// the judge of its logs say it with the same words.
+// Thread rule: any thread.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/arena.h"
+#include "codec/wire.h"
+#include "model/effects.h"
+#include "runtime/application/application.h"
+
+namespace reseq::runtime {
+
+// One record to produce.
+struct Outgoing {
+  kafka::TopicIndex topic;
+  codec::OutputRecord record;
+  std::optional<Partition> partition = {};  // absent: by the key
+  // Where it starts from: headers that it takes over, or copies.
+  kafka::Record* headers_from = nullptr;
+  std::span<const Header> headers = {};
+};
+
+// The inputs of a batch, by InputIndex.
+struct Decoded {
+  std::span<const codec::InputRecord> records;
+  std::span<kafka::Record* const> sources;
+};
+
+// How inputs of a partition are read. REQUIRES: all three outlive what is decoded with it.
+[[nodiscard]] codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
+                                            Arena& arena);
+
+// Encoded and addressed, without its headers' place. `input` is what the emission names, null for kNoInput; the record
+// lives in the arena and in the input. REQUIRES: a target of an emission is one of the table.
+[[nodiscard]] Outgoing outgoing(const Application& application, const PartitionSetting& setting,
+                                const TargetTable& table, const Emission& emission, const codec::InputRecord* input,
+                                Arena& arena);
+// All of a batch, in their order. Headers of an input go over to the last record that starts from them: those before it
+// have copies. REQUIRES: they are in input order; produced in the order of `out`.
+void append_outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,
+                     std::span<const Emission> emissions, const Decoded& inputs, Arena& arena,
+                     std::vector<Outgoing>& out);
+// `input` null: of a timer.
+[[nodiscard]] Outgoing outgoing(const Application& application, const TargetTable& table, const Event& event,
+                                const codec::InputRecord* input, Arena& arena);
+
+}  // namespace reseq::runtime

@@ -1,0 +1,232 @@
+#include "runtime/desk/admin_replies.h"
+
+#include <algorithm>
+#include <array>
+#include <unistd.h>
+
+#include "codec/base64.h"
+#include "config/print.h"
+#include "engine/standing.h"
+#include "runtime/desk/target_report.h"
+#include "runtime/worker/survey.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+using admin::Json;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// What every query tells of a partition.
+Json partition_json(const PartitionReport& partition) {
+  Json object = {{"partition", partition.partition.value()},
+                 {"state", name_of(partition.phase)},
+                 {"generation", partition.generation}};
+  if (partition.position) object["changelog_position"] = partition.position->value();
+  if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
+  if (partition.state.paused) object["paused"] = true;
+  if (!partition.parked.empty())
+    object["parked"] = {
+        {"reason", partition.parked}, {"detail", partition.detail}, {"first_step", partition.first_step}};
+  return object;
+}
+
+Json counts_json(const OutcomeCounts& counts) {
+  Json object = Json::object();
+  for (std::size_t o = 0; o < kOutcomeNames.size(); ++o)
+    for (std::size_t r = 0; r < kReasonNames.size(); ++r) {
+      const std::uint64_t count = counts.of(static_cast<Outcome>(o), static_cast<Reason>(r));
+      if (count != 0) object[std::string(kOutcomeNames[o])][std::string(kReasonNames[r])] = count;
+    }
+  return object;
+}
+
+// Per outcome, over the last seconds. A partition that has come since counts from nothing.
+Json rates_json(const PartitionReport& partition, const Board::Seen& seen) {
+  Json object = Json::object();
+  if (!seen.before) return object;
+  const double seconds = static_cast<double>(seen.now->steady.value() - seen.before->steady.value()) / 1000;
+  if (seconds <= 0) return object;
+  const PartitionReport* before = find_partition(*seen.before, partition.partition);
+  for (std::size_t o = 0; o < kOutcomeNames.size(); ++o) {
+    const auto outcome = static_cast<Outcome>(o);
+    const std::uint64_t now = partition.outcomes.of(outcome);
+    const std::uint64_t then = before != nullptr ? before->outcomes.of(outcome) : 0;
+    if (now > then) object[std::string(kOutcomeNames[o])] = static_cast<double>(now - then) / seconds;
+  }
+  return object;
+}
+
+Json inputs_json(const PartitionReport& partition, Milliseconds steady) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < partition.inputs.size(); ++i) {
+    const InputReport& input = partition.inputs[i];
+    Json one = {{"decided", input.decided.value()}};
+    if (const auto lag = input.lag()) one["lag"] = *lag;
+    if (input.stalled_since) one["stalled_ms"] = steady.value() - input.stalled_since->value();
+    object[kInputNames[i]] = std::move(one);
+  }
+  return object;
+}
+
+Json documents_json(const PartitionReport& partition, const Application& application) {
+  Json object = {{"live", partition.live}, {"completed", partition.watermarks}};
+  if (partition.only_older > 0) object["only_older_requests"] = partition.only_older;
+  if (!partition.survey) return object;
+  object["overdue"] = partition.survey->overdue;
+  object["starving"] = partition.survey->starving;
+  if (partition.survey->oldest) object["oldest_waits_since"] = admin::time_text(*partition.survey->oldest);
+  object["surveyed"] = admin::time_text(partition.survey->at);
+  for (const WaitingForTarget& waiting : partition.targets) {
+    Json one = {{"waiting", waiting.found.waiting}, {"overdue", waiting.found.overdue}};
+    if (waiting.found.oldest) one["oldest_waits_since"] = admin::time_text(*waiting.found.oldest);
+    object["by_target"][application.settings.targets[waiting.target].name] = std::move(one);
+  }
+  return object;
+}
+
+// Buckets that are not empty, of all workers since the process began. The last one has no upper end.
+Json lateness_json(const std::vector<Board::Seen>& seen) {
+  metrics::Histogram sum;
+  for (const Board::Seen& worker : seen) sum += worker.now->totals.late_ms;
+  Json buckets = Json::array();
+  for (std::size_t i = 0; i < metrics::Histogram::kBuckets; ++i) {
+    if (sum.in_bucket(i) == 0) continue;
+    Json bucket = {{"count", sum.in_bucket(i)}};
+    if (i + 1 < metrics::Histogram::kBuckets) bucket["up_to_ms"] = metrics::Histogram::upper(i);
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
+}
+
+// Of all partitions of this instance, because each has its own ten.
+Json longest_waits_json(const std::vector<Board::Seen>& seen) {
+  std::vector<std::pair<Partition, const Survey::Waiting*>> all;
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions)
+      if (partition.survey)
+        for (const Survey::Waiting& one : partition.survey->longest) all.emplace_back(partition.partition, &one);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second->since < b.second->since; });
+  all.resize(std::min(all.size(), Survey::kLongestMax));
+  Json documents = Json::array();
+  for (const auto& [partition, one] : all) {
+    Json object = {{"partition", partition.value()}};
+    admin::set_bytes(object, "id", one->id);
+    object["state"] = one->overdue ? "overdue" : one->starving ? "starving" : "live";
+    object["since"] = admin::time_text(one->since);
+    documents.push_back(std::move(object));
+  }
+  return documents;
+}
+
+Json owned_json(const std::vector<Board::Seen>& seen) {
+  Json partitions = Json::array();
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions) {
+      Json object = partition_json(partition);
+      object["worker"] = worker.now->worker;
+      partitions.push_back(std::move(object));
+    }
+  return partitions;
+}
+
+// What waits for them is told by partition.
+Json targets_json(const Application& application, const std::vector<Board::Seen>& seen) {
+  Json targets = Json::array();
+  if (seen.empty()) return targets;
+  for (const TargetReport& one : target_reports(application, seen))
+    targets.push_back(
+        {{"target", one.target}, {"released", one.released}, {"per_s", one.per_s}, {"quiet_ms", one.quiet.value()}});
+  return targets;
+}
+
+Json stats_json(const PartitionReport& partition, const Application& application, const Board::Seen& seen) {
+  Json object = partition_json(partition);
+  object["worker"] = seen.now->worker;
+  object["documents"] = documents_json(partition, application);
+  if (partition.phase == Phase::kRunning) object["inputs"] = inputs_json(partition, seen.now->steady);
+  object["outcomes"] = counts_json(partition.outcomes);
+  object["per_s"] = rates_json(partition, seen);
+  if (partition.restore)
+    object["restore"] = {{"from", partition.restore->from.value()},
+                         {"position", partition.restore->position.value()},
+                         {"target", partition.restore->target.value()}};
+  object["rows_not_on_disk"] = partition.dirty_rows;
+  if (!partition.checkpoint_error.empty()) object["checkpoint_error"] = partition.checkpoint_error;
+  if (partition.disk)
+    object["disk"] = {{"file_bytes", partition.disk->file_bytes}, {"free_bytes", partition.disk->free_bytes}};
+  object["last_version"] = std::to_string(partition.state.last.value());
+  object["version_floor"] = std::to_string(partition.state.floors.global.value());
+  object["default_epoch"] = partition.state.default_epoch.value();
+  return object;
+}
+
+}  // namespace
+
+Json reply_head(const Application& application, std::string_view query, UnixMs now) {
+  return {{"protocol", admin::kProtocol},
+          {"query", query},
+          {"application", application.settings.application_id},
+          {"instance", application.settings.instance_id},
+          {"version", RESEQ_VERSION},
+          {"time", admin::time_text(now)},
+          {"partitions_total", application.partitions}};
+}
+
+Json refusal_json(const admin::Refused& refused) {
+  return {{"reason", name_of(refused.why)}, {"detail", refused.detail}};
+}
+
+Json state_json(const StateAnswer& answer, const Application& application, UnixMs now) {
+  Json object = partition_json(answer.partition);
+  if (answer.refused) {
+    object["refused"] = refusal_json(*answer.refused);
+    return object;
+  }
+  const admin::DocumentContext context{&answer.targets, application.sequence_kind};
+  const Milliseconds starvation_after(application.settings.starvation_after_ms);
+  object["documents"] = Json::array();
+  for (const FoundDocument& one : answer.documents)
+    object["documents"].push_back(admin::document_json(
+        one.id, one.row, {engine::overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)},
+        context));
+  if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
+  return object;
+}
+
+Json stats_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
+  Json reply = reply_head(application, "stats", now);
+  reply["host"] = host_name();
+  reply["workers"] = application.settings.workers;
+  reply["lateness"] = lateness_json(seen);
+  reply["longest_waits"] = longest_waits_json(seen);
+  reply["targets"] = targets_json(application, seen);
+  reply["partitions"] = Json::array();
+  for (const Board::Seen& worker : seen)
+    for (const PartitionReport& partition : worker.now->partitions)
+      reply["partitions"].push_back(stats_json(partition, application, worker));
+  return reply;
+}
+
+Json topology_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
+  Json reply = reply_head(application, "topology", now);
+  reply["host"] = host_name();
+  reply["workers"] = application.settings.workers;
+  reply["partitions"] = owned_json(seen);
+  return reply;
+}
+
+// With the partitions, so that a client knows when it has heard every instance that has some.
+Json config_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
+  Json reply = reply_head(application, "config", now);
+  reply["toml"] = config::print(application.settings);
+  reply["partitions"] = owned_json(seen);
+  return reply;
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,135 @@
+#include "runtime/desk/state_question.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/keys.h"
+#include "runtime/worker/survey.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+using Which = store::PartitionStore::Which;
+
+// A page is below what a topic takes by default, with room for one more document.
+constexpr std::size_t kPageBytes = 512 * 1024;
+
+void find_document(const std::string& id, const PartitionTask& task, StateAnswer& answer) {
+  Arena keys;
+  store::LookedUp looked_up;
+  engine::Lookup found = task.store().look_up(id, keys, looked_up);
+  if (found.row && !found.collision) answer.documents.push_back({id, std::move(*found.row)});
+}
+
+bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Milliseconds starvation_after) {
+  switch (list.state) {
+    case admin::State::kAny:
+      break;
+    case admin::State::kLive:
+      if (row.completed()) return false;
+      break;
+    case admin::State::kOverdue:
+      if (!row.overdue) return false;
+      break;
+    case admin::State::kStarving:
+      if (starving_targets(row, now, starvation_after).empty()) return false;
+      break;
+    case admin::State::kCompleted:
+      if (!row.completed()) return false;
+      break;
+  }
+  if (list.older_than == Milliseconds()) return true;
+  const auto since = row.without_release_since();
+  return since && now.value() - since->value() >= list.older_than.value();
+}
+
+// Of its JSON: a byte of an id may be written with six characters, and orders may be texts.
+std::size_t bytes_max_of(const std::string& id, const Row& row) {
+  constexpr std::size_t kRowBytes = 600;
+  constexpr std::size_t kGroupBytes = 400;
+  constexpr std::size_t kEscapeBytes = 6;
+  return kRowBytes + kEscapeBytes * id.size() + kGroupBytes * row.groups.size() +
+         2 * kMaxTargetNameBytes * static_cast<std::size_t>(row.known().size());
+}
+
+// Raw keys, then hashed ones.
+void list_documents(const admin::ListQuery& list, const PartitionTask& task, const Application& application, UnixMs now,
+                    StateAnswer& answer) {
+  const Milliseconds starvation_after(application.settings.starvation_after_ms);
+  const bool only_live =
+      list.older_than != Milliseconds() || (list.state != admin::State::kAny && list.state != admin::State::kCompleted);
+  std::size_t bytes = 0;
+  const auto visit = [&](std::string id, Row row) {
+    if (id.starts_with(list.id_prefix) && is_wanted(list, row, now, starvation_after)) {
+      bytes += bytes_max_of(id, row);
+      answer.documents.push_back({std::move(id), std::move(row)});
+    }
+    return answer.documents.size() < list.documents_max && bytes < kPageBytes;
+  };
+  const auto prefixes = codec::document_key_prefixes(list.id_prefix);
+  std::size_t rows_left = kListRowsMax;
+  answer.cursor = list.cursor;
+  for (const std::string& prefix : prefixes) {
+    if (!answer.cursor.empty() && answer.cursor > prefix && !answer.cursor.starts_with(prefix)) continue;
+    const auto walked =
+        task.store().documents(answer.cursor, prefix, only_live ? Which::kLive : Which::kAll, rows_left, visit);
+    if (!walked.ended) {
+      answer.cursor = walked.cursor;
+      return;
+    }
+    rows_left -= std::min(rows_left, walked.looked_at);
+    answer.cursor.clear();
+  }
+  answer.ended = true;
+}
+
+}  // namespace
+
+StateAnswered answer_from(const StateQuestion& question, const Worker& worker, const Application& application,
+                          UnixMs now) {
+  const auto& tasks = worker.tasks();
+  const auto found = std::find_if(tasks.begin(), tasks.end(),
+                                  [&](const auto& task) { return task->partition() == question.partition; });
+  if (found == tasks.end()) return std::nullopt;
+  const PartitionTask& task = **found;
+  StateAnswer answer;
+  answer.partition = worker.report_of(task);
+  if (task.phase() != Phase::kRunning) {
+    answer.refused = {admin::Refusal::kNotReady, "the partition is in phase " + std::string(name_of(task.phase()))};
+    return answer;
+  }
+  answer.targets = task.targets();
+  if (const auto* document = std::get_if<admin::DocumentQuery>(&question.what))
+    find_document(document->id, task, answer);
+  if (const auto* list = std::get_if<admin::ListQuery>(&question.what))
+    list_documents(*list, task, application, now, answer);
+  if (task.faulty()) {
+    answer.documents.clear();
+    answer.refused = {admin::Refusal::kFault, task.store().fault()->message};
+  }
+  return answer;
+}
+
+bool Mailbox::post(StateQuestion question) {
+  const std::lock_guard lock(mutex_);
+  if (questions_.size() >= kQuestionsMax) return false;
+  questions_.push_back(std::move(question));
+  waiting_ = questions_.size();
+  return true;
+}
+
+std::optional<StateQuestion> Mailbox::take(Milliseconds steady) {
+  if (waiting_ == 0) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  while (!questions_.empty() && questions_.front().until <= steady) questions_.pop_front();
+  std::optional<StateQuestion> question;
+  if (!questions_.empty()) {
+    question = std::move(questions_.front());
+    questions_.pop_front();
+  }
+  waiting_ = questions_.size();
+  return question;
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,81 @@
+#include "runtime/worker/chores.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace reseq::runtime {
+
+namespace {
+
+constexpr std::int64_t kPassesPerRetention = 8;
+constexpr Milliseconds kSweepPause{100};
+constexpr Milliseconds kMovedPause{60'000};
+constexpr Milliseconds kHeartbeatPauseMin{250};  // delete.retention.ms may be 0
+
+}  // namespace
+
+void Chores::start(std::string sweep_cursor, Milliseconds steady) {
+  sweep_cursor_ = std::move(sweep_cursor);
+  looked_at_.reset();
+  restart(steady);
+}
+
+void Chores::restart(Milliseconds steady) {
+  ends_.reset();
+  expired_found_at_.reset();
+  committed_at_ = steady;
+}
+
+void Chores::committed(Milliseconds steady) {
+  committed_at_ = steady;
+}
+
+bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {
+  if (!application_.guards.timers_behind_input) return false;
+  const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && (!ends_ || ends_->asked_at < *at); };
+  return missing(store.earliest_deadline()) || missing(expired_found_at_);
+}
+
+void Chores::set_ends(std::array<Offset, 3> ends, UnixMs asked_at) {
+  ends_ = Ends{ends, asked_at};
+}
+
+std::optional<UnixMs> Chores::may_fire(const std::vector<InputPosition>& positions, UnixMs now) const {
+  if (!application_.guards.timers_behind_input) return now;
+  if (!ends_) return std::nullopt;
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    if (positions[i].next < ends_->offsets[i]) return std::nullopt;
+  return std::min(now, ends_->asked_at);
+}
+
+void Chores::look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now) {
+  const std::int64_t retention = application_.settings.watermark_retention_ms;
+  if (expired_found_at_ || retention == 0 || store.summary().counts[Count::kWatermarks] == 0) return;
+  const auto pieces = static_cast<std::int64_t>(store.rows() / kSweepRowsMax + 1);
+  const std::int64_t pause = std::max(kSweepPause.value(), retention / kPassesPerRetention / pieces);
+  if (looked_at_ && steady.value() - looked_at_->value() < pause) return;
+  looked_at_ = steady;
+  auto piece = store.sweep(sweep_cursor_, kSweepRowsMax, now);
+  if (piece.expired_ids.empty()) {
+    sweep_cursor_ = std::move(piece.cursor);
+  } else {
+    expired_found_at_ = now;
+  }
+}
+
+void Chores::swept(std::string cursor) {
+  sweep_cursor_ = std::move(cursor);
+  expired_found_at_.reset();
+}
+
+bool Chores::want_heartbeat(const store::PartitionStore& store, const InputQueue& queue, Milliseconds steady,
+                            UnixMs now) const {
+  const std::int64_t since = steady.value() - committed_at_.value();
+  const std::int64_t quarter = std::max(application_.delete_retention.value() / 4, kHeartbeatPauseMin.value());
+  if (since >= quarter || now.value() - store.meta()->now.value() >= quarter) return true;
+  if (since < kMovedPause.value()) return false;
+  return std::any_of(store.meta()->positions.begin(), store.meta()->positions.end(),
+                     [&](const InputPosition& position) { return queue.after(position.role, 0) > position.next; });
+}
+
+}  // namespace reseq::runtime

@@ -1,0 +1,74 @@
+// Chores: what a running partition has to do without an input: fire timers, sweep watermarks, write a heartbeat.
+//
+//   timers     a timer with deadline d fires only when all inputs have been read to ends asked at or after d: the
+//              result that it waits for may be in the log already
+//   sweep      pieces of the key range, so often that all rows are looked at eight times in watermark_retention, the
+//              first one at the start: a process that is restarted every night sweeps too. Like a timer it waits until
+//              all inputs have been read to ends asked after it found something: an old request may be in the log, and
+//              would be new to a document that was forgotten
+//   heartbeat  a meta row at least every quarter of delete.retention.ms, so that an idle partition's copies stay young;
+//              and a minute after the inputs moved over control records only, so that retention cannot overtake us
+//
+// Thread rule: one worker.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kafka/cluster.h"
+#include "model/partition_state.h"
+#include "runtime/application/application.h"
+#include "runtime/worker/input_queue.h"
+#include "store/partition_store.h"
+
+namespace reseq::runtime {
+
+// Most timers fired, and rows swept, in one batch.
+inline constexpr std::size_t kTimersMax = 1000;
+inline constexpr std::size_t kSweepRowsMax = 1000;
+
+class Chores {
+ public:
+  explicit Chores(const Application& application) : application_(application) {}
+
+  // The partition starts to run; the sweep goes on at `sweep_cursor`.
+  void start(std::string sweep_cursor, Milliseconds steady);
+  // It reads again from its last commit.
+  void restart(Milliseconds steady);
+  void committed(Milliseconds steady);
+
+  // Timers and sweep: `now` is the wall clock, which is frozen after a step (TrustedClock).
+  [[nodiscard]] bool want_ends(const store::PartitionStore& store, UnixMs now) const;
+  void set_ends(std::array<Offset, 3> ends, UnixMs asked_at);
+  // The deadline up to which timers may fire once the inputs are decided up to `positions`.
+  [[nodiscard]] std::optional<UnixMs> may_fire(const std::vector<InputPosition>& positions, UnixMs now) const;
+
+  // Looks for something to sweep when it is time. Rows of a piece without an expired one need no transaction.
+  void look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now);
+  // `may_fire` as said by may_fire().
+  [[nodiscard]] bool want_sweep(std::optional<UnixMs> may_fire) const {
+    return expired_found_at_ && may_fire && *expired_found_at_ <= *may_fire;
+  }
+  [[nodiscard]] const std::string& sweep_cursor() const { return sweep_cursor_; }
+  void swept(std::string cursor);
+
+  [[nodiscard]] bool want_heartbeat(const store::PartitionStore& store, const InputQueue& queue, Milliseconds steady,
+                                    UnixMs now) const;
+
+ private:
+  struct Ends {
+    std::array<Offset, 3> offsets;  // per kInputs
+    UnixMs asked_at;
+  };
+
+  const Application& application_;
+  std::optional<Ends> ends_;
+  std::string sweep_cursor_;
+  std::optional<UnixMs> expired_found_at_;
+  std::optional<Milliseconds> looked_at_;
+  Milliseconds committed_at_;
+};
+
+}  // namespace reseq::runtime

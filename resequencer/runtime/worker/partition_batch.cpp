@@ -1,0 +1,208 @@
+#include "runtime/worker/partition_batch.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+#include "changelog/batch_rows.h"
+#include "runtime/application/pinned_inputs.h"
+
+namespace reseq::runtime {
+
+namespace {
+
+// Keys of documents as a half-open range: what "from the start" and "to the end" mean in the meta row, where an empty
+// key says "nothing".
+constexpr std::string_view kFirstDocument = "D";
+constexpr std::string_view kBehindDocuments = "E";
+
+std::span<const Header> headers_of(const kafka::Record& record) {
+  return {record.headers.data(), record.headers.size()};
+}
+
+// The first key behind this one.
+std::string behind(std::string_view key) {
+  return std::string(key) + '\0';
+}
+
+}  // namespace
+
+PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now,
+                               std::optional<UnixMs> deadlines_at)
+    : application_(application), task_(task), now_(now), deadlines_at_(deadlines_at), view_(task.store()) {}
+
+void PartitionBatch::decide() {
+  context_ = task_.setting().context;
+  context_.now = now_;
+  PartitionState state = task_.store().meta()->state;
+  if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
+  driver_.emplace(view_, state, context_);
+  driver_->expect(task_.queue().size());
+  records_.reserve(task_.queue().size());
+  sources_.reserve(task_.queue().size());
+  // An operation that pauses the partition holds from the next batch on.
+  for (const Role role : kInputs)
+    if (driver_->takes(role)) decide_input(role);
+  inputs_ = records_.size();
+  settle_positions();
+  std::vector<std::string> overdue;
+  std::vector<std::string> expired;
+  if (deadlines_at_ && !stopped_at_) {
+    const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
+    if (until) overdue = task_.store().due(*until, kTimersMax);
+    if (task_.chores().want_sweep(until)) expired = sweep();
+  }
+  driver_->close({overdue, expired});
+  expired_ = expired.size();
+}
+
+// The ids of the piece that is swept.
+std::vector<std::string> PartitionBatch::sweep() {
+  const std::string& from = task_.chores().sweep_cursor();
+  auto piece = task_.store().sweep(from, kSweepRowsMax, now_);
+  swept_from_ = from.empty() ? std::string(kFirstDocument) : behind(from);
+  swept_to_ = piece.cursor.empty() ? std::string(kBehindDocuments) : behind(piece.cursor);
+  sweep_cursor_ = std::move(piece.cursor);
+  return std::move(piece.expired_ids);
+}
+
+void PartitionBatch::decide_input(Role role) {
+  InputQueue& queue = task_.queue();
+  if (role == Role::kCommands && queue.commands_wait()) return;
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
+  std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
+  for (kafka::Record& source : queue.records(role)) {
+    codec::InputRecord& record = records_.emplace_back();
+    record = {
+        role, source.where.partition, source.offset, source.timestamp, source.key, source.payload, headers_of(source),
+        {},   source.left_out.count};
+    const bool requests_read =
+        role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
+    const engine::Taken answer = driver_->decide(record, reading, requests_read);
+    if (answer != engine::Taken::kDecided) {
+      records_.pop_back();
+      if (answer == engine::Taken::kRequestsFirst) queue.want_ends();
+      if (answer == engine::Taken::kStop) stopped_at_ = source.offset;
+      return;
+    }
+    sources_.push_back(&source);
+    ++taken;
+  }
+}
+
+// Which documents got only older requests, and which got others.
+void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) const {
+  const std::span<const InputIndex> older = batch().older_requests();
+  if (older.empty() && noted.empty()) return;
+  noted.forget(steady);
+  auto next = older.begin();
+  for (std::uint32_t i = 0; i < taken_[0]; ++i) {  // requests are the first inputs
+    const Decision& decision = decisions()[i];
+    const bool behind = decision.table_row == TableRow::kR0 || decision.table_row == TableRow::kR4;
+    const bool is_older = next != older.end() && next->value() == i;
+    if (is_older) ++next;
+    if (!records_[i].key || (!is_older && (behind || decision.outcome == Outcome::kDeadLettered))) continue;
+    if (is_older)
+      noted.got_older(*records_[i].key, steady);
+    else
+      noted.got_newest(*records_[i].key);
+  }
+}
+
+void PartitionBatch::settle_positions() {
+  for (std::size_t i = 0; i < kInputs.size(); ++i)
+    positions_.push_back({kInputs[i], task_.queue().after(kInputs[i], taken_[i])});
+}
+
+void PartitionBatch::encode() {
+  outputs_.reserve(batch().emissions().size() + batch().events().size());
+  append_outgoing(application_, task_.setting(), task_.targets(), batch().emissions(), {records_, sources_}, arena_,
+                  outputs_);
+  for (const Event& event : batch().events()) add_event(event);
+
+  changelog::append_rows(batch().changes(), view_, arena_, rows_);
+  changelog::append_rows(batch().row_changes(), rows_);
+  if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
+  after_ = task_.store().after(rows_);
+
+  Meta meta;
+  meta.state = batch().state();
+  for (std::size_t i = 0; i < kInputs.size(); ++i)
+    meta.ranges.push_back({kInputs[i], task_.queue().decided(kInputs[i]), positions_[i].next});
+  meta.lineage = task_.lineage();
+  meta.sweep_cursor = sweep_cursor_.value_or(task_.chores().sweep_cursor());
+  meta.swept_from = swept_from_;
+  meta.swept_to = swept_to_;
+  meta.pins = pins();
+  meta.extensions = task_.store().meta()->extensions;
+  append_meta(std::move(meta));
+}
+
+// Of an input of which nothing was decided the pin stays.
+std::vector<InputPin> PartitionBatch::pins() const {
+  std::vector<InputPin> pins = task_.store().meta()->pins;
+  std::size_t behind = 0;
+  for (std::size_t i = 0; i < kInputs.size(); ++i) {
+    behind += taken_[i];
+    if (taken_[i] == 0) continue;
+    const auto known = std::find_if(pins.begin(), pins.end(), [&](const InputPin& p) { return p.role == kInputs[i]; });
+    (known != pins.end() ? *known : pins.emplace_back()) =
+        pin_of(records_[behind - 1].role, *sources_[behind - 1], task_.store().hash());
+  }
+  return pins;
+}
+
+void PartitionBatch::append_meta(Meta meta) {
+  meta.positions = positions_;
+  meta.now = now_;
+  meta.summary = after_;
+  meta.config_hash = config_hash(application_);
+  rows_.push_back(changelog::meta_row(meta, arena_));
+}
+
+void PartitionBatch::add_event(const Event& event) {
+  const codec::InputRecord* input = event.input == kNoInput ? nullptr : &records_[event.input.value()];
+  outputs_.push_back(outgoing(application_, task_.targets(), event, input, arena_));
+}
+
+void PartitionBatch::give_birth(const HashKey& key) {
+  const auto table = extended(application_, TargetTable());
+  RESEQ_ASSERT(table.ok(), "more targets configured than can be numbered");
+  Identity identity;
+  identity.application_id = application_.settings.application_id;
+  identity.cluster_id = application_.cluster_id;
+  identity.partitions = application_.partitions;
+  identity.sequence_kind = application_.sequence_kind;
+  identity.partitioner = application_.partitioner;
+  identity.hash_key = key;
+  identity.born = now_;
+  rows_ = {changelog::identity_row(identity, arena_), changelog::targets_row(table.value(), arena_)};
+
+  birth_ = true;
+  store::PartitionStore born;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const auto applied = born.restore(rows_[i], Offset(static_cast<std::int64_t>(i)));
+    RESEQ_ASSERT(applied.ok(), "a row of our own that cannot be read");
+  }
+  after_ = born.summary();
+  positions_ = task_.birth_positions();
+  Meta meta;
+  meta.state.clock = Version(static_cast<std::uint64_t>(now_.value()) << 16U);
+  meta.lineage = {{1, task_.restore_target()}};
+  append_meta(std::move(meta));
+}
+
+void PartitionBatch::give_up() {
+  if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
+}
+
+void PartitionBatch::apply(Offset meta_offset, Milliseconds steady) {
+  task_.committed(rows_, after_, Offset(meta_offset.value() + 1));
+  if (birth_) return;
+  if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
+  note_requests(task_.older_requests(), steady);
+  for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
+}
+
+}  // namespace reseq::runtime
