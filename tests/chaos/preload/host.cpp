@@ -1,6 +1,6 @@
 // Preloaded (LD_PRELOAD) into a process: its wall clock and its disk are those of the page that RESEQ_CHAOS_HOST names
 // (host_page.h). Only std::chrono::system_clock is moved, as in tests/modes/clock_shift
-// (docs/decisions/0062-clock-of-a-test.md). The disk refuses what changes a file: pwrite, pwritev, writev, write,
+// (docs/testing.md, "Chaos"). The disk refuses what changes a file: pwrite, pwritev, writev, write,
 // fsync, fdatasync below the folder of the page; reads go on, and so does what is mapped. A slow disk takes its time
 // for every page of a pwrite, pwritev or writev there, as the kernel makes a writer wait that is ahead of its disk.
 // Thread rule: any thread.

@@ -1,5 +1,5 @@
 // Preloaded (LD_PRELOAD), moves what std::chrono::system_clock says by RESEQ_TEST_CLOCK_SHIFT_S seconds. Nothing else
-// is moved: librdkafka and pthreads ask the kernel (docs/decisions/0062-clock-of-a-test.md).
+// is moved: librdkafka and pthreads ask the kernel (docs/testing.md, "Chaos").
 // Thread rule: any thread.
 #include <cstdint>
 #include <cstdlib>
