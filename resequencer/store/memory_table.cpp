@@ -136,7 +136,8 @@ std::set<Timer> MemoryTable::timers_until(UnixMs now, std::size_t least) const {
 }
 
 // Ids often begin alike, so eight bytes behind that beginning decide nearly every comparison without a look at the key.
-// They often count, too, and come in that order: std::sort falls back to a heap there (docs/decisions/0147-pdqsort.md).
+// They often count, too, and come in that order: std::sort falls back to a heap there (docs/performance.md, "What was
+// done").
 std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
   std::vector<const Entry*> entries;
   entries.reserve(size_);
