@@ -1,5 +1,5 @@
 // The gates: rules about the tree that no compiler checks. Each one answers with what breaks it.
-// If a gate forces an ugly split, split by idea or change the gate with a record in docs/decisions, never by exception.
+// If a gate forces an ugly split, split by idea or change the gate with its reason, never by exception.
 // Thread rule: pure functions.
 #pragma once
 
