@@ -141,7 +141,10 @@ Seeds sequences() {
 }
 
 Seeds state_notes() {
-  std::string record = store::encode_checkpoint({{Offset(4711), {1, 2}, 3}, {{4, 5}, 6, 7}});
+  store::CheckpointRecord checkpoint{{Offset(4711), {1, 2}, 3}, {{4, 5}, {}}};
+  checkpoint.summary.counts[Count::kLiveRows] = 6;
+  checkpoint.summary.counts[Count::kWatermarks] = 7;
+  std::string record = store::encode_checkpoint(checkpoint);
   record.resize(record.size() - codec::kChecksumBytes);
   return {{"checkpoint", '\0' + record},
           {"clean", "\2" + Pieces::of("pages") + Pieces::of("1 %\n") + Pieces::of("1 %\n")},
