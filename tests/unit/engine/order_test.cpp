@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "model/ids.h"
+
 namespace reseq {
 namespace {
 
