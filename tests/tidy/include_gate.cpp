@@ -14,8 +14,10 @@ using Words = std::vector<std::string_view>;
 
 // Folder -> what it may include beside itself. A folder stands for all of its files, a file for itself alone.
 // What a folder may use through another one it may include by name: that is why base and model appear so often.
-const std::map<std::string_view, Words>& rule() {
-  static const std::map<std::string_view, Words> kRule = {
+using Rule = std::map<std::string_view, Words>;
+
+Rule rule_of_the_product() {
+  return {
       {"resequencer/base", {}},
       {"resequencer/model", {"resequencer/base"}},
       {"resequencer/engine",
@@ -43,8 +45,9 @@ const std::map<std::string_view, Words>& rule() {
       {"resequencer/page", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
       {"resequencer/runtime/application",
-       {"resequencer/engine", "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/config",
-        "resequencer/admin", "resequencer/model", "resequencer/base"}},
+       {"resequencer/engine/batch.h", "resequencer/engine/context.h", "resequencer/store/disk_copy.h",
+        "resequencer/codec", "resequencer/kafka", "resequencer/config", "resequencer/admin", "resequencer/model",
+        "resequencer/base"}},
       {"resequencer/runtime/takeover",
        {"resequencer/runtime/application", "resequencer/changelog", "resequencer/codec", "resequencer/store",
         "resequencer/model", "resequencer/base"}},
@@ -53,15 +56,25 @@ const std::map<std::string_view, Words>& rule() {
         "resequencer/changelog", "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/metrics",
         "resequencer/model", "resequencer/base"}},
       {"resequencer/runtime/desk",
-       {"resequencer/runtime/application", "resequencer/runtime/worker", "resequencer/engine", "resequencer/codec",
+       {"resequencer/runtime/application", "resequencer/runtime/worker/report.h", "resequencer/runtime/worker/survey.h",
+        "resequencer/runtime/worker/worker.h", "resequencer/engine/standing.h", "resequencer/codec",
         "resequencer/kafka", "resequencer/config", "resequencer/admin", "resequencer/metrics", "resequencer/http",
         "resequencer/page", "resequencer/model", "resequencer/base"}},
       {"resequencer/runtime/process",
        {"resequencer/runtime", "resequencer/kafka", "resequencer/store", "resequencer/config", "resequencer/http",
         "resequencer/model", "resequencer/base"}},
-      {"resequencer/observe", {"resequencer"}},
+      // Without the worker: that it decides as one does is the driver's.
+      {"resequencer/observe",
+       {"resequencer/runtime/application", "resequencer/driver", "resequencer/engine", "resequencer/changelog",
+        "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/config", "resequencer/admin",
+        "resequencer/metrics", "resequencer/http", "resequencer/model", "resequencer/base"}},
       {"resequencer/cli", {"resequencer"}},
       {"resequencer", {"resequencer/cli"}},  // main.cpp
+  };
+}
+
+Rule rule_of_programs_around() {
+  return {
       {"producers", {"resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
       {"consumers",
        {"consumers/remote", "producers/ndjson", "resequencer/model", "resequencer/codec", "resequencer/kafka",
@@ -72,6 +85,14 @@ const std::map<std::string_view, Words>& rule() {
       {"demo",
        {"producers", "consumers", "resequencer/model", "resequencer/codec", "resequencer/kafka", "resequencer/base"}},
   };
+}
+
+const Rule& rule() {
+  static const Rule kRule = [] {
+    Rule all = rule_of_the_product();
+    all.merge(rule_of_programs_around());
+    return all;
+  }();
   return kRule;
 }
 

@@ -16,6 +16,7 @@ Violations including(const std::string& path, const std::string& header) {
                                     {"resequencer/codec/wire.h", ""},
                                     {"resequencer/kafka/cluster.h", ""},
                                     {"resequencer/http/server.h", ""},
+                                    {"resequencer/runtime/worker/transaction.h", ""},
                                     {"resequencer/runtime/worker/worker.h", ""},
                                     {"resequencer/cli/command_line.h", ""},
                                     {"producers/git/walk.h", ""},
@@ -58,6 +59,7 @@ TEST(IncludeRule, ReportsEveryDirectionThatIsNotInTheTable) {
   EXPECT_EQ(including("demo/a.cpp", "runtime/worker/worker.h").size(), 1U);
   EXPECT_EQ(including("resequencer/runtime/application/a.cpp", "runtime/worker/worker.h").size(), 1U);
   EXPECT_EQ(including("resequencer/runtime/takeover/a.cpp", "runtime/worker/worker.h").size(), 1U);
+  EXPECT_EQ(including("resequencer/observe/a.cpp", "runtime/worker/worker.h").size(), 1U);
   EXPECT_EQ(including("demo/a.cpp", "tests/support/broker.h").size(), 1U);
 }
 
@@ -66,6 +68,8 @@ TEST(IncludeRule, OpensSomeFoldersForSingleFilesOnly) {
   EXPECT_EQ(including("resequencer/store/a.cpp", "engine/batch.h").size(), 1U);
   EXPECT_EQ(to_text(including("resequencer/kafka/a.cpp", "model/ids.h")), "");
   EXPECT_EQ(including("resequencer/kafka/a.cpp", "model/row.h").size(), 1U);
+  EXPECT_EQ(to_text(including("resequencer/runtime/desk/a.cpp", "runtime/worker/worker.h")), "");
+  EXPECT_EQ(including("resequencer/runtime/desk/a.cpp", "runtime/worker/transaction.h").size(), 1U);
 }
 
 TEST(IncludeRule, ReportsAFolderWithoutARow) {
