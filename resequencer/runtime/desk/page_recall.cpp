@@ -17,9 +17,9 @@ namespace {
 using RecallClock = std::chrono::steady_clock;
 
 // Replies for thousands of partitions have a megabyte each.
-constexpr std::int64_t kFirstPiece = 8;
+constexpr std::int64_t kFirstReplies = 8;
 // Replies are written outside of transactions; whose is open there is not waited for.
-constexpr std::chrono::milliseconds kStablePatience{100};
+constexpr std::chrono::milliseconds kRepliesPatience{100};
 
 // A piece that was not read to its end is left out: who answers last behind it would seem to have ended before.
 Result<bool> recall_range(LogReading& log, Partition partition, const LogReading::Bounds& range,
@@ -32,7 +32,7 @@ Result<bool> recall_range(LogReading& log, Partition partition, const LogReading
   };
   for (Offset until = range.end; until > range.begin;) {
     const std::int64_t offsets =
-        next_piece(kFirstPiece, range.end.value() - until.value(), RecallClock::now() - began, share.time);
+        next_piece(kFirstReplies, range.end.value() - until.value(), RecallClock::now() - began, share.time);
     if (offsets == 0) return false;
     const Offset from(std::max(until.value() - offsets, range.begin.value()));
     PageMemory piece;
@@ -58,7 +58,7 @@ Result<bool> recall_instances(const Application& application, UnixMs now, const 
   const auto begins = kafka::offsets_at(cluster_settings_of(application, std::nullopt).connection,
                                         settings.topic_admin_replies, since, kafka::kBrokerAnswerLimit);
   if (!begins) return begins.error();
-  auto log = LogReading::open(application, settings.topic_admin_replies, kStablePatience);
+  auto log = LogReading::open(application, settings.topic_admin_replies, kRepliesPatience);
   if (!log) return log.error();
   const auto take = [&](const kafka::Record& record, PageMemory& heard) {
     const admin::Json reply = admin::parse_object(record.payload.value_or(""));

@@ -13,7 +13,7 @@ namespace {
 constexpr Milliseconds kAskLimit{500};
 // Between two looks whether a transaction is still open.
 constexpr Milliseconds kLookAgainAfter{100};
-constexpr Milliseconds kAfterTrouble{1000};
+constexpr Milliseconds kAfterSilence{1000};
 
 std::vector<Partition> partitions_of(const std::vector<PartitionTask*>& tasks) {
   std::vector<Partition> partitions;
@@ -90,7 +90,7 @@ void TakeoverQuestions::ask_offsets_of_open(Tasks tasks, kafka::Consumer& consum
             [](const PartitionTask* a, const PartitionTask* b) { return a->partition() < b->partition(); });
   if (clock_.steady() >= offsets_of_open_.not_before &&
       !ask_offsets(offsets_of_open_, next(offsets_of_open_, tasks), consumer))
-    offsets_of_open_.not_before = Milliseconds(clock_.steady().value() + kAfterTrouble.value());
+    offsets_of_open_.not_before = Milliseconds(clock_.steady().value() + kAfterSilence.value());
   for (PartitionTask* task : tasks)
     if (task->question() == Question::kOffsets) task->wait_before_next_step(kLookAgainAfter);
 }
