@@ -20,7 +20,8 @@ namespace reseq::command {
 
 class CommandProcess {
  public:
-  // argv[0] is searched in PATH; no shell is involved. kInvalid: it cannot be started.
+  // argv[0] is searched in PATH; no shell is involved. kInvalid: it cannot be started; kFatal: no
+  // descriptor is left.
   static Result<std::unique_ptr<CommandProcess>> start(const std::vector<std::string>& argv);
   // Kills what still runs of its group.
   ~CommandProcess();

@@ -16,6 +16,7 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenLooks{5};
 
 void redirect(posix_spawn_file_actions_t& actions, int from, int to, int null_flags) {
+  if (from == to) return;  // as it is: one that is closed, or that somebody's file has by now, is closed for the child
   if (from < 0)
     posix_spawn_file_actions_addopen(&actions, to, "/dev/null", null_flags, 0);
   else

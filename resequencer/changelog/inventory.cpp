@@ -34,7 +34,8 @@ class Reading {
     ++inventory_.records;
     if (!record.key) return unreadable(record.offset, "has no key");
     const codec::RowKind* const kind = codec::row_kind_of(*record.key);
-    if (kind == nullptr) return unreadable(record.offset, "has a key of a type that this version does not know");
+    if (kind == nullptr || !codec::parse_key(*record.key))
+      return unreadable(record.offset, "has a key of a type that this version does not know");
     if (!record.payload && !kind->removable) return unreadable(record.offset, "removes a row that is never removed");
     switch (kind->type) {
       case codec::KeyType::kDocument:

@@ -1,5 +1,8 @@
 #include "engine/rows.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace reseq::engine {
 
 std::optional<std::string_view> Rows::find(std::string_view key) const {
@@ -19,9 +22,9 @@ void Rows::scan(std::string_view prefix, std::string_view cursor, std::size_t ro
     for (; wanted && is_ours() && (!key || changed->first < *key); ++changed)
       if (changed->second.value) show(changed->first, *changed->second.value);
   };
-  const std::size_t hidden = changed_.size();
   if (!wanted) return;
-  view_.scan(prefix, cursor, rows_max + hidden, [&](std::string_view key, std::string_view value) {
+  const std::size_t looked_at = rows_max + std::min(changed_.size(), SIZE_MAX - rows_max);
+  view_.scan(prefix, cursor, looked_at, [&](std::string_view key, std::string_view value) {
     show_changed_until(key);
     if (wanted && !changed_.contains(key)) show(key, value);
     return wanted;

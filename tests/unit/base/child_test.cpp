@@ -111,6 +111,17 @@ TEST(Child, HasEndedAlsoWhenNobodySawHow) {
   EXPECT_FALSE(script.child().running());
 }
 
+// As in `reseq-stage 2>&-`.
+TEST(Child, StartsWhenADescriptorThatItSharesIsClosed) {
+  const int kept = ::dup(STDERR_FILENO);
+  ::close(STDERR_FILENO);
+  auto child = Child::start({"sh", "-c", "echo lost >&2; exit 3"}, {.err = STDERR_FILENO});
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  ASSERT_TRUE(child.ok()) << child.error().message;
+  EXPECT_EQ(child.value().wait().exit_code, 3);
+}
+
 TEST(Child, RefusesAProgramThatDoesNotExist) {
   const auto child = Child::start({"/no/such/program"}, {});
   ASSERT_FALSE(child.ok());

@@ -111,5 +111,15 @@ TEST_F(InventoryTest, NamesTheRecordThatCannotBeRead) {
   EXPECT_THAT(found.error().message, HasSubstr("record at offset 9 cannot be read"));
 }
 
+// A restore refuses it, so nobody may be told that this log can be read.
+TEST_F(InventoryTest, RefusesTheEndOfADocumentWhoseKeyIsNone) {
+  log_.entries.push_back({9, "D", std::nullopt});
+  log_.entries.back().key = std::string("D\0\0id", 5);
+  const auto found = inventory_with({"search"});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().what_to_do, ErrorClass::kInvalid);
+  EXPECT_THAT(found.error().message, HasSubstr("record at offset 9 has a key of a type"));
+}
+
 }  // namespace
 }  // namespace reseq::changelog

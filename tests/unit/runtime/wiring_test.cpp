@@ -65,6 +65,20 @@ TEST_F(WiringTest, EveryRecordOfAnInputHasItsHeaders) {
   EXPECT_EQ(out[4].headers_from, pointers_[1]);
 }
 
+// By their names: the worker and the judge share what is tested here, so neither would notice a wrong one.
+TEST_F(WiringTest, EveryKindOfRecordGoesToItsTopic) {
+  const Order order{Epoch(0), Sequence::of_number(7), Revision(0)};
+  const auto topic_of = [&](const Emission& emission) {
+    return application.topics.name(outgoing_of({emission}).front().topic);
+  };
+  EXPECT_EQ(topic_of(forward(0)), "app.work");
+  EXPECT_EQ(topic_of({InputIndex(0), Release{TargetNumber(0), order, Op::kUpsert, Version(1)}}), "app.output.search");
+  EXPECT_EQ(topic_of({InputIndex(0), DeadLetter{Reason::kStale, std::nullopt}}), "app.dead-letter");
+  Event event;
+  event.input = InputIndex(0);
+  EXPECT_EQ(application.topics.name(outgoing(application, table_, event, records_.data(), arena_).topic), "app.events");
+}
+
 TEST_F(WiringTest, WhatWasGeneratedGoesWhereItSays) {
   const std::vector<Header> headers = {{"reseq-control", "share"}, {"reseq-control", std::nullopt}};
   const GeneratedRecord generated{Role::kControl, "key", std::nullopt, headers};
