@@ -17,8 +17,8 @@
 namespace reseq {
 
 struct ChildOptions {
-  // Descriptors that it gets as 0, 1 and 2; a negative one becomes /dev/null, the same number is inherited as it is. The
-  // caller keeps its own.
+  // Descriptors that it gets as 0, 1 and 2; a negative one becomes /dev/null, the same number is inherited as it is.
+  // The caller keeps its own.
   int in = -1;
   int out = -1;
   int err = -1;

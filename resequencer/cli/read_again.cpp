@@ -6,6 +6,7 @@
 
 #include "codec/command_decoder.h"
 #include "model/command.h"
+#include "runtime/application/wiring.h"
 
 namespace reseq::cli {
 
@@ -15,17 +16,8 @@ ReadAgain read_again(const DeadLetter& letter, const runtime::Application& appli
   for (const config::Target& target : settings.targets) names.push_back(target.name);
   const TargetTable targets(std::move(names));
   Arena arena;
-  // It goes to the partition of its key.
-  const codec::DecodeContext context{&targets,
-                                     application.sequence_kind,
-                                     Partitioner::kUnchecked,
-                                     1,
-                                     settings.intake == "tap",
-                                     application.cloudevents,
-                                     application.headers_max,
-                                     application.explicit_deletes,
-                                     application.elsewhere ? &*application.elsewhere : nullptr,
-                                     &arena};
+  codec::DecodeContext context = runtime::decoding(application, targets, settings.intake == "tap", arena);
+  context.partitioner = Partitioner::kUnchecked;  // it goes to the partition of its key
   const std::vector<OwnedHeader> kept = letter.input_headers();
   std::vector<Header> headers;
   for (const auto& [name, value] : kept)

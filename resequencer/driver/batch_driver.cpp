@@ -7,7 +7,6 @@ BatchDriver::BatchDriver(const engine::StateView& view, const PartitionState& st
 
 void BatchDriver::close(const Due& due) {
   RESEQ_ASSERT(!stopped() || (due.overdue.empty() && due.expired.empty()), "something due behind a stop");
-  ended_ = true;
   for (const std::string& id : due.overdue) became_overdue_ += batch_.fire_overdue(id) ? 1 : 0;
   for (const std::string& id : due.expired) batch_.expire_watermark(id);
   batch_.close();

@@ -32,7 +32,9 @@ class BatchDriver {
   void expect(std::size_t inputs) { batch_.expect(inputs); }
 
   // Inputs of this kind are decided in this batch: of a partition that was paused before it, only operations are.
-  [[nodiscard]] bool takes(Role role) const { return !ended_ && (!paused_ || role == Role::kControl); }
+  [[nodiscard]] bool takes(Role role) const {
+    return ended_by_ == engine::Taken::kDecided && (!paused_ || role == Role::kControl);
+  }
 
   // Decides the next input (engine::Batch::decide). REQUIRES: takes(its role); the bytes of the input and the arena of
   // `decoding` outlive the driver.
@@ -41,13 +43,9 @@ class BatchDriver {
     return decide(codec::decode(input, decoding), input.offset, requests_read);
   }
   [[nodiscard]] engine::Taken decide(const Command& command, Offset position, bool requests_read) {
-    RESEQ_ASSERT(!ended_, "an input behind one that was not decided");
-    const engine::Taken answer = batch_.decide(command, position, requests_read);
-    if (answer != engine::Taken::kDecided) {
-      ended_ = true;
-      ended_by_ = answer;
-    }
-    return answer;
+    RESEQ_ASSERT(ended_by_ == engine::Taken::kDecided, "an input behind one that was not decided");
+    ended_by_ = batch_.decide(command, position, requests_read);
+    return ended_by_;
   }
 
   // Why no further input is decided: kDecided = only because there was none.
@@ -65,7 +63,6 @@ class BatchDriver {
  private:
   engine::Batch batch_;
   bool paused_;
-  bool ended_ = false;
   engine::Taken ended_by_ = engine::Taken::kDecided;
   std::size_t became_overdue_ = 0;
 };

@@ -33,7 +33,6 @@ class Effects {
   // That the input that is decided next would have.
   [[nodiscard]] InputIndex next() const { return InputIndex(static_cast<std::uint32_t>(decisions_.size())); }
 
-  [[nodiscard]] const Policies& policies() const { return policies_; }
   // `events` tells of this outcome.
   [[nodiscard]] bool tells_of(Outcome outcome) const {
     if (policies_.events != EventPolicy::kDrops) return policies_.events == EventPolicy::kAll;

@@ -12,6 +12,7 @@
 #include "kafka/settings.h"
 #include "runtime/application/clients.h"
 #include "runtime/application/clock.h"
+#include "runtime/application/wiring.h"
 #include "store/state_folder.h"
 
 namespace reseq::observe {
@@ -250,16 +251,9 @@ Result<bool> Observation::step(Milliseconds limit) {
 Command Observation::decode(codec::InputRecord& record) const {
   const auto& places = record.role == Role::kRequests ? input_places_ : output_places_;
   if (places) return observe::decode(record, *places, application_.sequence_kind, targets_);
-  const codec::DecodeContext context{&targets_,
-                                     application_.sequence_kind,
-                                     Partitioner::kUnchecked,
-                                     application_.partitions,
-                                     context_.intake == engine::Intake::kTap,
-                                     application_.cloudevents,
-                                     application_.headers_max,
-                                     application_.explicit_deletes,
-                                     application_.elsewhere ? &*application_.elsewhere : nullptr,
-                                     &arena_};
+  codec::DecodeContext context =
+      runtime::decoding(application_, targets_, context_.intake == engine::Intake::kTap, arena_);
+  context.partitioner = Partitioner::kUnchecked;
   if (record.role == Role::kRequests) arena_.reset();
   Command command = codec::decode(record, context);
   make_comparable(command);

@@ -19,7 +19,7 @@ std::string note_of(const Owner& owner) {
   return "1 application " + owner.application_id + " cluster " + owner.cluster_id + "\n";
 }
 
-Result<Descriptor> take(const PrivateDirectory& directory) {
+Result<FileDescriptor> take(const PrivateDirectory& directory) {
   auto lock = directory.lock(kProcessLock);
   if (lock || !is_held(lock.error())) return lock;
   std::string pid = directory.read(kProcessLock);
@@ -79,8 +79,8 @@ Result<std::unique_ptr<InstanceFolder>> InstanceFolder::open(const std::string& 
   if (auto mine = compare_owner(directory.value(), owner); !mine) return mine.error();
   if (auto tried = write_trial(directory.value()); !tried) return tried.error();
   const std::string pid = std::to_string(::getpid()) + "\n";
-  const bool noted = ::ftruncate(lock.value().get(), 0) == 0 &&
-                     ::pwrite(lock.value().get(), pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
+  const bool noted = ::ftruncate(lock.value().number(), 0) == 0 &&
+                     ::pwrite(lock.value().number(), pid.data(), pid.size(), 0) == static_cast<ssize_t>(pid.size());
   if (!noted) return directory.value().failed("cannot write its lock", errno);
   if (auto written = directory.value().write(kOwner, note_of(owner)); !written) return written.error();
   if (auto synced = directory.value().sync(); !synced) return synced.error();

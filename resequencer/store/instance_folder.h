@@ -32,11 +32,11 @@ class InstanceFolder {
   static Result<> look(const std::string& path, const Owner& owner);
 
  private:
-  InstanceFolder(PrivateDirectory directory, Descriptor lock)
+  InstanceFolder(PrivateDirectory directory, FileDescriptor lock)
       : directory_(std::move(directory)), lock_(std::move(lock)) {}
 
   PrivateDirectory directory_;
-  Descriptor lock_;
+  FileDescriptor lock_;
 };
 
 // Another process has the folder.

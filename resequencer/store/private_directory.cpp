@@ -82,21 +82,6 @@ Result<> check_directory(const std::string& path, int directory) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
-}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this == &other) return *this;
-  if (number_ >= 0) ::close(number_);
-  number_ = other.release();
-  return *this;
-}
-
-int Descriptor::release() {
-  return std::exchange(number_, -1);
-}
-
 Error refused(const std::string& path, const std::string& what, int error) {
   return {passes(error) ? ErrorClass::kRetriable : ErrorClass::kInvalid, error,
           "state: " + path + " " + what + ": " + reason(error) + fix_of(error)};
@@ -121,59 +106,59 @@ Result<PrivateDirectory> PrivateDirectory::open(const std::string& path, Missing
   if (path.empty()) return invalid("state: the path of the folder is empty");
   if (missing == Missing::kCreate)
     if (const int error = make_directories(path); error != 0) return refused(path, "cannot be created", error);
-  Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-  if (!directory) {
+  FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+  if (directory.number() < 0) {
     if (errno == ELOOP || errno == ENOTDIR)
       return invalid("state: " + path + " is a symbolic link or no directory: name the directory itself");
     return refused(path, "cannot be opened", errno);
   }
-  if (auto checked = check_directory(path, directory.get()); !checked) return checked.error();
+  if (auto checked = check_directory(path, directory.number()); !checked) return checked.error();
   if (auto checked = check_parents(path); !checked) return checked.error();
   return PrivateDirectory(path, std::move(directory));
 }
 
-Result<Descriptor> PrivateDirectory::lock(const char* name, Missing missing) const {
+Result<FileDescriptor> PrivateDirectory::lock(const char* name, Missing missing) const {
   const int create = missing == Missing::kCreate ? O_CREAT : 0;
-  Descriptor lock(::openat(directory_.get(), name, O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!lock) {
+  FileDescriptor lock(::openat(directory_.number(), name, O_RDWR | create | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (lock.number() < 0) {
     if (errno == ELOOP) return invalid("state: " + path_ + "/" + name + " is a symbolic link: remove it");
     return refused(path_ + "/" + name, "cannot be opened", errno);
   }
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (::flock(lock.number(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno == EWOULDBLOCK)
     return Error{ErrorClass::kRetriable, errno, "state: " + path_ + " is held by another process or partition"};
   return failed("cannot be locked", errno);
 }
 
 std::string PrivateDirectory::read(const char* name) const {
-  const Descriptor file(::openat(directory_.get(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  const FileDescriptor file(::openat(directory_.number(), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   std::array<char, kNoteBytesMax> text{};
-  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
+  const ssize_t size = file.number() >= 0 ? ::read(file.number(), text.data(), text.size()) : 0;
   return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
 }
 
 Result<> PrivateDirectory::write(const char* name, const std::string& text) const {
   const std::string fresh = std::string(name) + ".new";
-  const int directory = directory_.get();
-  const Descriptor file(
+  const int directory = directory_.number();
+  const FileDescriptor file(
       ::openat(directory, fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return failed("cannot write " + fresh, errno);
+  if (file.number() < 0) return failed("cannot write " + fresh, errno);
   errno = 0;
-  if (::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+  if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return failed("cannot write " + fresh, errno == 0 ? ENOSPC : errno);
-  if (::fsync(file.get()) != 0) return failed("cannot sync " + fresh, errno);
+  if (::fsync(file.number()) != 0) return failed("cannot sync " + fresh, errno);
   if (::renameat(directory, fresh.c_str(), directory, name) != 0) return failed("cannot rename " + fresh, errno);
   return Done{};
 }
 
 Result<> PrivateDirectory::remove(const char* name) const {
-  if (::unlinkat(directory_.get(), name, 0) != 0 && errno != ENOENT)
+  if (::unlinkat(directory_.number(), name, 0) != 0 && errno != ENOENT)
     return failed(std::string("cannot remove ") + name, errno);
   return Done{};
 }
 
 Result<> PrivateDirectory::sync() const {
-  if (::fsync(directory_.get()) != 0) return failed("cannot sync the directory", errno);
+  if (::fsync(directory_.number()) != 0) return failed("cannot sync the directory", errno);
   return Done{};
 }
 

@@ -6,26 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 
 namespace reseq::store {
-
-// A descriptor that is closed when the scope ends.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  [[nodiscard]] int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  int release();
-
- private:
-  int number_;
-};
 
 class PrivateDirectory {
  public:
@@ -39,7 +23,7 @@ class PrivateDirectory {
   // Whoever holds the lock file owns the directory; the kernel gives it back when the process ends. kRetriable:
   // somebody holds it (code EWOULDBLOCK), or the disk refuses, or there is no lock file and none is to be created.
   // kInvalid: it is a symbolic link.
-  Result<Descriptor> lock(const char* name, Missing missing = Missing::kCreate) const;
+  Result<FileDescriptor> lock(const char* name, Missing missing = Missing::kCreate) const;
 
   // Empty when there is none, or it cannot be read.
   [[nodiscard]] std::string read(const char* name) const;
@@ -50,15 +34,16 @@ class PrivateDirectory {
   Result<> sync() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] int descriptor() const { return directory_.get(); }
+  [[nodiscard]] int descriptor() const { return directory_.number(); }
   // kRetriable, with the path, what was tried and errno's words.
   [[nodiscard]] Error failed(const std::string& what, int error) const;
 
  private:
-  PrivateDirectory(std::string path, Descriptor directory) : path_(std::move(path)), directory_(std::move(directory)) {}
+  PrivateDirectory(std::string path, FileDescriptor directory)
+      : path_(std::move(path)), directory_(std::move(directory)) {}
 
   std::string path_;
-  Descriptor directory_;
+  FileDescriptor directory_;
 };
 
 // kInvalid: somebody else could put another directory in the place of `path`, because everybody may write one of its

@@ -26,15 +26,15 @@ std::string_view name_of(StateFolder::Copy copy) {
 }
 
 std::string boot_id() {
-  const Descriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   std::array<char, 64> text{};
-  const ssize_t size = file ? ::read(file.get(), text.data(), text.size()) : 0;
+  const ssize_t size = file.number() >= 0 ? ::read(file.number(), text.data(), text.size()) : 0;
   std::string id(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!id.empty() && id.back() == '\n') id.pop_back();
   return id;
 }
 
-StateFolder::StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id)
+StateFolder::StateFolder(PrivateDirectory directory, FileDescriptor lock, std::string boot_id)
     : boot_id_(std::move(boot_id)),
       directory_(std::move(directory)),
       lock_(std::move(lock)),

@@ -62,7 +62,7 @@ class StateFolder {
   Result<> wipe();
 
  private:
-  StateFolder(PrivateDirectory directory, Descriptor lock, std::string boot_id);
+  StateFolder(PrivateDirectory directory, FileDescriptor lock, std::string boot_id);
 
   enum class Leftovers : bool { kKeep, kRemove };
   static Result<std::unique_ptr<StateFolder>> open(const std::string& path, const std::string& boot_id,
@@ -73,7 +73,7 @@ class StateFolder {
 
   std::string boot_id_;
   PrivateDirectory directory_;
-  Descriptor lock_;
+  FileDescriptor lock_;
   CrashMarks crash_marks_;
   Copy found_ = Copy::kNone;
   bool writing_ = false;

@@ -176,8 +176,8 @@ bool Replay::give_birth(const LoggedBatch& birth) {
 void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   engine::Context context = setting_->context;
   context.now = logged.meta.now;
-  driver::BatchDriver driver(*rows_, state_, context);
   Arena arena;
+  driver::BatchDriver driver(*rows_, state_, context);
   std::vector<codec::InputRecord> inputs;
   if (!decide_inputs(logged.meta, driver, inputs, replayed, arena)) {
     differs(logged.at, "an input was not decided");
@@ -221,7 +221,8 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
                       one.record.payload,
                       {one.record.headers.data(), one.record.headers.size()},
                       {}});
-    if (driver.decide(inputs.back(), decoding, true) != engine::Taken::kDecided) return false;
+    if (!driver.takes(one.role) || driver.decide(inputs.back(), decoding, true) != engine::Taken::kDecided)
+      return false;
   }
   return true;
 }

@@ -20,13 +20,13 @@ codec::EncodeContext encoding(const Application& application, const TargetTable&
 
 }  // namespace
 
-codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting, Arena& arena) {
+codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap, Arena& arena) {
   codec::DecodeContext context;
-  context.targets = &setting.known;
+  context.targets = &targets;
   context.sequence_kind = application.sequence_kind;
   context.partitioner = application.partitioner;
   context.partitions = application.partitions;
-  context.tap = setting.context.intake == engine::Intake::kTap;
+  context.tap = tap;
   context.cloudevents = application.cloudevents;
   context.headers_max = application.headers_max;
   context.explicit_deletes = application.explicit_deletes;

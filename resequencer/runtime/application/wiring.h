@@ -30,9 +30,15 @@ struct Decoded {
   std::span<kafka::Record* const> sources;
 };
 
-// How inputs of a partition are read. REQUIRES: all three outlive what is decoded with it.
-[[nodiscard]] codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
+// How inputs of the application are read. `tap`: as behind intake tap. REQUIRES: application, targets and arena outlive
+// what is decoded with it.
+[[nodiscard]] codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap,
                                             Arena& arena);
+// Those of a partition.
+[[nodiscard]] inline codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
+                                                   Arena& arena) {
+  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena);
+}
 
 // Encoded and addressed, without its headers' place. `input` is what the emission names, null for kNoInput; the record
 // lives in the arena and in the input. REQUIRES: a target of an emission is one of the table.
