@@ -1,5 +1,6 @@
-// Row kinds: what a state is made of, one line per kind. The store, its copy on disk, restores, surveys and the judge
-// ask this table what a row is, so a new kind is one more line of it. A key of no kind was written by a newer version.
+// Row kinds: what a state is made of, one line per kind. The store, its copy on disk, restores, inventories and the
+// judge ask this table what a row is. A key of no kind was written by a newer version. A new kind needs a line here,
+// its keys in parse_key, and a count in PartitionStore::rows(), which is compared with the number of rows on disk.
 // Thread rule: any thread.
 #pragma once
 

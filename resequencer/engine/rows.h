@@ -20,13 +20,13 @@ class Rows {
   // REQUIRES: view outlives it.
   explicit Rows(const StateView& view) : view_(view) {}
 
-  // The row under this key, or none. Its bytes live as long as this.
+  // The row under this key, or none. Its bytes live until the batch is applied.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
   // Rows whose keys begin with `prefix`, behind `cursor` (empty: from the start), in key order, `rows_max` at most.
   // Each lives until its visit returns. `visit` must change nothing. REQUIRES: prefix is not empty.
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max, const RowVisit& visit) const;
 
-  // Both are copied. REQUIRES: it is no document's key.
+  // Both are copied. REQUIRES: it is the key of a kind of codec/row_kinds.h, and no document's.
   void put(std::string_view key, std::string_view value);
   void remove(std::string_view key);
 

@@ -30,7 +30,7 @@ class StateView {
   [[nodiscard]] virtual Lookup find(DocumentId id) const = 0;
 
   // Rows of the other kinds, encoded, by key; a view of documents alone has none.
-  // The row under this key, or none. Its bytes live as long as the view.
+  // The row under this key (not empty), or none. Its bytes live until the batch is applied.
   [[nodiscard]] virtual std::optional<std::string_view> row(std::string_view /*key*/) const { return std::nullopt; }
   // Rows whose keys begin with `prefix`, behind `cursor` (empty: from the start), in key order, `rows_max` at most.
   // Each lives until its visit returns. REQUIRES: prefix is not empty.

@@ -102,7 +102,8 @@ struct Redirect {  // policy on_missing = a topic
   Reason reason = Reason::kNone;
 };
 
-// A record of which nothing comes from an input. Its bytes live as long as the batch.
+// A record of which nothing comes from an input. Its bytes live as long as the batch, so they are none of an input's
+// headers: those leave with the record that takes them over.
 struct GeneratedRecord {
   Role to = Role::kControl;
   std::optional<std::string_view> key;

@@ -1,6 +1,6 @@
 // The part of PartitionStore that reads many rows: what is due, the watermark sweep, the pending targets. Memory and
-// disk are merged; what memory has an entry for, disk does not know any more. Everything that is read from disk is
-// decoded, so that each pass is a scrub as well.
+// disk are merged; what memory has an entry for, disk does not know any more. Documents that are read from disk are
+// decoded, rows that are scanned have their checksum compared, so that each pass is a scrub as well.
 #include <set>
 #include <utility>
 #include <variant>

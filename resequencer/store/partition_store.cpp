@@ -124,7 +124,9 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
-    const codec::RowKind& kind = *codec::row_kind_of(change.key);
+    const codec::RowKind* const found = codec::row_kind_of(change.key);
+    RESEQ_ASSERT(found != nullptr, "a row of a kind that is not known");
+    const codec::RowKind& kind = *found;
     if (change.looked_up != nullptr) {
       const LookedUp& known = *change.looked_up;
       (void)replace(summary, *hash_, kind, {change.key, known.key_hash}, known.old, change.value);

@@ -120,11 +120,12 @@ class PartitionStore {
   Walked documents(std::string_view cursor, std::string_view prefix, Which which, std::size_t rows_max,
                    const DocumentVisit& visit) const;
   // Rows of any kind, encoded, whose keys begin with `prefix` (not empty) behind `cursor` (empty = from the start), in
-  // key order, `rows_max` at most. What is visited lives until the visit returns. Look at fault() afterwards.
+  // key order, `rows_max` at most. What is visited lives until the visit returns. Rows that were removed since the last
+  // checkpoint are passed over one by one and do not count. Look at fault() afterwards.
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const;
-  // The row under a key, encoded, or none; it lives until that row changes or a checkpoint is written. Look at fault()
-  // afterwards.
+  // The row under a key (not empty), encoded, or none; it lives until that row changes or a checkpoint is written. Look
+  // at fault() afterwards.
   [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const;
   // Adds the targets for which documents wait that lie behind `cursor` (empty = from the start), looking at `rows_max`
   // rows at most. Look at fault() afterwards.

@@ -61,12 +61,15 @@ Outgoing outgoing(const Application& application, const PartitionSetting& settin
 void append_outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,
                      std::span<const Emission> emissions, const Decoded& inputs, Arena& arena,
                      std::vector<Outgoing>& out) {
-  std::size_t last = SIZE_MAX;  // that takes headers over
+  std::size_t last = SIZE_MAX;  // that takes headers over,
+  std::size_t last_input = 0;   // and whose
   for (const Emission& emission : emissions) {
     const std::size_t i = emission.input.value();
     const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];
     out.push_back(outgoing(application, setting, table, emission, input, arena));
     if (!out.back().record.takes_input_headers) continue;
+    RESEQ_ASSERT(last_input <= i, "records that take headers over out of input order");
+    last_input = i;
     kafka::Record* const source = inputs.sources[i];
     if (last != SIZE_MAX && out[last].headers_from == source) {
       out[last].headers_from = nullptr;
