@@ -166,6 +166,14 @@ Json stats_json(const PartitionReport& partition, const Application& application
   return object;
 }
 
+// Of a reply about one instance.
+Json instance_head(const Application& application, std::string_view query, UnixMs now) {
+  Json reply = reply_head(application, query, now);
+  reply["host"] = host_name();
+  reply["workers"] = application.settings.workers;
+  return reply;
+}
+
 }  // namespace
 
 Json reply_head(const Application& application, std::string_view query, UnixMs now) {
@@ -200,9 +208,7 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
 }
 
 Json stats_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
-  Json reply = reply_head(application, "stats", now);
-  reply["host"] = host_name();
-  reply["workers"] = application.settings.workers;
+  Json reply = instance_head(application, "stats", now);
   reply["lateness"] = lateness_json(seen);
   reply["longest_waits"] = longest_waits_json(seen);
   reply["targets"] = targets_json(application, seen);
@@ -214,9 +220,7 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
 }
 
 Json topology_reply(const Application& application, const std::vector<Board::Seen>& seen, UnixMs now) {
-  Json reply = reply_head(application, "topology", now);
-  reply["host"] = host_name();
-  reply["workers"] = application.settings.workers;
+  Json reply = instance_head(application, "topology", now);
   reply["partitions"] = owned_json(seen);
   return reply;
 }
