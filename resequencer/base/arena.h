@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <boost/container/pmr/monotonic_buffer_resource.hpp>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
+#include <type_traits>
 
 namespace reseq {
 
@@ -17,6 +20,18 @@ class Arena {
     char* place = allocate(bytes.size());
     if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
     return {place, bytes.size()};
+  }
+
+  // The same of values that need no destructor.
+  template <typename Value>
+  [[nodiscard]] std::span<const Value> copy(std::span<const Value> values) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    const std::size_t bytes = values.size_bytes() + alignof(Value) - 1;
+    void* place = allocate(bytes);
+    std::size_t room = bytes;
+    place = std::align(alignof(Value), values.size_bytes(), place, room);
+    std::uninitialized_copy(values.begin(), values.end(), static_cast<Value*>(place));
+    return {static_cast<const Value*>(place), values.size()};
   }
 
   [[nodiscard]] char* allocate(std::size_t bytes) {

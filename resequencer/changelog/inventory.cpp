@@ -49,7 +49,14 @@ class Reading {
       case codec::KeyType::kMeta:
         return keep(codec::decode_meta(*record.key, *record.payload), record.offset,
                     [this](Meta meta) { inventory_.meta = std::move(meta); });
+      case codec::KeyType::kHeld:
+      case codec::KeyType::kPiece:
+      case codec::KeyType::kTask:
+        break;
     }
+    if (record.payload)
+      if (const auto error = kind->check(*record.key, *record.payload))
+        return unreadable(record.offset, "cannot be read: " + std::string(name_of(*error)));
     return Done{};
   }
 

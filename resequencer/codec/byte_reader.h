@@ -98,6 +98,12 @@ class ByteReader {
     return Offset(static_cast<std::int64_t>(varint(kMax)) - 1);
   }
 
+  Role role() {
+    const std::uint8_t value = u8();
+    require(value <= static_cast<std::uint8_t>(Role::kAdminReplies));
+    return ok() ? static_cast<Role>(value) : Role::kRequests;
+  }
+
   UnixMs time() { return UnixMs(static_cast<std::int64_t>(varint())); }
 
  private:

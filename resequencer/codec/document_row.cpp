@@ -478,7 +478,8 @@ std::optional<UnixMs> timer_of(std::string_view value) {
   if ((flags & kId) != 0) (void)in.bytes();
   skip_to_deadline(flags, in);
   const UnixMs deadline = in.time();
-  return in.ok() ? std::optional(deadline) : std::nullopt;
+  if (!in.ok()) return std::nullopt;
+  return std::max(deadline, UnixMs());  // what stands in front of the timers of a copy on disk is no time
 }
 
 }  // namespace reseq::codec

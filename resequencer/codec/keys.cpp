@@ -14,6 +14,7 @@ constexpr char kHashed = 1;
 constexpr std::size_t kHeadBytes = 3;
 constexpr std::size_t kTerminatorBytes = 2;
 constexpr std::size_t kHashBytes = 16;
+constexpr std::size_t kPieceNumberBytes = 4;
 constexpr std::string_view kSingleName = "partition";
 
 constexpr char kEscapedZero[] = {'\x00', '\xFF'};
@@ -72,6 +73,29 @@ std::optional<ParsedKey> parse_document_key(bool hashed, std::string_view rest) 
   return ParsedKey{KeyType::kDocument, hashed, std::move(*name)};
 }
 
+std::string key_of_gate(KeyType type, std::uint8_t gate, std::string_view rank) {
+  RESEQ_ASSERT(rank.size() >= kMinRankBytes && rank.size() <= kMaxRankBytes, "a rank outside its limits");
+  std::string key = {static_cast<char>(type), kRealm, static_cast<char>(gate)};
+  key.append(rank);
+  return key;
+}
+
+// REQUIRES: longer than the head.
+std::optional<ParsedKey> parse_key_of_gate(std::string_view key) {
+  const auto type = static_cast<KeyType>(key[0]);
+  const bool piece = type == KeyType::kPiece;
+  if (type != KeyType::kHeld && type != KeyType::kTask && !piece) return std::nullopt;
+  std::string_view rank = key.substr(kHeadBytes);
+  if (piece) {
+    if (rank.size() < kPieceNumberBytes) return std::nullopt;
+    const std::string_view number = rank.substr(rank.size() - kPieceNumberBytes);
+    if (number.find_first_not_of('\0') == std::string_view::npos) return std::nullopt;  // they count from 1
+    rank.remove_suffix(kPieceNumberBytes);
+  }
+  if (rank.size() < kMinRankBytes || rank.size() > kMaxRankBytes) return std::nullopt;
+  return ParsedKey{type, false, std::string(rank)};
+}
+
 }  // namespace
 
 bool key_is_hashed(DocumentId id) {
@@ -120,6 +144,21 @@ std::array<std::string, 2> document_key_prefixes(DocumentId prefix) {
   return prefixes;
 }
 
+std::string held_key(std::uint8_t gate, std::string_view rank) {
+  return key_of_gate(KeyType::kHeld, gate, rank);
+}
+
+std::string piece_key(std::string_view held_key, std::uint32_t number) {
+  std::string key(held_key);
+  key[0] = static_cast<char>(KeyType::kPiece);
+  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(number >> shift));
+  return key;
+}
+
+std::string task_key(std::uint8_t gate, std::string_view rank) {
+  return key_of_gate(KeyType::kTask, gate, rank);
+}
+
 std::string_view meta_key() {
   return literal("M\0\0partition\0\0");
 }
@@ -135,8 +174,9 @@ std::optional<ParsedKey> parse_key(std::string_view key) {
   if (key == meta_key()) return single(KeyType::kMeta);
   if (key == target_table_key()) return single(KeyType::kTargets);
   if (key == identity_key()) return single(KeyType::kIdentity);
-  if (key.size() <= kHeadBytes || key[0] != static_cast<char>(KeyType::kDocument) || key[1] != kRealm)
-    return std::nullopt;
+  if (key.size() <= kHeadBytes || key[1] != kRealm) return std::nullopt;
+  if (const auto of_gate = parse_key_of_gate(key)) return of_gate;
+  if (key[0] != static_cast<char>(KeyType::kDocument)) return std::nullopt;
   if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
   return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
 }

@@ -1,10 +1,14 @@
 // Keys of rows, the same in LMDB and in the changelog.
 //
 //   key        := type u8 | realm u8 | tag u8 | name | terminator | sub
+//               | 'H' | realm u8 | gate u8 | rank                  a held record
+//               | 'P' | realm u8 | gate u8 | rank | number u32     its further pieces, from 1, highest byte first
+//               | 'X' | realm u8 | gate u8 | rank                  a task
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
-//                 reserved: 'H' held body | 'P' its further pieces | 'X' transactions and tasks | 'C' catalogue
-//                           | 'G' match
+//                 reserved: 'C' catalogue | 'G' match
 //   realm      := 0 (others come later)
+//   gate       := whose it is (engine/gate.h)
+//   rank       := 3 to kMaxRankBytes bytes, which compare as the gate orders
 //   tag        := 0 raw: name is the id | 1 hashed: name is the id's first kHashedPrefixBytes bytes
 //   name       := id bytes, each 00 written as 00 FF, so that keys compare as ids do
 //   terminator := 00 00
@@ -31,12 +35,20 @@ inline constexpr std::size_t kMaxKeyBytes = 511;  // LMDB 0.9
 inline constexpr std::size_t kSubReserve = 64;
 inline constexpr std::size_t kHashedPrefixBytes = 128;
 
-enum class KeyType : char { kDocument = 'D', kTargets = 'T', kMeta = 'M', kIdentity = 'I' };
+enum class KeyType : char {
+  kDocument = 'D',
+  kTargets = 'T',
+  kMeta = 'M',
+  kIdentity = 'I',
+  kHeld = 'H',
+  kPiece = 'P',
+  kTask = 'X',
+};
 
 struct ParsedKey {
   KeyType type = KeyType::kDocument;
   bool hashed = false;
-  std::string name;  // unescaped: the id, or its prefix when hashed
+  std::string name;  // unescaped: the id, or its prefix when hashed; the rank of what a gate has
 };
 
 // Appends the key of a document to `out`. REQUIRES: 1 <= id.size() <= kMaxIdBytes.
@@ -48,6 +60,14 @@ void append_document_key(DocumentId id, const KeyedHash& hash, std::string& out)
 
 // What the keys of all ids that begin with `prefix` begin with: raw ones, then hashed ones. Empty = of all documents.
 [[nodiscard]] std::array<std::string, 2> document_key_prefixes(DocumentId prefix);
+
+// What a gate holds, and its tasks. REQUIRES: kMinRankBytes <= rank.size() <= kMaxRankBytes.
+inline constexpr std::size_t kMinRankBytes = 3;
+inline constexpr std::size_t kMaxRankBytes = 400;
+[[nodiscard]] std::string held_key(std::uint8_t gate, std::string_view rank);
+// The further pieces of what is held under that key; they count from 1.
+[[nodiscard]] std::string piece_key(std::string_view held_key, std::uint32_t number);
+[[nodiscard]] std::string task_key(std::uint8_t gate, std::string_view rank);
 
 [[nodiscard]] std::string_view meta_key();
 [[nodiscard]] std::string_view target_table_key();

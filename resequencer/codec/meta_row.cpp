@@ -8,9 +8,13 @@
 //                | sweep cursor bytes | swept from bytes | swept to bytes | config hash fixed64
 //   extension 1 := nothing    the partition is paused; a version that does not know it must not go on
 //   extension 2 := (role u8 | offset | timestamp time | hash fixed64)+    the last decided record of each input
+//   extension 3 := capabilities varint    not 0; a version that does not have all of them must not go on
+//   extension 4 := (count u8 | sum varint)+               sums of rows that most states have none of, none 0
+//   extension 6 := (kind u8 | until time | rows varint)+   what was done of the agenda, none 0
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
-// end before it begins; at most kMaxLineage generations, their numbers strictly rising.
+// end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the
+// agenda strictly rising.
 #include <algorithm>
 
 #include "codec/byte_writer.h"
@@ -22,13 +26,22 @@ namespace reseq::codec {
 namespace {
 
 constexpr std::uint64_t kPausedTag = 1;
-constexpr std::uint64_t kPinsTag = 2;  // no extension that is kept as it came can stand before it
-constexpr auto kLastRole = static_cast<std::uint8_t>(Role::kAdminReplies);
+constexpr std::uint64_t kPinsTag = 2;
+constexpr std::uint64_t kCapabilitiesTag = 3;
+constexpr std::uint64_t kCountsTag = 4;
+constexpr std::uint64_t kAgendaTag = 6;  // no extension that is kept as it came can stand before it
 
 bool lineage_holds(const Meta& meta) {
   const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
   return meta.lineage.size() <= kMaxLineage &&
          std::adjacent_find(meta.lineage.begin(), meta.lineage.end(), not_rising) == meta.lineage.end();
+}
+
+bool agenda_holds(const Meta& meta) {
+  const auto not_rising = [](const AgendaDone& a, const AgendaDone& b) { return a.kind >= b.kind; };
+  const auto nothing = [](const AgendaDone& done) { return done.rows == 0; };
+  return std::none_of(meta.agenda.begin(), meta.agenda.end(), nothing) &&
+         std::adjacent_find(meta.agenda.begin(), meta.agenda.end(), not_rising) == meta.agenda.end();
 }
 
 template <typename OfInput>
@@ -51,7 +64,7 @@ bool holds(const Meta& meta) {
   if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
-         lineage_holds(meta);
+         lineage_holds(meta) && agenda_holds(meta);
 }
 
 void write_state(const PartitionState& state, ByteWriter& out) {
@@ -94,19 +107,13 @@ void write_inputs(const Meta& meta, ByteWriter& out) {
   }
 }
 
-Role read_role(ByteReader& in) {
-  const std::uint8_t role = in.u8();
-  in.require(role <= kLastRole);
-  return in.ok() ? static_cast<Role>(role) : Role::kRequests;
-}
-
 void read_inputs(Meta& meta, ByteReader& in) {
   for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
-    const Role role = read_role(in);
+    const Role role = in.role();
     meta.positions.push_back({role, in.offset()});
   }
   for (std::size_t count = in.count(); count > 0 && in.ok(); --count) {
-    const Role role = read_role(in);
+    const Role role = in.role();
     const Offset first = in.offset();
     meta.ranges.push_back({role, first, in.offset()});
   }
@@ -119,7 +126,92 @@ void read_lineage(Meta& meta, ByteReader& in) {
   }
 }
 
-// It stands before all other extensions, which have higher tags.
+// Writes the list that write(ByteWriter&) makes, unless it is empty.
+template <typename Write>
+void write_extension(std::uint64_t tag, ByteWriter& out, const Write& write) {
+  std::string list;
+  ByteWriter writer(list);
+  write(writer);
+  writer.finish();
+  if (list.empty()) return;
+  out.varint(tag);
+  out.bytes(list);
+}
+
+void write_extensions(const Meta& meta, ByteWriter& out) {
+  if (meta.state.paused) {
+    out.varint(kPausedTag);
+    out.bytes({});
+  }
+  write_extension(kPinsTag, out, [&](ByteWriter& list) {
+    for (const InputPin& pin : meta.pins) {
+      list.u8(static_cast<std::uint8_t>(pin.role));
+      list.offset(pin.offset);
+      list.time(pin.timestamp);
+      list.fixed64(pin.hash);
+    }
+  });
+  write_extension(kCapabilitiesTag, out, [&](ByteWriter& list) {
+    if (meta.capabilities != 0) list.varint(meta.capabilities);
+  });
+  write_extension(kCountsTag, out, [&](ByteWriter& list) {
+    meta.summary.counts.each_rare([&](Count count, std::uint64_t sum) {
+      list.u8(static_cast<std::uint8_t>(count));
+      list.varint(sum);
+    });
+  });
+  write_extension(kAgendaTag, out, [&](ByteWriter& list) {
+    for (const AgendaDone& done : meta.agenda) {
+      list.u8(done.kind);
+      list.time(done.until);
+      list.varint(done.rows);
+    }
+  });
+}
+
+void read_pins(ByteReader& list, Meta& meta) {
+  while (!list.rest().empty()) {
+    InputPin& pin = meta.pins.emplace_back();
+    pin.role = list.role();
+    pin.offset = list.offset();
+    pin.timestamp = list.time();
+    pin.hash = list.fixed64();
+  }
+}
+
+void read_counts(ByteReader& list, Meta& meta) {
+  std::size_t least = kFirstRareCount;
+  while (!list.rest().empty()) {
+    const std::size_t count = list.u8();
+    list.require(count >= least && count < kCounts);
+    const std::uint64_t sum = list.varint();
+    list.require(sum != 0);
+    if (list.ok()) meta.summary.counts[static_cast<Count>(count)] = sum;
+    least = count + 1;
+  }
+}
+
+void read_agenda(ByteReader& list, Meta& meta) {
+  while (!list.rest().empty()) {
+    AgendaDone& done = meta.agenda.emplace_back();
+    done.kind = list.u8();
+    done.until = list.time();
+    done.rows = static_cast<std::uint32_t>(list.varint(UINT32_MAX));
+  }
+}
+
+// Calls read(ByteReader&) with what an extension holds, if it is the next one. The tag takes one byte. An empty list is
+// left out by who writes.
+template <typename Read>
+void read_extension(std::uint64_t tag, ByteReader& in, const Read& read) {
+  if (in.rest().empty() || in.rest().front() != static_cast<char>(tag)) return;
+  (void)in.varint();
+  ByteReader list(in.bytes());
+  list.require(!list.rest().empty());
+  read(list);
+  in.require(list.ok() && list.rest().empty());
+}
+
 bool read_paused(ByteReader& in) {
   if (in.rest().empty() || in.rest().front() != static_cast<char>(kPausedTag)) return false;
   (void)in.varint();
@@ -127,45 +219,17 @@ bool read_paused(ByteReader& in) {
   return true;
 }
 
-void write_pins(const std::vector<InputPin>& pins, ByteWriter& out) {
-  if (pins.empty()) return;
-  std::string list;
-  ByteWriter writer(list);
-  for (const InputPin& pin : pins) {
-    writer.u8(static_cast<std::uint8_t>(pin.role));
-    writer.offset(pin.offset);
-    writer.time(pin.timestamp);
-    writer.fixed64(pin.hash);
-  }
-  writer.finish();
-  out.varint(kPinsTag);
-  out.bytes(list);
-}
-
-void read_pins(std::string_view bytes, Meta& meta, ByteReader& in) {
-  ByteReader list(bytes);
-  list.require(!bytes.empty());
-  while (!list.rest().empty()) {
-    InputPin& pin = meta.pins.emplace_back();
-    pin.role = read_role(list);
-    pin.offset = list.offset();
-    pin.timestamp = list.time();
-    pin.hash = list.fixed64();
-  }
-  in.require(list.ok());
-}
-
 // Those that this version knows are read, the others kept.
 void read_meta_extensions(Meta& meta, ByteReader& in) {
   meta.state.paused = read_paused(in);
-  std::string_view all = read_extensions(in);
-  if (!all.empty() && all.front() == static_cast<char>(kPinsTag)) {
-    ByteReader known(all);
-    (void)known.varint();
-    read_pins(known.bytes(), meta, in);
-    all = known.rest();
-  }
-  meta.extensions = all;
+  read_extension(kPinsTag, in, [&](ByteReader& list) { read_pins(list, meta); });
+  read_extension(kCapabilitiesTag, in, [&](ByteReader& list) {
+    meta.capabilities = list.varint();
+    list.require(meta.capabilities != 0);
+  });
+  read_extension(kCountsTag, in, [&](ByteReader& list) { read_counts(list, meta); });
+  read_extension(kAgendaTag, in, [&](ByteReader& list) { read_agenda(list, meta); });
+  meta.extensions = read_extensions(in);
 }
 
 }  // namespace
@@ -191,11 +255,7 @@ void encode_meta(std::string_view key, const Meta& meta, std::string& out) {
   writer.bytes(meta.swept_from);
   writer.bytes(meta.swept_to);
   writer.fixed64(meta.config_hash);
-  if (meta.state.paused) {
-    writer.varint(kPausedTag);
-    writer.bytes({});
-  }
-  write_pins(meta.pins, writer);
+  write_extensions(meta, writer);
   seal(key, meta.extensions, begin, writer);
 }
 

@@ -2,6 +2,9 @@
 
 #include <variant>
 
+#include "codec/held_rows.h"
+#include "codec/task_row.h"
+
 namespace reseq::codec {
 namespace {
 
@@ -16,6 +19,11 @@ CountSet uncounted(std::string_view /*value*/) {
   return {};
 }
 
+template <Count kCount>
+CountSet always(std::string_view /*value*/) {
+  return CountSet::of(kCount);
+}
+
 std::optional<UnixMs> untimed(std::string_view /*value*/) {
   return std::nullopt;
 }
@@ -23,12 +31,15 @@ std::optional<UnixMs> untimed(std::string_view /*value*/) {
 }  // namespace
 
 // clang-format off
-const std::array<RowKind, 4> kRowKinds = {{
-    // type               realm  name            removable  summed  check                    counted         timer
-    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document, timer_of},
-    {KeyType::kMeta,      0,     "meta",         false,     false,  check<decode_meta>,      uncounted,      untimed},
-    {KeyType::kTargets,   0,     "target table", false,     true,   check<decode_targets>,   uncounted,      untimed},
-    {KeyType::kIdentity,  0,     "identity",     false,     true,   check<decode_identity>,  uncounted,      untimed},
+const std::array<RowKind, 7> kRowKinds = {{
+    // type               realm  name            removable  summed  check                    counted                      timer     held   entries
+    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document,              timer_of, false, nullptr},
+    {KeyType::kMeta,      0,     "meta",         false,     false,  check<decode_meta>,      uncounted,                   untimed,  false, nullptr},
+    {KeyType::kTargets,   0,     "target table", false,     true,   check<decode_targets>,   uncounted,                   untimed,  false, nullptr},
+    {KeyType::kIdentity,  0,     "identity",     false,     true,   check<decode_identity>,  uncounted,                   untimed,  false, nullptr},
+    {KeyType::kHeld,      0,     "held record",  true,      true,   check<decode_held>,      always<Count::kHeldRecords>, untimed,  true,  each_index_entry},
+    {KeyType::kPiece,     0,     "held piece",   true,      true,   check<decode_piece>,     always<Count::kHeldPieces>,  untimed,  true,  nullptr},
+    {KeyType::kTask,      0,     "task",         true,      true,   check<decode_task>,      always<Count::kTasks>,       untimed,  false, nullptr},
 }};
 // clang-format on
 

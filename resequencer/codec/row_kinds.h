@@ -1,11 +1,12 @@
 // Row kinds: what a state is made of, one line per kind. The store, its copy on disk, restores, inventories and the
 // judge ask this table what a row is. A key of no kind was written by a newer version. A new kind needs a line here,
-// its keys in parse_key, and a count in PartitionStore::rows(), which is compared with the number of rows on disk.
+// its keys in parse_key, and a count of its own: their sum is compared with the number of rows on disk.
 // Thread rule: any thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -29,9 +30,13 @@ struct RowKind {
   CountSet (*counted)(std::string_view value);
   // When a row is to be looked at again; none = never.
   std::optional<UnixMs> (*timer)(std::string_view value);
+  bool held;  // what its values have counts as held bytes
+  // The entries of other indexes that it has; null = never any.
+  void (*entries)(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit);
 };
 
-extern const std::array<RowKind, 4> kRowKinds;  // documents first: nearly all rows are
+extern const std::array<RowKind, 7> kRowKinds;  // documents first: nearly all rows are
+inline const RowKind& kDocumentRows = kRowKinds[0];
 
 // Null: this version knows no such kind.
 [[nodiscard]] inline const RowKind* row_kind_of(std::string_view key) {

@@ -21,6 +21,7 @@ struct Lookup {
 
 // False: that was the last one.
 using RowVisit = std::function<bool(std::string_view key, std::string_view value)>;
+using IndexVisit = std::function<bool(std::string_view entry, std::string_view row_key)>;
 
 class StateView {
  public:
@@ -36,6 +37,11 @@ class StateView {
   // Each lives until its visit returns. REQUIRES: prefix is not empty.
   virtual void scan(std::string_view /*prefix*/, std::string_view /*cursor*/, std::size_t /*rows_max*/,
                     const RowVisit& /*visit*/) const {}
+  // Rows by an index (below kIndexes), in the order of its entries from the first that is not less than `from`; those of
+  // the same entry by key. `entries_max` at most. They are those of the committed state: what the batch changed is to be
+  // looked up. What is visited lives until the visit returns.
+  virtual void index(std::uint8_t /*index*/, std::string_view /*from*/, std::size_t /*entries_max*/,
+                     const IndexVisit& /*visit*/) const {}
 };
 
 }  // namespace reseq::engine

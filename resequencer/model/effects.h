@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "model/command.h"
 #include "model/header.h"
@@ -136,6 +137,24 @@ struct Event {
   std::optional<TargetNumber> target;
   std::optional<Version> version;
   TargetSet targets;  // kOverdue: those that wait and get nothing
+};
+
+// Where a held record is found when it is due: entries of an index compare byte by byte.
+struct IndexEntry {
+  std::uint8_t index = 0;
+  std::string_view bytes;
+};
+inline constexpr std::size_t kMaxIndexEntryBytes = 64;
+inline constexpr std::uint8_t kIndexes = 0x80;  // numbers of indexes are below
+
+// An input that a gate keeps. Its record becomes rows of the state; the engine sees nothing of its payload. The bytes
+// live as long as the batch.
+struct Hold {
+  InputIndex input;
+  std::string_view key;  // of its first row
+  std::vector<IndexEntry> entries;
+  std::string_view note;   // what the gate has to know of it
+  bool reference = false;  // where it was read is enough: it is read again when it is let through
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

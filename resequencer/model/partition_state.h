@@ -63,6 +63,14 @@ struct Generation {
 };
 inline constexpr std::size_t kMaxLineage = 32;
 
+// What a batch did of one kind of the agenda: with it, what came of the batch is a function of the log.
+struct AgendaDone {
+  std::uint8_t kind = 0;
+  UnixMs until;            // what was due by then
+  std::uint32_t rows = 0;  // so many of them, from the first
+  friend bool operator==(const AgendaDone&, const AgendaDone&) = default;
+};
+
 // The last record of a partition in every transaction that touches it.
 struct Meta {
   PartitionState state;
@@ -75,6 +83,8 @@ struct Meta {
   std::string swept_from, swept_to;  // key range swept by this batch, empty = none
   std::uint64_t config_hash = 0;
   std::vector<InputPin> pins;
+  std::uint64_t capabilities = 0;  // bits: a version that does not have one of them must not open the state
+  std::vector<AgendaDone> agenda;  // by kind; none with nothing done
   std::string extensions;
   friend bool operator==(const Meta&, const Meta&) = default;
 };

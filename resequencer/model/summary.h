@@ -12,9 +12,20 @@
 
 namespace reseq {
 
-// What a row can count as. Which it does is a function of that row alone (codec/row_kinds.h).
-enum class Count : std::uint8_t { kLiveRows, kWatermarks };
-inline constexpr std::size_t kCounts = 2;
+// What a row can count as. Which it does is a function of that row alone (codec/row_kinds.h). Their numbers stand in
+// meta rows: they are never used for something else.
+enum class Count : std::uint8_t {
+  kLiveRows,
+  kWatermarks,
+  kHeldRecords,  // inputs that wait in the state as they came
+  kHeldPieces,   // rows with more of their bytes
+  kHeldBytes,    // values of both, in bytes
+  kTasks,
+  kCount,
+};
+inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);
+// The first that is 0 in a state of documents alone, where nothing is said of it.
+inline constexpr std::size_t kFirstRareCount = 2;
 
 // What one row counts as: any number of them.
 class CountSet {
@@ -33,18 +44,31 @@ class CountSet {
 
 class Counts {
  public:
-  [[nodiscard]] std::uint64_t operator[](Count count) const { return rows_[static_cast<std::size_t>(count)]; }
-  std::uint64_t& operator[](Count count) { return rows_[static_cast<std::size_t>(count)]; }
+  [[nodiscard]] std::uint64_t operator[](Count count) const { return sums_[static_cast<std::size_t>(count)]; }
+  std::uint64_t& operator[](Count count) { return sums_[static_cast<std::size_t>(count)]; }
   void add(CountSet row) {
     row.each([this](Count count) { ++(*this)[count]; });
   }
   void subtract(CountSet row) {
     row.each([this](Count count) { --(*this)[count]; });
   }
+  // Rows, whatever they count as, but for those that a state has one of.
+  [[nodiscard]] std::uint64_t rows() const {
+    std::uint64_t rows = 0;
+    for (std::size_t i = 0; i < kCounts; ++i)
+      if (static_cast<Count>(i) != Count::kHeldBytes) rows += sums_[i];
+    return rows;
+  }
+  // Calls visit(count, sum) for those that are not 0, from kFirstRareCount on.
+  template <typename Visit>
+  void each_rare(const Visit& visit) const {
+    for (std::size_t i = kFirstRareCount; i < kCounts; ++i)
+      if (sums_[i] != 0) visit(static_cast<Count>(i), sums_[i]);
+  }
   friend bool operator==(const Counts&, const Counts&) = default;
 
  private:
-  std::array<std::uint64_t, kCounts> rows_{};
+  std::array<std::uint64_t, kCounts> sums_{};
 };
 
 struct Summary {

@@ -27,6 +27,10 @@ class BatchView final : public engine::StateView {
             const engine::RowVisit& visit) const override {
     store_.scan(prefix, cursor, rows_max, visit);
   }
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+             const engine::IndexVisit& visit) const override {
+    store_.index(index, from, entries_max, visit);
+  }
 
   // REQUIRES: a Lookup had this place. It lives as long as the view.
   [[nodiscard]] const LookedUp& at(std::uint32_t place) const { return looked_up_[place]; }

@@ -1,8 +1,9 @@
 // CheckpointRecord: what a copy on disk says about itself, written in the same LMDB transaction as its rows.
 //
 //   record := format u8 | position fixed64 | last record: low fixed64, high fixed64 | generation fixed64
-//             | digest: low fixed64, high fixed64 | live rows fixed64 | watermarks fixed64 | checksum 4 bytes
-//   format := 1
+//             | digest: low fixed64, high fixed64 | live rows fixed64 | watermarks fixed64
+//             | format 2: (count u8 | sum fixed64)+ of the other counts, rising, none 0 | checksum 4 bytes
+//   format := 1, or 2 when there are others
 //   checksum := CRC-32 of what stands before it, lowest byte first
 //
 // Thread rule: plain values.

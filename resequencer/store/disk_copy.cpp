@@ -1,12 +1,16 @@
 #include "store/disk_copy.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/failpoint.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
+#include "model/effects.h"
+#include "store/index_key.h"
 
 namespace reseq::store {
 namespace {
@@ -21,6 +25,39 @@ Error damaged_row() {
 
 bool is_whole(const std::optional<Environment::Entry>& row) {
   return !row || codec::is_intact(row->key, row->value);
+}
+
+constexpr std::uint8_t kTimerRange = kIndexes;
+
+// Which index an entry of the table is of, or that it is a timer.
+std::uint8_t range_of(std::string_view key) {
+  return std::min(static_cast<std::uint8_t>(key.front()), kTimerRange);
+}
+
+// Of an entry of the table; none: it is damaged.
+std::optional<std::string_view> row_of(std::string_view key) {
+  if (range_of(key) != kTimerRange) {
+    const auto entry = parse_index_key(key);
+    return entry ? std::optional(entry->row) : std::nullopt;
+  }
+  const auto timer = parse_timer_key(key);
+  return timer ? std::optional(timer->key) : std::nullopt;
+}
+
+Result<> write_index_keys(Environment::Write& write, std::string_view key, std::optional<std::string_view> old,
+                          std::optional<std::string_view> fresh) {
+  std::set<std::string> gone;
+  std::set<std::string> added;
+  if (old) each_index_key(key, *old, [&](const std::string& one) { gone.insert(one); });
+  if (fresh)
+    each_index_key(key, *fresh, [&](const std::string& one) {
+      if (gone.erase(one) == 0) added.insert(one);
+    });
+  for (const std::string& one : gone)
+    if (auto removed = write.remove(Table::kTimers, one); !removed) return removed;
+  for (const std::string& one : added)
+    if (auto put = write.put(Table::kTimers, one, {}); !put) return put;
+  return Done{};
 }
 
 Result<> write_timer(Environment::Write& write, std::string_view key, std::optional<UnixMs> old,
@@ -51,6 +88,9 @@ Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, b
   if (old && !codec::is_intact(key, *old)) return damaged_row();
   const auto old_timer = old ? codec::timer_of(key, *old) : std::nullopt;
   if (old == value) return Done{};
+  const codec::RowKind* const kind = codec::row_kind_of(key);
+  if (kind != nullptr && kind->entries != nullptr)
+    if (auto indexed = write_index_keys(write, key, old, value); !indexed) return indexed;
   Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
   if (!changed) return changed;
   return write_timer(write, key, old_timer, entry.timer());
@@ -122,24 +162,38 @@ std::uint64_t DiskCopy::row_count() const {
   return count ? count.value() : 0;
 }
 
-std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) const {
-  if (all_timers_hidden_) return std::nullopt;
-  auto scan = environment_->scan(Table::kTimers, first_timer_);
+// From the first key at or behind the front that is of the range and that no entry of `memory` hides.
+std::optional<Environment::Scan> DiskCopy::scan(const MemoryTable& memory, Front& front, std::uint8_t range) const {
+  if (front.all_hidden) return std::nullopt;
+  auto scan = environment_->scan(Table::kTimers, front.first);
   const char* const start = scan.key().data();
-  while (scan.valid()) {
-    const auto timer = parse_timer_key(scan.key());
-    if (!timer || memory.find(timer->key) == nullptr) break;
+  const auto is_of_range = [&] { return scan.valid() && range_of(scan.key()) == range; };
+  while (is_of_range()) {
+    const auto row = row_of(scan.key());
+    if (!row || memory.find(*row) == nullptr) break;
     scan.next();
   }
-  all_timers_hidden_ = !scan.valid() && !scan.error();
-  if (all_timers_hidden_) return std::nullopt;
-  if (scan.valid() && scan.key().data() != start) first_timer_ = scan.key();
+  front.all_hidden = !is_of_range() && !scan.error();
+  if (front.all_hidden) return std::nullopt;
+  if (scan.valid() && scan.key().data() != start) front.first = scan.key();
   return scan;
 }
 
-void DiskCopy::forget_timers() {
-  first_timer_.clear();
-  all_timers_hidden_ = false;
+std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) const {
+  Front& front = fronts_[kTimerRange];
+  if (front.first.empty()) front.first = static_cast<char>(kTimerRange);
+  return scan(memory, front, kTimerRange);
+}
+
+std::optional<Environment::Scan> DiskCopy::index(const MemoryTable& memory, std::uint8_t index,
+                                                 std::string_view from) const {
+  RESEQ_ASSERT(index < kTimerRange, "an index outside its limits");
+  Front& front = fronts_[index];
+  if (front.first.empty()) front.first = static_cast<char>(index);
+  if (from <= front.first) return scan(memory, front, index);
+  if (front.all_hidden) return std::nullopt;
+  Front here{std::string(from), false};
+  return scan(memory, here, index);
 }
 
 Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& record) {
@@ -164,7 +218,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
     return recorded;
   });
   failpoint(Failpoint::kCheckpointCommitted);
-  forget_timers();
+  fronts_.clear();
   if (done) {
     written_ = record;
     note_added(added);
@@ -201,7 +255,7 @@ Result<> DiskCopy::close_clean() {
 Result<> DiskCopy::wipe() {
   close();
   written_.reset();
-  forget_timers();
+  fronts_.clear();
   if (auto wiped = folder_->wipe(); !wiped) return wiped;
   found_ = StateFolder::Copy::kNone;
   return open();

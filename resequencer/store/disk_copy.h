@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,9 @@ class DiskCopy {
   // Timers in order from the first that no entry of `memory` hides, none when there is none. What is hidden stays so
   // until the next write, so the way there is walked once.
   [[nodiscard]] std::optional<Environment::Scan> timers(const MemoryTable& memory) const;
+  // The same for the entries of an index at or behind `from`; what was walked over counts when that is its beginning.
+  [[nodiscard]] std::optional<Environment::Scan> index(const MemoryTable& memory, std::uint8_t index,
+                                                       std::string_view from) const;
 
   // False after a wipe() that failed: nothing can be read then.
   [[nodiscard]] bool is_open() const { return environment_ != nullptr; }
@@ -71,7 +75,6 @@ class DiskCopy {
       : folder_(std::move(folder)), settings_(settings) {}
   Result<> open();
   void close();
-  void forget_timers();
   void prefetch(const MemoryTable::Entry& entry) const;
   void note_added(const std::vector<const MemoryTable::Entry*>& entries);
 
@@ -82,9 +85,14 @@ class DiskCopy {
   std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
   std::optional<CheckpointRecord> written_;
   std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open(), or most of its keys are gone
-  // What looking for timers has found out since the last write.
-  mutable std::string first_timer_;  // key of a timer: those before it are hidden
-  mutable bool all_timers_hidden_ = false;
+  // What looking for timers, or into an index, has found out since the last write.
+  struct Front {
+    std::string first;  // those before this key are hidden
+    bool all_hidden = false;
+  };
+  [[nodiscard]] std::optional<Environment::Scan> scan(const MemoryTable& memory, Front& front,
+                                                      std::uint8_t range) const;
+  mutable std::map<std::uint8_t, Front> fronts_;  // by the range of keys
 };
 
 // What the copy in `folder` says of itself, for those who only want to know: nothing is created, written or removed.

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "codec/row_kinds.h"
+#include "store/index_key.h"
 
 namespace reseq::store {
 
@@ -59,9 +60,26 @@ void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_vie
   std::uint32_t number = number_of(key);
   if (number == HashIndex::kNone) number = add(key);
   Entry& entry = this->entry(number);
+  if (entry.indexed_) drop_index_keys(entry);
   entry.gone_ = !value;
-  if (value) set_value(entry, *value);
-  set_timer(number, value ? codec::timer_of(key.bytes, *value) : std::nullopt);
+  if (!value) return set_timer(number, std::nullopt);
+  set_value(entry, *value);
+  const codec::RowKind* const kind = codec::row_kind_of(key.bytes);
+  set_timer(number, kind != nullptr ? kind->timer(*value) : std::nullopt);
+  if (kind != nullptr && kind->entries != nullptr) add_index_keys(entry);
+}
+
+void MemoryTable::drop_index_keys(Entry& entry) {
+  each_index_key(entry.key_, *entry.value(), [&](const std::string& key) { index_keys_.erase(key); });
+  entry.indexed_ = false;
+}
+
+void MemoryTable::add_index_keys(Entry& entry) {
+  each_index_key(entry.key_, *entry.value(), [&](const std::string& key) {
+    bytes_ += key.size();
+    index_keys_.insert(key);
+  });
+  entry.indexed_ = true;
 }
 
 std::uint32_t MemoryTable::add(const codec::HashedKey& key) {
@@ -161,6 +179,7 @@ std::vector<const MemoryTable::Entry*> MemoryTable::in_key_order() const {
 void MemoryTable::clear() {
   timers_ = {};
   keys_.clear();
+  index_keys_.clear();
   index_.clear();
   blocks_.clear();
   size_ = 0;

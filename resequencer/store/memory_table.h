@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,7 @@ class MemoryTable {
     UnixMs timer_;
     bool has_timer_ = false;
     bool gone_ = true;
+    bool indexed_ = false;
   };
 
   explicit MemoryTable(const codec::KeyedHash& hash) : hash_(hash) {}
@@ -80,6 +82,8 @@ class MemoryTable {
   [[nodiscard]] std::size_t timers_held() const { return timers_.size(); }
   static constexpr std::size_t kVoidTimersMin = 1024;
   [[nodiscard]] const SortedKeys& keys() const { return keys_; }
+  // Keys of index entries (store/index_key.h) that rows in memory have.
+  [[nodiscard]] const std::set<std::string, std::less<>>& index_keys() const { return index_keys_; }
 
   // Every entry once, in no order: only for results that do not depend on one (sums, unions).
   template <typename Visit>
@@ -103,6 +107,8 @@ class MemoryTable {
   [[nodiscard]] std::uint32_t number_of(const codec::HashedKey& key) const;
   std::uint32_t add(const codec::HashedKey& key);
   void set_value(Entry& entry, std::string_view value);
+  void drop_index_keys(Entry& entry);
+  void add_index_keys(Entry& entry);
   void set_timer(std::uint32_t number, std::optional<UnixMs> timer);
   [[nodiscard]] bool holds(const Waiting& one) const { return entry(one.entry).timer() == one.deadline; }
   void drop_void_timers();
@@ -114,6 +120,7 @@ class MemoryTable {
   Arena arena_;
   mutable std::vector<Waiting> timers_;  // a heap, the earliest at its top
   SortedKeys keys_;
+  std::set<std::string, std::less<>> index_keys_;
   std::uint64_t bytes_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
+#include "store/index_key.h"
 #include "store/partition_store.h"
 
 namespace reseq::store {
@@ -104,6 +105,80 @@ class TimersInOrder {
   bool from_disk_ = false;
   std::optional<Error> error_;
 };
+
+// Entries of an index of memory and disk in order.
+class IndexInOrder {
+ public:
+  IndexInOrder(const DiskCopy* disk, const MemoryTable& memory, std::uint8_t index, std::string_view from)
+      : memory_(memory),
+        index_(index),
+        begin_(begin_of(index, from)),
+        in_memory_(memory.index_keys().lower_bound(begin_)) {
+    if (disk == nullptr) return;
+    if (auto scan = disk->index(memory, index, begin_)) on_disk_.emplace(std::move(*scan));
+  }
+
+  [[nodiscard]] std::optional<IndexKey> first() { return choose(); }
+  [[nodiscard]] std::optional<IndexKey> next() {
+    if (from_disk_) {
+      on_disk_->next();
+    } else {
+      ++in_memory_;
+    }
+    return choose();
+  }
+  [[nodiscard]] bool from_disk() const { return from_disk_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+ private:
+  // No entry has another length than the others of its index, so that in front of the length nothing compares.
+  static std::string begin_of(std::uint8_t index, std::string_view from) {
+    std::string begin(1, static_cast<char>(index));
+    if (!from.empty()) begin.append(1, static_cast<char>(from.size())).append(from);
+    return begin;
+  }
+  std::optional<IndexKey> choose() {
+    const auto disk = first_on_disk();
+    const bool has_memory =
+        in_memory_ != memory_.index_keys().end() && static_cast<std::uint8_t>(in_memory_->front()) == index_;
+    from_disk_ = disk && (!has_memory || on_disk_->key() < *in_memory_);
+    if (from_disk_) return disk;
+    if (!has_memory || error_) return std::nullopt;
+    return parse_index_key(*in_memory_);
+  }
+  std::optional<IndexKey> first_on_disk() {
+    while (on_disk_ && on_disk_->valid() && static_cast<std::uint8_t>(on_disk_->key().front()) == index_) {
+      const auto key = parse_index_key(on_disk_->key());
+      if (!key) {
+        error_ = damaged("an index entry");
+        return std::nullopt;
+      }
+      if (memory_.find(key->row) == nullptr) return key;
+      on_disk_->next();
+    }
+    if (on_disk_ && on_disk_->error()) error_ = on_disk_->error();
+    return std::nullopt;
+  }
+  const MemoryTable& memory_;
+  std::uint8_t index_;
+  std::string begin_;
+  std::set<std::string, std::less<>>::const_iterator in_memory_;
+  std::optional<Environment::Scan> on_disk_;
+  bool from_disk_ = false;
+  std::optional<Error> error_;
+};
+
+// The key of an entry has no checksum of its own: its row must say the same.
+bool has_index_key(std::optional<std::string_view> row, const IndexKey& key) {
+  bool found = false;
+  if (row)
+    each_index_key(key.row, *row, [&](const std::string& one) {
+      std::string expected;
+      append_index_key(key, expected);
+      found = found || one == expected;
+    });
+  return found;
+}
 
 }  // namespace
 
@@ -228,6 +303,21 @@ void PartitionStore::scan(std::string_view prefix, std::string_view cursor, std:
     if (!codec::is_intact(key, *value)) return Visited::kDamaged;
     return is_last(key, *value) ? Visited::kStop : Visited::kGoOn;
   });
+}
+
+void PartitionStore::index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+                           const engine::IndexVisit& visit) const {
+  if (memory_ == nullptr || entries_max == 0) return;
+  const CrashMark mark = this->mark();
+  IndexInOrder entries(disk(), *memory_, index, from);
+  for (auto one = entries.first(); one && entries_max > 0; one = entries.next(), --entries_max) {
+    if (entries.from_disk() && !has_index_key(value_of(hash_->hashed(one->row)), *one)) {
+      break_down(damaged("an index entry or its row"));
+      return;
+    }
+    if (!visit(one->entry, one->row)) return;
+  }
+  if (entries.error()) break_down(*entries.error());
 }
 
 PartitionStore::Walked PartitionStore::pending_targets(std::string_view cursor, std::size_t rows_max,

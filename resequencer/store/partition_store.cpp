@@ -20,7 +20,7 @@ Error damaged(std::string_view what, codec::RowError error) {
 std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
                               std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
-  return OldRow{hash.of_record(key, *value), kind.counted(*value)};
+  return OldRow{hash.of_record(key, *value), kind.counted(*value), kind.held ? value->size() : 0};
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.
@@ -29,11 +29,13 @@ Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowK
   if (old) {
     summary.digest = codec::subtract(summary.digest, old->record);
     summary.counts.subtract(old->counted);
+    if (kind.held) summary.counts[Count::kHeldBytes] -= old->held_bytes;
   }
   const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
   if (fresh) {
     summary.digest = codec::add(summary.digest, record);
     summary.counts.add(kind.counted(*fresh));
+    if (kind.held) summary.counts[Count::kHeldBytes] += fresh->size();
   }
   return record;
 }
@@ -124,14 +126,14 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
+    if (change.looked_up != nullptr) {
+      const LookedUp& known = *change.looked_up;
+      (void)replace(summary, *hash_, codec::kDocumentRows, {change.key, known.key_hash}, known.old, change.value);
+      continue;
+    }
     const codec::RowKind* const found = codec::row_kind_of(change.key);
     RESEQ_ASSERT(found != nullptr, "a row of a kind that is not known");
     const codec::RowKind& kind = *found;
-    if (change.looked_up != nullptr) {
-      const LookedUp& known = *change.looked_up;
-      (void)replace(summary, *hash_, kind, {change.key, known.key_hash}, known.old, change.value);
-      continue;
-    }
     if (!kind.summed) continue;
     if (!hash_ && !newborn) {
       RESEQ_ASSERT(change.key == codec::identity_key(), "a row before the identity");
@@ -169,7 +171,7 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
   looked_up = {hashed.bytes, hashed.hash, std::nullopt};
   const auto value = value_of(hashed);
   if (!value) return found;
-  looked_up.old = old_row(*hash_, *codec::row_kind_of(hashed.bytes), hashed, value);
+  looked_up.old = old_row(*hash_, codec::kDocumentRows, hashed, value);
   const auto error = codec::decode_row_of(id, hashed.bytes, *value, found.row.emplace(), found.collision);
   if (error) break_down(damaged("document", *error));
   if (error || found.collision) found.row.reset();
@@ -177,8 +179,7 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
 }
 
 std::size_t PartitionStore::rows() const {
-  return summary_.counts[Count::kLiveRows] + summary_.counts[Count::kWatermarks] + (identity_ ? 1 : 0) +
-         (has_targets_ ? 1 : 0);
+  return summary_.counts.rows() + (identity_ ? 1 : 0) + (has_targets_ ? 1 : 0);
 }
 
 // A sync that failed on another thread: the kernel may have dropped pages, and LMDB would read old ones again.

@@ -35,6 +35,7 @@ namespace reseq::store {
 struct OldRow {
   Digest record;  // its hash
   CountSet counted;
+  std::size_t held_bytes = 0;
 };
 
 // A document that was looked up: what its change needs to know again.
@@ -124,6 +125,8 @@ class PartitionStore {
   // checkpoint are passed over one by one and do not count. Look at fault() afterwards.
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const;
+  // As engine::StateView says. Look at fault() afterwards: each entry of the copy on disk was compared with its row.
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max, const engine::IndexVisit& visit) const;
   // The row under a key (not empty), encoded, or none; it lives until that row changes or a checkpoint is written. Look
   // at fault() afterwards.
   [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const;

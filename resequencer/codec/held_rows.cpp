@@ -1,0 +1,230 @@
+#include "codec/held_rows.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "codec/byte_reader.h"
+#include "codec/byte_writer.h"
+#include "codec/keys.h"
+#include "codec/row_frame.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::uint8_t kHasKey = 1;
+constexpr std::uint8_t kHasPayload = 2;
+constexpr std::uint8_t kBody = 0;
+constexpr std::uint8_t kReference = 1;
+constexpr std::size_t kLengthBytes = 2;  // of a piece
+constexpr std::size_t kPieceBytes = kHeldValueBytes - 1 - kLengthBytes - kChecksumBytes;
+
+// Of the first piece: what is left behind `before` bytes.
+std::size_t first_piece_bytes(std::size_t before, std::uint64_t record_bytes) {
+  const std::size_t used = before + kLengthBytes + kChecksumBytes;
+  const std::size_t room = used < kHeldValueBytes ? kHeldValueBytes - used : 0;
+  return static_cast<std::size_t>(std::min<std::uint64_t>(room, record_bytes));
+}
+
+std::uint32_t pieces_of(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>((bytes + kPieceBytes - 1) / kPieceBytes);
+}
+
+void write_record(const InputRecord& record, ByteWriter& out) {
+  out.u8(static_cast<std::uint8_t>((record.key ? kHasKey : 0U) | (record.payload ? kHasPayload : 0U)));
+  if (record.key) out.bytes(*record.key);
+  out.varint(record.headers_left_out);
+  out.varint(record.headers.size());
+  for (const Header& header : record.headers) {
+    out.bytes(header.name);
+    out.u8(header.value ? 1 : 0);
+    if (header.value) out.bytes(*header.value);
+  }
+  if (record.payload) out.raw(*record.payload);
+}
+
+// False: it is no record.
+bool read_record(std::string_view bytes, InputRecord& record, Arena& arena) {
+  ByteReader in(bytes);
+  const std::uint8_t flags = in.u8();
+  in.require((flags & ~(kHasKey | kHasPayload)) == 0);
+  if ((flags & kHasKey) != 0) record.key = in.bytes();
+  record.headers_left_out = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
+  const std::size_t count = in.count();
+  std::vector<Header> headers;
+  headers.reserve(count);
+  for (std::size_t i = 0; i < count && in.ok(); ++i) {
+    Header& header = headers.emplace_back();
+    header.name = in.bytes();
+    const std::uint8_t has_value = in.u8();
+    in.require(has_value <= 1);
+    if (has_value == 1) header.value = in.bytes();
+  }
+  if ((flags & kHasPayload) != 0) {
+    record.payload = in.rest();
+  } else {
+    in.require(in.rest().empty());
+  }
+  if (!in.ok()) return false;
+  record.headers = arena.copy(std::span<const Header>(headers));
+  return true;
+}
+
+void write_head(const Hold& hold, const InputRecord& record, ByteWriter& out) {
+  std::string entries;
+  ByteWriter list(entries);
+  for (const IndexEntry& entry : hold.entries) {
+    RESEQ_ASSERT(entry.bytes.size() <= kMaxIndexEntryBytes, "an index entry that is too long");
+    list.u8(entry.index);
+    list.bytes(entry.bytes);
+  }
+  list.finish();
+  out.u8(kRowFormat);
+  out.bytes(entries);
+  out.bytes(hold.note);
+  out.u8(static_cast<std::uint8_t>(record.role));
+  out.varint(static_cast<std::uint64_t>(record.partition.value()));
+  out.offset(record.offset);
+  out.time(record.timestamp);
+}
+
+void read_entries(std::string_view bytes, ByteReader& in) {
+  ByteReader list(bytes);
+  while (!list.rest().empty()) {
+    list.require(list.u8() < kIndexes);
+    list.require(list.bytes().size() <= kMaxIndexEntryBytes);
+  }
+  in.require(list.ok());
+}
+
+KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value, Arena& arena) {
+  seal(key, {}, 0, writer);
+  return {arena.copy(key), arena.copy(value)};
+}
+
+}  // namespace
+
+std::uint64_t reference_hash(const InputRecord& record, const KeyedHash& hash) {
+  return hash.of_record(record.key.value_or(std::string_view()), record.payload.value_or(std::string_view())).low;
+}
+
+std::uint64_t held_bytes(const InputRecord& record) {
+  std::string bytes;
+  InputRecord head = record;
+  if (head.payload) head.payload = std::string_view();
+  ByteWriter writer(bytes);
+  write_record(head, writer);
+  writer.finish();
+  return bytes.size() + (record.payload ? record.payload->size() : 0);
+}
+
+void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& hash, Arena& arena,
+                 std::vector<KeyedChange>& out) {
+  std::string value;
+  ByteWriter first(value);
+  write_head(hold, record, first);
+  first.u8(hold.reference ? kReference : kBody);
+  first.varint(held_bytes(record));
+  if (hold.reference) {
+    first.fixed64(reference_hash(record, hash));
+    out.push_back(sealed(hold.key, first, value, arena));
+    return;
+  }
+  std::string bytes;
+  ByteWriter whole(bytes);
+  write_record(record, whole);
+  whole.finish();
+  std::string_view left = bytes;
+  const std::size_t piece = first_piece_bytes(first.written(0).size(), left.size());
+  first.bytes(left.substr(0, piece));
+  left.remove_prefix(piece);
+  out.push_back(sealed(hold.key, first, value, arena));
+  for (std::uint32_t number = 1; !left.empty(); ++number) {
+    std::string next;
+    ByteWriter writer(next);
+    writer.u8(kRowFormat);
+    const std::string_view taken = left.substr(0, kPieceBytes);
+    writer.bytes(taken);
+    left.remove_prefix(taken.size());
+    out.push_back(sealed(piece_key(hold.key, number), writer, next, arena));
+  }
+}
+
+Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
+  const auto parsed = parse_key(key);
+  if (!parsed || parsed->type != KeyType::kHeld) return RowError::kInvalid;
+  ByteReader in = open_frame(key, value);
+  HeldRow held;
+  held.entries = in.bytes();
+  read_entries(held.entries, in);
+  held.note = in.bytes();
+  held.role = in.role();
+  held.partition = Partition(static_cast<std::int32_t>(in.varint(INT32_MAX)));
+  held.offset = in.offset();
+  held.timestamp = in.time();
+  const std::uint8_t form = in.u8();
+  in.require(form <= kReference);
+  held.reference = form == kReference;
+  held.record_bytes = in.varint(kMaxHeldRecordBytes);
+  if (held.reference) {
+    held.hash = in.fixed64();
+  } else if (in.ok()) {
+    const std::size_t before = value.size() - kChecksumBytes - in.rest().size();
+    held.piece = in.bytes();
+    in.require(held.piece.size() == first_piece_bytes(before, held.record_bytes));
+    if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
+  }
+  (void)read_extensions(in);
+  if (!in.ok()) return *in.error();
+  return held;
+}
+
+Decoded<std::string_view> decode_piece(std::string_view key, std::string_view value) {
+  const auto parsed = parse_key(key);
+  if (!parsed || parsed->type != KeyType::kPiece) return RowError::kInvalid;
+  ByteReader in = open_frame(key, value);
+  const std::string_view piece = in.bytes();
+  in.require(!piece.empty() && piece.size() <= kPieceBytes);
+  (void)read_extensions(in);
+  if (!in.ok()) return *in.error();
+  return piece;
+}
+
+std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held, const FindRow& row, Arena& arena) {
+  RESEQ_ASSERT(!held.reference, "a reference has no record");
+  const auto size = static_cast<std::size_t>(held.record_bytes);
+  char* const place = arena.allocate(size);
+  std::size_t at = 0;
+  const auto take = [&](std::string_view piece) {
+    if (piece.size() > size - at) return false;
+    std::copy(piece.begin(), piece.end(), place + at);
+    at += piece.size();
+    return true;
+  };
+  if (!take(held.piece)) return std::nullopt;
+  for (std::uint32_t number = 1; number <= held.further_pieces; ++number) {
+    const std::string next = piece_key(key, number);
+    const auto value = row(next);
+    if (!value) return std::nullopt;
+    const auto piece = decode_piece(next, *value);
+    const auto* bytes = std::get_if<std::string_view>(&piece);
+    if (bytes == nullptr || !take(*bytes)) return std::nullopt;
+  }
+  InputRecord record;
+  record.role = held.role;
+  record.partition = held.partition;
+  record.offset = held.offset;
+  record.timestamp = held.timestamp;
+  if (at != size || !read_record({place, size}, record, arena)) return std::nullopt;
+  return record;
+}
+
+void each_index_entry(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit) {
+  ByteReader in(value.substr(1));
+  ByteReader list(in.bytes());
+  while (!list.rest().empty()) {
+    const std::uint8_t index = list.u8();
+    visit(index, list.bytes());
+  }
+}
+
+}  // namespace reseq::codec
