@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
 
@@ -19,6 +20,13 @@ void append_rows(std::span<const RowChange> changes, const store::BatchView& vie
     codec::encode_row(record.key, change.id, *change.row, value);
     record.value = arena.copy(value);
   }
+}
+
+void append_rows(std::span<const Hold> holds, std::span<const codec::InputRecord> records, const codec::KeyedHash& hash,
+                 Arena& arena, std::vector<store::Change>& out) {
+  std::vector<KeyedChange> rows;
+  for (const Hold& hold : holds) codec::append_held(hold, records[hold.input.value()], hash, arena, rows);
+  append_rows(rows, out);
 }
 
 void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change>& out) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "codec/command_decoder.h"
 #include "model/effects.h"
 #include "model/partition_state.h"
 #include "model/target.h"
@@ -18,6 +19,9 @@ namespace reseq::changelog {
 // REQUIRES: they were looked up in `view`, which outlives the changes.
 void append_rows(std::span<const RowChange> changes, const store::BatchView& view, Arena& arena,
                  std::vector<store::Change>& out);
+// Rows of what a gate holds, made of the records of a batch by their InputIndex.
+void append_rows(std::span<const Hold> holds, std::span<const codec::InputRecord> records, const codec::KeyedHash& hash,
+                 Arena& arena, std::vector<store::Change>& out);
 // Rows of other kinds, which are encoded. REQUIRES: they outlive the changes.
 void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change>& out);
 [[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);

@@ -80,13 +80,9 @@ std::string key_of_gate(KeyType type, std::uint8_t gate, std::string_view rank) 
   return key;
 }
 
-// REQUIRES: longer than the head.
-std::optional<ParsedKey> parse_key_of_gate(std::string_view key) {
-  const auto type = static_cast<KeyType>(key[0]);
-  const bool piece = type == KeyType::kPiece;
-  if (type != KeyType::kHeld && type != KeyType::kTask && !piece) return std::nullopt;
-  std::string_view rank = key.substr(kHeadBytes);
-  if (piece) {
+// `rank`: what stands behind the head, with the number of a piece.
+std::optional<ParsedKey> parse_key_of_gate(KeyType type, std::string_view rank) {
+  if (type == KeyType::kPiece) {
     if (rank.size() < kPieceNumberBytes) return std::nullopt;
     const std::string_view number = rank.substr(rank.size() - kPieceNumberBytes);
     if (number.find_first_not_of('\0') == std::string_view::npos) return std::nullopt;  // they count from 1
@@ -170,15 +166,27 @@ std::string_view identity_key() {
 }
 
 std::optional<ParsedKey> parse_key(std::string_view key) {
-  const auto single = [](KeyType type) { return ParsedKey{type, false, std::string(kSingleName)}; };
-  if (key == meta_key()) return single(KeyType::kMeta);
-  if (key == target_table_key()) return single(KeyType::kTargets);
-  if (key == identity_key()) return single(KeyType::kIdentity);
   if (key.size() <= kHeadBytes || key[1] != kRealm) return std::nullopt;
-  if (const auto of_gate = parse_key_of_gate(key)) return of_gate;
-  if (key[0] != static_cast<char>(KeyType::kDocument)) return std::nullopt;
-  if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
-  return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
+  const auto type = static_cast<KeyType>(key[0]);
+  const auto single = [&](std::string_view only) {
+    return key == only ? std::optional(ParsedKey{type, false, std::string(kSingleName)}) : std::nullopt;
+  };
+  switch (type) {
+    case KeyType::kDocument:
+      if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
+      return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
+    case KeyType::kMeta:
+      return single(meta_key());
+    case KeyType::kTargets:
+      return single(target_table_key());
+    case KeyType::kIdentity:
+      return single(identity_key());
+    case KeyType::kHeld:
+    case KeyType::kPiece:
+    case KeyType::kTask:
+      return parse_key_of_gate(type, key.substr(kHeadBytes));
+  }
+  return std::nullopt;
 }
 
 }  // namespace reseq::codec

@@ -43,4 +43,10 @@ const std::array<RowKind, 7> kRowKinds = {{
 }};
 // clang-format on
 
+const RowKind* rare_row_kind_of(std::string_view key) {
+  for (const RowKind& kind : kRowKinds)
+    if (key[0] == static_cast<char>(kind.type) && key[1] == kind.realm) return &kind;
+  return nullptr;
+}
+
 }  // namespace reseq::codec

@@ -38,12 +38,13 @@ struct RowKind {
 extern const std::array<RowKind, 7> kRowKinds;  // documents first: nearly all rows are
 inline const RowKind& kDocumentRows = kRowKinds[0];
 
+// Of those behind documents.
+[[nodiscard]] const RowKind* rare_row_kind_of(std::string_view key);
 // Null: this version knows no such kind.
 [[nodiscard]] inline const RowKind* row_kind_of(std::string_view key) {
   if (key.size() < 2) return nullptr;
-  for (const RowKind& kind : kRowKinds)
-    if (key[0] == static_cast<char>(kind.type) && key[1] == kind.realm) return &kind;
-  return nullptr;
+  if (key[0] == static_cast<char>(KeyType::kDocument) && key[1] == 0) return &kRowKinds[0];
+  return rare_row_kind_of(key);
 }
 
 // The same for a row of any kind.

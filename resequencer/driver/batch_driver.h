@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/assert.h"
 #include "codec/command_decoder.h"
@@ -17,10 +19,20 @@
 
 namespace reseq::driver {
 
-// Ids of committed rows. What is not due any more behind the inputs of the batch is left as it is.
-struct Due {
+// One turn of a kind of the gate's agenda: as far as it may go.
+struct GateTurn {
+  std::uint8_t kind = 0;
+  UnixMs until;                // nothing that is due later
+  std::uint32_t rows_max = 0;  // no more of them
+};
+
+// What is due behind the inputs, in the order in which it is done. Ids are those of committed rows; what is not due any
+// more behind the inputs of the batch is left as it is.
+struct Agenda {
   std::span<const std::string> overdue;  // deadlines passed, earliest first
+  std::span<const GateTurn> turns;       // by kind
   std::span<const std::string> expired;  // watermarks kept long enough, in key order
+  std::uint64_t bytes_max = UINT64_MAX;  // of what the turns let through together, but for the first of each
 };
 
 class BatchDriver {
@@ -53,7 +65,10 @@ class BatchDriver {
   [[nodiscard]] bool stopped() const { return ended_by_ == engine::Taken::kStop; }
 
   // The agenda, behind the inputs. Nothing can be decided afterwards.
-  void close(const Due& due = {});
+  void close(const Agenda& agenda = {});
+
+  // What the turns did, those that did nothing left out. REQUIRES: closed.
+  [[nodiscard]] const std::vector<AgendaDone>& agenda_done() const { return agenda_done_; }
 
   // Documents that became overdue in this batch. REQUIRES: closed.
   [[nodiscard]] std::size_t became_overdue() const { return became_overdue_; }
@@ -65,6 +80,7 @@ class BatchDriver {
   bool paused_;
   engine::Taken ended_by_ = engine::Taken::kDecided;
   std::size_t became_overdue_ = 0;
+  std::vector<AgendaDone> agenda_done_;
 };
 
 }  // namespace reseq::driver

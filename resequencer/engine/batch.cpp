@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "engine/effects.h"
+#include "engine/gate.h"
 #include "engine/inputs.h"
 #include "engine/overlay.h"
 #include "engine/rows.h"
@@ -11,11 +12,12 @@
 namespace reseq::engine {
 
 struct Batch::Body {
-  Body(const StateView& view, const PartitionState& before, const Context& setting)
-      : context(setting), state(before), overlay(view), rows(view), effects(setting.policies) {
+  Body(const StateView& committed, const PartitionState& before, const Context& setting)
+      : view(committed), context(setting), state(before), overlay(view), rows(view), effects(setting.policies) {
     state.clock = clock_at(state.clock, context.now);
   }
 
+  const StateView& view;
   const Context& context;
   PartitionState state;
   Overlay overlay;
@@ -58,6 +60,13 @@ void Batch::expire_watermark(DocumentId id) {
   body_->overlay.expire(body_->overlay.find_copied(id), body_->context.now);
 }
 
+void Batch::take(Turn& turn) {
+  RESEQ_ASSERT(!body_->closed, "a turn in a closed batch");
+  RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
+  GateBatch batch{body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context};
+  body_->context.gate->take(turn, batch);
+}
+
 void Batch::close() {
   RESEQ_ASSERT(!body_->closed, "a batch closed twice");
   body_->closed = true;
@@ -88,6 +97,16 @@ std::span<const RowChange> Batch::changes() const {
 std::span<const KeyedChange> Batch::row_changes() const {
   RESEQ_ASSERT(body_->closed, "row changes of an open batch");
   return body_->row_changes;
+}
+
+std::span<const Hold> Batch::holds() const {
+  RESEQ_ASSERT(body_->closed, "what an open batch holds");
+  return body_->effects.holds();
+}
+
+std::span<const std::string_view> Batch::let_through() const {
+  RESEQ_ASSERT(body_->closed, "what an open batch lets through");
+  return body_->effects.let_through();
 }
 
 std::span<const LateResult> Batch::late_results() const {

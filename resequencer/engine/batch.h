@@ -19,6 +19,8 @@
 
 namespace reseq::engine {
 
+class Turn;
+
 // Whether an input was taken into the batch.
 enum class Taken : std::uint8_t {
   kDecided,
@@ -59,6 +61,9 @@ class Batch {
   // until later stay as they are. REQUIRES: all inputs of the batch are decided.
   void expire_watermark(DocumentId id);
 
+  // One kind of the gate's agenda. REQUIRES: there is a gate; all inputs of the batch are decided.
+  void take(Turn& turn);
+
   // Settles withdrawn and narrowed forwards. After it nothing can be decided.
   void close();
 
@@ -69,6 +74,10 @@ class Batch {
   [[nodiscard]] std::span<const Event> events() const;             // in input order, those of timers last
   [[nodiscard]] std::span<const RowChange> changes() const;        // one per document changed, in order of first change
   [[nodiscard]] std::span<const KeyedChange> row_changes() const;  // rows of other kinds, in order of first change
+  // Inputs that the gate keeps: their rows are made of their records.
+  [[nodiscard]] std::span<const Hold> holds() const;
+  // Keys of held records that are let through or dropped: the n-th has the InputIndex behind the inputs and n others.
+  [[nodiscard]] std::span<const std::string_view> let_through() const;
   [[nodiscard]] std::span<const LateResult> late_results() const;
   // Requests that came behind something newer of their document and were dropped for that, in input order. Not those
   // that lie in the log before its newest request: they are read again.

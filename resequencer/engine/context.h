@@ -15,6 +15,8 @@
 
 namespace reseq::engine {
 
+class Gate;
+
 // `[[route]]`: which targets a request without an explicit list has. All conditions that are set must hold; the first
 // rule that matches wins.
 struct Route {
@@ -56,6 +58,7 @@ struct Context {
 
   std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
   std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
+  const Gate* gate = nullptr;                               // in front of `work`; none: forwards leave at once
   Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }
 };

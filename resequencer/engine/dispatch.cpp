@@ -1,6 +1,34 @@
 #include "engine/dispatch.h"
 
+#include "engine/gate.h"
+#include "engine/standing.h"
+
 namespace reseq::engine {
+
+void Dispatch::offer(Document& document, const Request& request, Offset position, const Context& context) {
+  RESEQ_ASSERT(context.gate != nullptr, "a forward offered to no gate");
+  const Emission& emission = effects_.sent(document.sent.back());
+  const Forward& forward = *std::get_if<Forward>(&emission.what);
+  auto hold = context.gate->holds({document.id, forward, position, request.work_bytes, context.now}, effects_.arena());
+  if (!hold) return;
+  document.sent.pop_back();
+  effects_.keep(std::move(*hold));
+}
+
+bool Dispatch::let_through(Document& document, std::string_view key, const Forward& held, Overlay& overlay) {
+  const TargetSet targets = held.targets & standing_at(document.known(), held.order).pending;
+  const bool leaves = !targets.empty();
+  const InputIndex input = effects_.let_through(key);
+  const Decision decision = leaves ? Decision{Outcome::kForwarded, Reason::kNone, TableRow::kNone}
+                                   : Decision{Outcome::kDropped, Reason::kSuperseded, TableRow::kNone};
+  if (leaves) effects_.send(input, Forward{held.order, held.op, targets});
+  if (leaves) overlay.note_forwarded(document, held.order, targets);
+  if (!effects_.tells_of(decision.outcome)) return leaves;
+  Event& event = effects_.tell(input, decision, document.id);
+  event.order = held.order;
+  event.expected = document.newest_order();
+  return leaves;
+}
 
 void Dispatch::narrow_sent(const Document& document, const Ruling& newer) {
   for (const std::uint32_t place : document.sent) {

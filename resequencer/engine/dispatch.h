@@ -20,6 +20,12 @@ class Dispatch {
     document.sent.push_back(static_cast<std::uint32_t>(effects_.send(input, forward)));
   }
 
+  // The request of this forward, the last one that was sent, may have to wait. REQUIRES: there is a gate.
+  void offer(Document& document, const Request& request, Offset position, const Context& context);
+  // Sends what was held under this key: to those of its targets that still wait for it. False: none does, and nothing is
+  // sent. REQUIRES: all inputs are decided.
+  bool let_through(Document& document, std::string_view key, const Forward& held, Overlay& overlay);
+
   // Takes what a newer request moved away out of earlier forwards of this batch.
   void narrow(const Document& document, const Ruling& newer) {
     if (!document.sent.empty()) narrow_sent(document, newer);

@@ -57,6 +57,34 @@ void Effects::drop_as_superseded(InputIndex input, DocumentId id, const Order& o
   event.expected = newer;
 }
 
+void Effects::keep(Hold hold) {
+  RESEQ_ASSERT(!emissions_.empty() && std::holds_alternative<Forward>(emissions_.back().what), "nothing to keep");
+  hold.input = emissions_.back().input;
+  emissions_.pop_back();
+  Decision& decision = decisions_[hold.input.value()];
+  decision.outcome = Outcome::kRegistered;
+  if (policies_.events == EventPolicy::kAll) events_[hold.input.value()].decision = decision;
+  holds_.push_back(std::move(hold));
+}
+
+InputIndex Effects::let_through(std::string_view key) {
+  const std::size_t place = decisions_.size() + let_through_.size();
+  RESEQ_ASSERT(place < kNoInput.value(), "more held records in a batch than can be numbered");
+  let_through_.push_back(arena_.copy(key));
+  return InputIndex(static_cast<std::uint32_t>(place));
+}
+
+void Effects::generate(const GeneratedRecord& record, Partition to) {
+  const auto kept = [this](std::optional<std::string_view> bytes) {
+    return bytes ? std::optional(arena_.copy(*bytes)) : std::nullopt;
+  };
+  std::vector<Header> headers;
+  for (const Header& header : record.headers) headers.push_back({arena_.copy(header.name), kept(header.value)});
+  const GeneratedRecord copy{record.to, kept(record.key), kept(record.payload),
+                             arena_.copy(std::span<const Header>(headers))};
+  emissions_.push_back({kNoInput, Generated{arena_.copy(std::span<const GeneratedRecord>(&copy, 1)).data()}, to});
+}
+
 void Effects::close() {
   emissions_.erase(std::remove_if(emissions_.begin(), emissions_.end(), is_withdrawn), emissions_.end());
   if (late_events_) events_ = in_input_order(events_);

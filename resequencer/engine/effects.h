@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/arena.h"
 #include "base/assert.h"
 #include "engine/context.h"
 #include "model/effects.h"
@@ -51,6 +52,15 @@ class Effects {
   }
   [[nodiscard]] Emission& sent(std::size_t place) { return emissions_[place]; }
 
+  // The forward of a request, which was sent last, does not leave now: it is held.
+  void keep(Hold hold);
+  // The number of a held record that is let through: those are numbered behind the inputs. `key`: of its row.
+  // REQUIRES: all inputs are decided.
+  InputIndex let_through(std::string_view key);
+  // A record of which nothing comes from an input, to one partition. Everything is copied.
+  void generate(const GeneratedRecord& record, Partition to);
+  [[nodiscard]] Arena& arena() { return arena_; }
+
   // The forward of a request was withdrawn, because it was superseded in its own batch. So its decision is another one,
   // and what its event says.
   void drop_as_superseded(InputIndex input, DocumentId id, const Order& order, const Order& newer);
@@ -61,12 +71,17 @@ class Effects {
   [[nodiscard]] const std::vector<Decision>& decisions() const { return decisions_; }
   [[nodiscard]] const std::vector<Emission>& emissions() const { return emissions_; }
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
+  [[nodiscard]] const std::vector<Hold>& holds() const { return holds_; }
+  [[nodiscard]] const std::vector<std::string_view>& let_through() const { return let_through_; }
 
  private:
   const Policies& policies_;
   std::vector<Decision> decisions_;  // by input
   std::vector<Emission> emissions_;
   std::vector<Event> events_;
+  std::vector<Hold> holds_;
+  std::vector<std::string_view> let_through_;  // keys of rows
+  Arena arena_;
   bool late_events_ = false;  // some were added behind those of later inputs
 };
 

@@ -26,7 +26,10 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
   dispatch_.narrow(document, ruling);
   const Reason reason = ruling.decision.reason;
   if (reason == Reason::kSuperseded || reason == Reason::kEpochBehind) note_older(document, position);
-  return settle(document, ruling, true);
+  const Taken taken = settle(document, ruling, true);
+  if (context_.gate != nullptr && ruling.decision.outcome == Outcome::kForwarded)
+    dispatch_.offer(document, request, position, context_);
+  return taken;
 }
 
 Taken Inputs::decide(const Register& command, Offset, bool requests_read) {

@@ -31,6 +31,9 @@ class Inputs {
   Taken decide(const Pause& command, Offset position, bool requests_read);
   Taken decide(const Refused& refused, Offset position, bool requests_read);
 
+  // Behind the inputs.
+  [[nodiscard]] Dispatch& dispatch() { return dispatch_; }
+
   [[nodiscard]] const std::vector<LateResult>& late_results() const { return late_; }
   [[nodiscard]] const std::vector<InputIndex>& older_requests() const { return older_; }
 

@@ -54,6 +54,14 @@ bool Overlay::mark_overdue(Document& document, UnixMs now) {
   return true;
 }
 
+void Overlay::note_forwarded(Document& document, const Order& order, TargetSet targets) {
+  if (!document.now.row || !document.now.row->requested || document.now.row->requested->order != order) return;
+  TargetSet& noted = document.now.row->requested->forwarded;
+  if (noted == targets) return;
+  noted = targets;
+  note_change(document);
+}
+
 void Overlay::expire(Document& document, UnixMs now) {
   if (document.now.collision || !document.now.row || !document.now.row->completed()) return;
   if (document.now.row->deadline == UnixMs{} || document.now.row->deadline > now) return;

@@ -58,6 +58,9 @@ class Overlay {
   // Marks a live row whose deadline has passed. False = there is nothing to mark.
   [[nodiscard]] bool mark_overdue(Document& document, UnixMs now);
 
+  // What is known of the newest request says to which targets it was sent last. Another request is not touched.
+  void note_forwarded(Document& document, const Order& order, TargetSet targets);
+
   // Removes a completed row whose deadline has passed.
   void expire(Document& document, UnixMs now);
 

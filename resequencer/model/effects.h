@@ -118,7 +118,7 @@ struct Generated {
 // One record to produce. Payload and headers come from the input named, never copied by the engine; several may have
 // the same input.
 struct Emission {
-  InputIndex input;  // kNoInput: only of what was generated
+  InputIndex input;  // kNoInput: only of what was generated; behind the inputs come the held records let through
   std::variant<Forward, Release, DeadLetter, Redirect, Generated> what;
   std::optional<Partition> partition = {};  // absent: by the key
 };

@@ -115,7 +115,7 @@ Ledger::Settled Ledger::settle(const Command& command, const Source& source, boo
   if (answer != engine::Taken::kDecided) return {answer, {}};
   driver.close();
   const engine::Batch& batch = driver.batch();
-  RESEQ_ASSERT(batch.row_changes().empty(), "a ledger keeps documents alone");
+  RESEQ_ASSERT(batch.row_changes().empty() && batch.holds().empty(), "a ledger keeps documents alone");
   if (batch.state().default_epoch > state.default_epoch)
     default_epochs_[source.partition] = batch.state().default_epoch;
   Arena arena;

@@ -60,26 +60,22 @@ void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_vie
   std::uint32_t number = number_of(key);
   if (number == HashIndex::kNone) number = add(key);
   Entry& entry = this->entry(number);
-  if (entry.indexed_) drop_index_keys(entry);
-  entry.gone_ = !value;
-  if (!value) return set_timer(number, std::nullopt);
-  set_value(entry, *value);
   const codec::RowKind* const kind = codec::row_kind_of(key.bytes);
-  set_timer(number, kind != nullptr ? kind->timer(*value) : std::nullopt);
-  if (kind != nullptr && kind->entries != nullptr) add_index_keys(entry);
+  if (kind != nullptr && kind->entries != nullptr) move_index_keys(entry, value);
+  entry.gone_ = !value;
+  if (value) set_value(entry, *value);
+  set_timer(number, value && kind != nullptr ? kind->timer(*value) : std::nullopt);
 }
 
-void MemoryTable::drop_index_keys(Entry& entry) {
-  each_index_key(entry.key_, *entry.value(), [&](const std::string& key) { index_keys_.erase(key); });
-  entry.indexed_ = false;
-}
-
-void MemoryTable::add_index_keys(Entry& entry) {
-  each_index_key(entry.key_, *entry.value(), [&](const std::string& key) {
+// From those of the row that is there to those of the new one.
+void MemoryTable::move_index_keys(const Entry& entry, std::optional<std::string_view> fresh) {
+  if (const auto old = entry.value())
+    each_index_key(entry.key_, *old, [&](const std::string& key) { index_keys_.erase(key); });
+  if (!fresh) return;
+  each_index_key(entry.key_, *fresh, [&](const std::string& key) {
     bytes_ += key.size();
     index_keys_.insert(key);
   });
-  entry.indexed_ = true;
 }
 
 std::uint32_t MemoryTable::add(const codec::HashedKey& key) {

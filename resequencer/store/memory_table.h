@@ -57,7 +57,6 @@ class MemoryTable {
     UnixMs timer_;
     bool has_timer_ = false;
     bool gone_ = true;
-    bool indexed_ = false;
   };
 
   explicit MemoryTable(const codec::KeyedHash& hash) : hash_(hash) {}
@@ -107,8 +106,7 @@ class MemoryTable {
   [[nodiscard]] std::uint32_t number_of(const codec::HashedKey& key) const;
   std::uint32_t add(const codec::HashedKey& key);
   void set_value(Entry& entry, std::string_view value);
-  void drop_index_keys(Entry& entry);
-  void add_index_keys(Entry& entry);
+  void move_index_keys(const Entry& entry, std::optional<std::string_view> fresh);
   void set_timer(std::uint32_t number, std::optional<UnixMs> timer);
   [[nodiscard]] bool holds(const Waiting& one) const { return entry(one.entry).timer() == one.deadline; }
   void drop_void_timers();

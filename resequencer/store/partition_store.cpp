@@ -20,7 +20,7 @@ Error damaged(std::string_view what, codec::RowError error) {
 std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
                               std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
-  return OldRow{hash.of_record(key, *value), kind.counted(*value), kind.held ? value->size() : 0};
+  return OldRow{hash.of_record(key, *value), kind.counted(*value)};
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.
@@ -29,15 +29,17 @@ Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowK
   if (old) {
     summary.digest = codec::subtract(summary.digest, old->record);
     summary.counts.subtract(old->counted);
-    if (kind.held) summary.counts[Count::kHeldBytes] -= old->held_bytes;
   }
   const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
   if (fresh) {
     summary.digest = codec::add(summary.digest, record);
     summary.counts.add(kind.counted(*fresh));
-    if (kind.held) summary.counts[Count::kHeldBytes] += fresh->size();
   }
   return record;
+}
+
+void count_held(Summary& summary, std::optional<std::string_view> old, std::optional<std::string_view> fresh) {
+  summary.counts[Count::kHeldBytes] += (fresh ? fresh->size() : 0) - (old ? old->size() : 0);
 }
 
 }  // namespace
@@ -67,9 +69,11 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
   if (!kind->summed) {
     record = hash_->of_record(hashed, *change.value);
   } else {
-    const auto old = old_row(*hash_, *kind, hashed, value_of(hashed));
+    const auto value = value_of(hashed);
+    const auto old = old_row(*hash_, *kind, hashed, value);
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
     record = replace(summary_, *hash_, *kind, hashed, old, change.value);
+    if (kind->held) count_held(summary_, value, change.value);
   }
   remember(hashed, change.value);
   reach(Offset(offset.value() + 1), record, kind->type == codec::KeyType::kMeta);
@@ -141,7 +145,9 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
     }
     const codec::KeyedHash& hash = hash_ ? *hash_ : *newborn;
     const codec::HashedKey key = hash.hashed(change.key);
-    (void)replace(summary, hash, kind, key, old_row(hash, kind, key, value_of(key)), change.value);
+    const auto value = value_of(key);
+    (void)replace(summary, hash, kind, key, old_row(hash, kind, key, value), change.value);
+    if (kind.held) count_held(summary, value, change.value);
   }
   return summary;
 }

@@ -35,7 +35,6 @@ namespace reseq::store {
 struct OldRow {
   Digest record;  // its hash
   CountSet counted;
-  std::size_t held_bytes = 0;
 };
 
 // A document that was looked up: what its change needs to know again.

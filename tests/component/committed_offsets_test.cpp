@@ -37,7 +37,7 @@ TEST(CommittedOffsets, CanBeAskedOfABrokerThatAnswersTooLate) {
   // Until as many were late, not a number of asks: a fast machine answers a hundred of them between two stops.
   constexpr int kLate = 20;
   int late = 0;
-  for (const auto until = std::chrono::steady_clock::now() + kLong;
+  for (const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kLong.value());
        late < kLate && std::chrono::steady_clock::now() < until;)
     late += rig.admin().committed(rig.name(), rig.topic(0), Milliseconds(60)) ? 0 : 1;
   done = true;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "codec/header_names.h"
+#include "engine/gate.h"
 
 namespace reseq::judge {
 
@@ -19,6 +20,11 @@ std::string number(Offset offset) {
 
 bool is_work(const Decided& input) {
   return input.role != Role::kControl;
+}
+
+// What a gate sends to another partition can be read when its transaction is committed, which is later than it says.
+bool is_of_a_gate(const Record& record) {
+  return header_of(record, codec::header::kControlId).value_or("").starts_with("gate-");
 }
 
 const History::Log& input_log(const runtime::Application& application, const History& history, Role role,
@@ -66,15 +72,24 @@ Fold check_fold(const runtime::Application& application, const History& history,
 
 void check_timers(const runtime::Application& application, const History& history, Partition partition,
                   const ReplayedBatch& batch, Verdict& verdict) {
+  const auto check = [&](const std::string& what, Role role, UnixMs deadline) {
+    const History::Log& log = input_log(application, history, role, partition);
+    std::size_t unread = log.at_or_behind(position_of(batch.meta, role));
+    while (unread < log.size() && is_of_a_gate(log[unread])) ++unread;
+    if (unread < log.size() && log[unread].timestamp < deadline)
+      verdict.add(Check::kTimers, at(partition, what + " ahead of offset " + number(log.offset(unread)) + " of " +
+                                                    application.topics.name(application.topics.of(role)) +
+                                                    ", which stood in the log at its deadline"));
+  };
   for (const Fired& fired : batch.fired)
-    for (const Role role : runtime::kInputs) {
-      const History::Log& log = input_log(application, history, role, partition);
-      const std::size_t unread = log.at_or_behind(position_of(batch.meta, role));
-      if (unread < log.size() && log[unread].timestamp < fired.deadline)
-        verdict.add(Check::kTimers,
-                    at(partition, "the timer of " + fired.id + " fired ahead of offset " + number(log.offset(unread)) +
-                                      ", which stood in the log at its deadline"));
-    }
+    for (const Role role : runtime::kInputs) check("the timer of " + fired.id + " fired", role, fired.deadline);
+  for (const AgendaDone& done : batch.done) {
+    const engine::AgendaKind& kind = application.gate->agenda()[done.kind];
+    const std::string what = "the gate's turn of " + std::string(kind.name) + " was taken";
+    if (kind.fence.requests) check(what, Role::kRequests, done.until);
+    if (kind.fence.control) check(what, Role::kControl, done.until);
+    if (kind.fence.commands) check(what, Role::kCommands, done.until);
+  }
 }
 
 void check_offsets(const runtime::Application& application, const std::map<Place, Offset>& committed,

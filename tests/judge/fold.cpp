@@ -57,11 +57,15 @@ std::string Fold::take_meta(const Record& record) {
 void Fold::count(std::string_view key, std::string_view value, bool in) {
   const Digest one = hash_->of_record(key, value);
   summary_.digest = in ? codec::add(summary_.digest, one) : codec::subtract(summary_.digest, one);
-  const CountSet counted = codec::counted(key, value);
-  if (in)
-    summary_.counts.add(counted);
-  else
-    summary_.counts.subtract(counted);
+  const codec::RowKind& kind = *codec::row_kind_of(key);
+  const std::uint64_t held = kind.held ? value.size() : 0;
+  if (in) {
+    summary_.counts.add(kind.counted(value));
+    summary_.counts[Count::kHeldBytes] += held;
+  } else {
+    summary_.counts.subtract(kind.counted(value));
+    summary_.counts[Count::kHeldBytes] -= held;
+  }
 }
 
 }  // namespace reseq::judge

@@ -9,6 +9,7 @@
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
 #include "runtime/application/wiring.h"
+#include "tests/gate/keyed_rows.h"
 #include "tests/support/changelog_rows.h"
 
 namespace reseq::judge {
@@ -47,22 +48,14 @@ struct Replay::Rows final : engine::StateView {
     if (known == by_key.end()) return {};
     return {known->second.row, known->second.id != id};
   }
-  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override {
-    const auto known = others.find(key);
-    return known == others.end() ? std::nullopt : std::optional<std::string_view>(known->second);
-  }
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const override {
-    for (auto one = cursor < prefix ? others.lower_bound(prefix) : others.upper_bound(cursor);
-         one != others.end() && one->first.starts_with(prefix) && rows_max > 0; ++one, --rows_max)
-      if (!visit(one->first, one->second)) return;
+    others.scan(prefix, cursor, rows_max, visit);
   }
-  void put_other(std::string_view key, std::optional<std::string_view> value) {
-    if (value) {
-      others.insert_or_assign(std::string(key), std::string(*value));
-    } else {
-      others.erase(std::string(key));
-    }
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+             const engine::IndexVisit& visit) const override {
+    others.index(index, from, entries_max, visit);
   }
   void apply(std::span<const RowChange> changes) {
     for (const RowChange& change : changes) {
@@ -76,8 +69,8 @@ struct Replay::Rows final : engine::StateView {
     }
   }
   const codec::KeyedHash* hash = nullptr;
-  std::map<std::string, Known, std::less<>> by_key;        // documents
-  std::map<std::string, std::string, std::less<>> others;  // rows of other kinds, encoded
+  std::map<std::string, Known, std::less<>> by_key;  // documents
+  gate::KeyedRows others;
 };
 
 struct Replay::LoggedBatch {
@@ -185,22 +178,38 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   }
   const std::vector<std::string> overdue = became_overdue(logged, replayed);
   const std::vector<std::string> expired = swept(logged.meta);
-  driver.close({overdue, expired});
+  std::vector<driver::GateTurn> turns;
+  for (const AgendaDone& done : logged.meta.agenda) turns.push_back({done.kind, done.until, done.rows});
+  driver.close({.overdue = overdue, .turns = turns, .expired = expired});
   const engine::Batch& batch = driver.batch();
-  for (std::size_t i = 0; i < inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
+  read_held(batch, inputs, arena);
+  for (std::size_t i = 0; i < replayed.inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
   for (const Emission& emission : batch.emissions())
     produce(emission, emission.input == kNoInput ? nullptr : &inputs[emission.input.value()], replayed);
   for (const Event& event : batch.events())
     produce(event, event.input == kNoInput ? nullptr : &inputs[event.input.value()], replayed);
-  if (const std::string what = compare(logged, batch); !what.empty()) {
+  replayed.done = driver.agenda_done();
+  const std::vector<store::Change> rows = rows_of(batch, inputs, arena);
+  std::string what = compare(logged, rows, batch.state());
+  if (what.empty() && replayed.done != logged.meta.agenda) what = "what was done of the agenda";
+  if (!what.empty()) {
     differs(logged.at, what);
     return take_over(logged);
   }
   rows_->apply(batch.changes());
-  for (const KeyedChange& change : batch.row_changes()) rows_->put_other(change.key, change.value);
+  for (const store::Change& change : rows)
+    if (codec::row_kind_of(change.key)->type != codec::KeyType::kDocument) rows_->others.put(change.key, change.value);
   state_ = batch.state();
+}
+
+// What was held and is let through stands behind the inputs.
+void Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records, Arena& arena) const {
+  const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
+  for (const std::string_view key : batch.let_through())
+    records.push_back(runtime::let_through(key, row, decoding, arena));
 }
 
 bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,
@@ -253,11 +262,17 @@ std::vector<std::string> Replay::swept(const Meta& meta) const {
   return ids;
 }
 
-std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batch) const {
-  Arena arena;
+std::vector<store::Change> Replay::rows_of(const engine::Batch& batch, std::span<const codec::InputRecord> records,
+                                           Arena& arena) const {
   std::vector<store::Change> rows;
   test::append_rows(batch.changes(), *hash_, arena, rows);
+  changelog::append_rows(batch.holds(), records, *hash_, arena, rows);
   changelog::append_rows(batch.row_changes(), rows);
+  return rows;
+}
+
+std::string Replay::compare(const LoggedBatch& logged, const std::vector<store::Change>& rows,
+                            const PartitionState& after) const {
   const auto [again, committed] =
       std::mismatch(rows.begin(), rows.end(), logged.rows.begin(), logged.rows.end(),
                     [](const auto& a, const auto& b) { return a.key == b.key && a.value == b.value; });
@@ -271,7 +286,7 @@ std::string Replay::compare(const LoggedBatch& logged, const engine::Batch& batc
     return "row " + std::to_string(again - rows.begin()) + " is " +
            (committed == logged.rows.end() ? "missing" : named(*committed)) + " instead of " +
            (again == rows.end() ? "none" : named(*again));
-  if (batch.state() != logged.meta.state) return "clock, last version or default epoch";
+  if (after != logged.meta.state) return "clock, last version or default epoch";
   return {};
 }
 
@@ -279,7 +294,7 @@ void Replay::take_over(const LoggedBatch& logged) {
   for (const store::Change& change : logged.rows) {
     const codec::RowKind* const kind = codec::row_kind_of(change.key);
     if (kind == nullptr || kind->type != codec::KeyType::kDocument) {
-      if (kind != nullptr && kind->removable) rows_->put_other(change.key, change.value);
+      if (kind != nullptr && kind->removable) rows_->others.put(change.key, change.value);
       continue;
     }
     if (!change.value) {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "codec/wire.h"
 #include "driver/batch_driver.h"
 #include "runtime/application/application.h"
+#include "store/partition_store.h"
 #include "tests/judge/history.h"
 #include "tests/judge/produced.h"
 #include "tests/judge/verdict.h"
@@ -50,6 +52,7 @@ struct ReplayedBatch {
   std::vector<Released> releases;  // of the commands
   std::vector<Fired> fired;
   std::vector<std::string> expired;
+  std::vector<AgendaDone> done;  // of the gate's agenda
 };
 
 class Replay {
@@ -76,8 +79,12 @@ class Replay {
   // Ids, in the order of the batch.
   [[nodiscard]] std::vector<std::string> became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const;
   [[nodiscard]] std::vector<std::string> swept(const Meta& meta) const;
+  void read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records, Arena& arena) const;
+  [[nodiscard]] std::vector<store::Change> rows_of(const engine::Batch& batch,
+                                                   std::span<const codec::InputRecord> records, Arena& arena) const;
   // What differs, or empty.
-  [[nodiscard]] std::string compare(const LoggedBatch& logged, const engine::Batch& batch) const;
+  [[nodiscard]] std::string compare(const LoggedBatch& logged, const std::vector<store::Change>& rows,
+                                    const PartitionState& after) const;
   // The state as it was committed.
   void take_over(const LoggedBatch& logged);
   // `input` null: of a timer.

@@ -75,7 +75,7 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
   std::vector<std::string> overdue;
   if (decided.last == engine::Taken::kDecided)
     for (const std::size_t document : plan.timers) overdue.emplace_back(kIds[document]);
-  driver.close({overdue, {}});
+  driver.close({.overdue = overdue});
   const engine::Batch& batch = driver.batch();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
   decided.emissions.assign(batch.emissions().begin(), batch.emissions().end());

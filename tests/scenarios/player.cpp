@@ -118,20 +118,20 @@ void Player::decide(const Line& line) {
 
 void Player::fire(const Line& line) {
   open_batch();
-  close_batch({{&line.words.at(0), 1}, {}});
+  close_batch({.overdue = {&line.words.at(0), 1}});
   compare(line, batch().events().empty() ? "-" : "overdue");
 }
 
 void Player::sweep(const Line& line) {
   open_batch();
-  close_batch({{}, {&line.words.at(0), 1}});
+  close_batch({.expired = {&line.words.at(0), 1}});
   const bool removed = !batch().changes().empty() && batch().changes().front().row == nullptr;
   const bool silent = batch().emissions().empty() && batch().events().empty();
   compare(line, !silent ? "something sent" : removed ? "removed" : "-");
 }
 
-void Player::close_batch(const driver::Due& due) {
-  driver_->close(due);
+void Player::close_batch(const driver::Agenda& agenda) {
+  driver_->close(agenda);
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   if (batch().decisions().size() != inputs_.size())

@@ -28,7 +28,7 @@ class Player {
   void fire(const Line& line);
   void sweep(const Line& line);
   void open_batch();
-  void close_batch(const driver::Due& due = {});
+  void close_batch(const driver::Agenda& agenda = {});
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
   [[nodiscard]] Command command_of(const Line& line);
   [[nodiscard]] Registration registration_of(const Line& line);

@@ -19,8 +19,10 @@ namespace {
 
 #ifdef RESEQ_SANITIZED
 constexpr std::uint64_t kSeeds = 250;
+constexpr std::uint64_t kGatedSeeds = 100;
 #else
 constexpr std::uint64_t kSeeds = 2'000;
+constexpr std::uint64_t kGatedSeeds = 1'000;
 #endif
 // With fewer, some kind of trouble is met by chance only.
 constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
@@ -160,6 +162,22 @@ TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
     EXPECT_GE(met == found.counters.end() ? 0 : met->second, one.least * run.seeds / kSeedsOfLeast)
         << one.name << " was met too seldom";
   }
+}
+
+// A gate holds a third of the requests for a while, whoever is killed meanwhile: each leaves once, and every world ends
+// as if none had waited.
+TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
+  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kGatedSeeds);
+  run.gated = true;
+  const Findings found = play(run);
+  for (const std::string name : {"gate open", "gate drain"}) {
+    const auto met = found.counters.find(name);
+    ASSERT_NE(met, found.counters.end()) << name;
+    std::cout << std::setw(12) << met->second << "  " << name << '\n';
+    EXPECT_GT(met->second, kGatedSeeds) << name << " was met too seldom";
+  }
+  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
+                            << found.first->what;
 }
 
 // While every transaction began with the first partition there was no time for the last ones in a quarter of them.

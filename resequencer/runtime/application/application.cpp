@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "codec/hash.h"
 #include "codec/sequence_text.h"
+#include "engine/gate.h"
 
 namespace reseq::runtime {
 
@@ -172,6 +173,7 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.max_clock_drift = Milliseconds(settings.max_clock_drift_ms);
   context.registration_timeout = Milliseconds(settings.registration_timeout_ms);
   context.watermark_retention = Milliseconds(settings.watermark_retention_ms);
+  context.gate = application.gate;
   context.guards = application.guards;
   context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];
 
@@ -208,6 +210,10 @@ Result<TargetTable> extended(const Application& application, const TargetTable& 
 
 std::string instance_path(const config::Settings& settings) {
   return settings.state_dir + "/" + settings.application_id + "/" + settings.instance_id;
+}
+
+std::uint64_t capabilities(const Application& application) {
+  return application.gate != nullptr ? application.gate->capability() : 0;
 }
 
 std::uint64_t config_hash(const Application& application) {

@@ -74,6 +74,9 @@ struct Application {
   // What clients of this process tell goes there; empty: into the log as it is.
   kafka::LogCallback client_log;
 
+  // What stands in front of `work`; none: nothing does. It outlives the application.
+  const engine::Gate* gate = nullptr;
+
   Guards guards;  // all on, but for a simulation that shows what one is for
 
   // Asks the brokers what they know of the topics, and keeps it. An error: nobody answers now, or (kInvalid) they
@@ -100,6 +103,9 @@ struct PartitionSetting {
 
 // The folder of this process below state.dir.
 [[nodiscard]] std::string instance_path(const config::Settings& settings);
+
+// Bits of what a state of this process may hold that older versions do not know.
+[[nodiscard]] std::uint64_t capabilities(const Application& application);
 
 // Of what must not differ between instances without being seen: kept in the meta row.
 [[nodiscard]] std::uint64_t config_hash(const Application& application);

@@ -35,6 +35,19 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
   return context;
 }
 
+codec::InputRecord let_through(std::string_view key, const codec::FindRow& row, const codec::DecodeContext& decoding,
+                               Arena& arena) {
+  const auto value = row(key);
+  RESEQ_ASSERT(value.has_value(), "a held record that is not there is let through");
+  const auto decoded = codec::decode_held(key, *value);
+  const auto* held = std::get_if<codec::HeldRow>(&decoded);
+  RESEQ_ASSERT(held != nullptr, "a held record that cannot be read is let through");
+  auto record = codec::held_record(key, *held, row, arena);
+  RESEQ_ASSERT(record.has_value(), "a held record without all of its pieces is let through");
+  (void)codec::decode(*record, decoding);  // for what it said beside
+  return *record;
+}
+
 Outgoing outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,
                   const Emission& emission, const codec::InputRecord* input, Arena& arena) {
   const Topics& topics = application.topics;
@@ -68,6 +81,10 @@ void append_outgoing(const Application& application, const PartitionSetting& set
     const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];
     out.push_back(outgoing(application, setting, table, emission, input, arena));
     if (!out.back().record.takes_input_headers) continue;
+    if (inputs.sources[i] == nullptr) {
+      out.back().headers = input->headers;
+      continue;
+    }
     RESEQ_ASSERT(last_input <= i, "records that take headers over out of input order");
     last_input = i;
     kafka::Record* const source = inputs.sources[i];

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "codec/held_rows.h"
 #include "codec/wire.h"
 #include "model/effects.h"
 #include "runtime/application/application.h"
@@ -24,10 +25,10 @@ struct Outgoing {
   std::span<const Header> headers = {};
 };
 
-// The inputs of a batch, by InputIndex.
+// The inputs of a batch, and what was held and is let through, by InputIndex.
 struct Decoded {
   std::span<const codec::InputRecord> records;
-  std::span<kafka::Record* const> sources;
+  std::span<kafka::Record* const> sources;  // null: of what was held
 };
 
 // How inputs of the application are read. `tap`: as behind intake tap. REQUIRES: application, targets and arena outlive
@@ -39,6 +40,11 @@ struct Decoded {
                                                    Arena& arena) {
   return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena);
 }
+
+// The record that is held under this key, as if it was read now. It lives in the arena and in what `row` gives.
+// REQUIRES: a state that was checked.
+[[nodiscard]] codec::InputRecord let_through(std::string_view key, const codec::FindRow& row,
+                                             const codec::DecodeContext& decoding, Arena& arena);
 
 // Encoded and addressed, without its headers' place. `input` is what the emission names, null for kNoInput; the record
 // lives in the arena and in the input. REQUIRES: a target of an emission is one of the table.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "codec/sequence_text.h"
 
@@ -78,6 +79,13 @@ bool in_lineage(const store::Checkpoint& from, const std::vector<Generation>& li
 
 bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log) {
   return store.checkpoint() && log.begin == log.high_watermark;
+}
+
+std::optional<std::string> refusal(const Meta& meta, const Application& application) {
+  const std::uint64_t lacks = meta.capabilities & ~capabilities(application);
+  if (lacks == 0) return std::nullopt;
+  return "the state holds what this version does not know (capability " + std::to_string(std::countr_zero(lacks)) +
+         "): run the version that wrote it, or a newer one";
 }
 
 std::optional<std::string> refusal(const Identity& identity, const Application& application) {

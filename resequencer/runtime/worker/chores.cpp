@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/gate.h"
+#include "store/batch_view.h"
+
 namespace reseq::runtime {
 
 namespace {
@@ -21,7 +24,7 @@ void Chores::start(std::string sweep_cursor, Milliseconds steady) {
 }
 
 void Chores::restart(Milliseconds steady) {
-  ends_.reset();
+  fence_.reset();
   expired_found_at_.reset();
   committed_at_ = steady;
 }
@@ -32,20 +35,37 @@ void Chores::committed(Milliseconds steady) {
 
 bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {
   if (!application_.guards.timers_behind_input) return false;
-  const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && (!ends_ || ends_->asked_at < *at); };
-  return missing(store.earliest_deadline()) || missing(expired_found_at_);
+  const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && fence_.lacks(*at); };
+  if (missing(store.earliest_deadline()) || missing(expired_found_at_)) return true;
+  if (application_.gate == nullptr) return false;
+  const store::BatchView view(store);
+  const auto kinds = application_.gate->agenda();
+  for (std::uint8_t kind = 0; kind < kinds.size(); ++kind)
+    if (!kinds[kind].fence.open() && missing(application_.gate->next(kind, view))) return true;
+  return false;
 }
 
 void Chores::set_ends(std::array<Offset, 3> ends, UnixMs asked_at) {
-  ends_ = Ends{ends, asked_at};
+  fence_.set(ends, asked_at);
 }
 
-std::optional<UnixMs> Chores::may_fire(const std::vector<InputPosition>& positions, UnixMs now) const {
-  if (!application_.guards.timers_behind_input) return now;
-  if (!ends_) return std::nullopt;
-  for (std::size_t i = 0; i < positions.size(); ++i)
-    if (positions[i].next < ends_->offsets[i]) return std::nullopt;
-  return std::min(now, ends_->asked_at);
+std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
+                                    UnixMs now) const {
+  return application_.guards.timers_behind_input ? fence_.until(fence, positions, now) : now;
+}
+
+std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
+                                            const std::vector<InputPosition>& positions, UnixMs now) const {
+  std::vector<driver::GateTurn> turns;
+  if (application_.gate == nullptr || store.meta()->state.paused) return turns;
+  const store::BatchView view(store);
+  const auto kinds = application_.gate->agenda();
+  for (std::uint8_t kind = 0; kind < kinds.size(); ++kind) {
+    const auto next = application_.gate->next(kind, view);
+    const auto until = next ? this->until(kinds[kind].fence, positions, now) : std::nullopt;
+    if (until && *next <= *until) turns.push_back({kind, *until, kGateRowsMax});
+  }
+  return turns;
 }
 
 void Chores::look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now) {

@@ -1,4 +1,5 @@
-// Chores: what a running partition has to do without an input: fire timers, sweep watermarks, write a heartbeat.
+// Chores: what a running partition has to do without an input: fire timers, let through what a gate holds, sweep
+// watermarks, write a heartbeat.
 //
 //   timers     a timer with deadline d fires only when all inputs have been read to ends asked at or after d: the
 //              result that it waits for may be in the log already
@@ -6,6 +7,7 @@
 //              first one at the start: a process that is restarted every night sweeps too. Like a timer it waits until
 //              all inputs have been read to ends asked after it found something: an old request may be in the log, and
 //              would be new to a document that was forgotten
+//   gate       turns of its agenda, each kind behind the inputs that its fence names
 //   heartbeat  a meta row at least every quarter of delete.retention.ms, so that an idle partition's copies stay young;
 //              and a minute after the inputs moved over control records only, so that retention cannot overtake us
 //
@@ -17,16 +19,19 @@
 #include <string>
 #include <vector>
 
+#include "driver/batch_driver.h"
 #include "kafka/cluster.h"
 #include "model/partition_state.h"
 #include "runtime/application/application.h"
+#include "runtime/worker/input_fence.h"
 #include "runtime/worker/input_queue.h"
 #include "store/partition_store.h"
 
 namespace reseq::runtime {
 
-// Most timers fired, and rows swept, in one batch.
+// Most timers fired, rows of one kind that a gate lets through, and rows swept, in one batch.
 inline constexpr std::size_t kTimersMax = 1000;
+inline constexpr std::uint32_t kGateRowsMax = 1000;
 inline constexpr std::size_t kSweepRowsMax = 1000;
 
 class Chores {
@@ -43,7 +48,12 @@ class Chores {
   [[nodiscard]] bool want_ends(const store::PartitionStore& store, UnixMs now) const;
   void set_ends(std::array<Offset, 3> ends, UnixMs asked_at);
   // The deadline up to which timers may fire once the inputs are decided up to `positions`.
-  [[nodiscard]] std::optional<UnixMs> may_fire(const std::vector<InputPosition>& positions, UnixMs now) const;
+  [[nodiscard]] std::optional<UnixMs> may_fire(const std::vector<InputPosition>& positions, UnixMs now) const {
+    return until({.requests = true, .control = true, .commands = true}, positions, now);
+  }
+  // Turns of the gate's agenda in which something is due.
+  [[nodiscard]] std::vector<driver::GateTurn> turns(const store::PartitionStore& store,
+                                                    const std::vector<InputPosition>& positions, UnixMs now) const;
 
   // Looks for something to sweep when it is time. Rows of a piece without an expired one need no transaction.
   void look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now);
@@ -58,13 +68,11 @@ class Chores {
                                     UnixMs now) const;
 
  private:
-  struct Ends {
-    std::array<Offset, 3> offsets;  // per kInputs
-    UnixMs asked_at;
-  };
+  [[nodiscard]] std::optional<UnixMs> until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
+                                            UnixMs now) const;
 
   const Application& application_;
-  std::optional<Ends> ends_;
+  InputFence fence_;
   std::string sweep_cursor_;
   std::optional<UnixMs> expired_found_at_;
   std::optional<Milliseconds> looked_at_;

@@ -47,14 +47,28 @@ void PartitionBatch::decide() {
   inputs_ = records_.size();
   settle_positions();
   std::vector<std::string> overdue;
+  std::vector<driver::GateTurn> turns;
   std::vector<std::string> expired;
   if (deadlines_at_ && !stopped_at_) {
     const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
     if (until) overdue = task_.store().due(*until, kTimersMax);
+    turns = task_.chores().turns(task_.store(), positions_, *deadlines_at_);
     if (task_.chores().want_sweep(until)) expired = sweep();
   }
-  driver_->close({overdue, expired});
+  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
+  const std::uint64_t left = bytes_max - std::min(bytes_max, task_.queue().bytes());
+  driver_->close({.overdue = overdue, .turns = turns, .expired = expired, .bytes_max = left});
   expired_ = expired.size();
+  read_held();
+}
+
+// Held records that are let through stand behind the inputs.
+void PartitionBatch::read_held() {
+  const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
+  for (const std::string_view key : batch().let_through()) {
+    records_.push_back(let_through(key, row, decoding(application_, task_.setting(), arena_), arena_));
+    sources_.push_back(nullptr);
+  }
 }
 
 // The ids of the piece that is swept.
@@ -122,6 +136,7 @@ void PartitionBatch::encode() {
   for (const Event& event : batch().events()) add_event(event);
 
   changelog::append_rows(batch().changes(), view_, arena_, rows_);
+  changelog::append_rows(batch().holds(), records_, task_.store().hash(), arena_, rows_);
   changelog::append_rows(batch().row_changes(), rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
@@ -135,6 +150,7 @@ void PartitionBatch::encode() {
   meta.swept_from = swept_from_;
   meta.swept_to = swept_to_;
   meta.pins = pins();
+  meta.agenda = driver_->agenda_done();
   meta.extensions = task_.store().meta()->extensions;
   append_meta(std::move(meta));
 }
@@ -158,6 +174,7 @@ void PartitionBatch::append_meta(Meta meta) {
   meta.now = now_;
   meta.summary = after_;
   meta.config_hash = config_hash(application_);
+  meta.capabilities = capabilities(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 

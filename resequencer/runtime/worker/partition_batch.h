@@ -62,6 +62,7 @@ class PartitionBatch {
 
  private:
   void decide_input(Role role);
+  void read_held();
   void settle_positions();
   void note_requests(OlderRequests& noted, Milliseconds steady) const;
   [[nodiscard]] std::vector<std::string> sweep();
@@ -78,9 +79,9 @@ class PartitionBatch {
   Arena arena_;
   store::BatchView view_;
   std::optional<driver::BatchDriver> driver_;
-  std::array<std::size_t, 3> taken_{};  // per kInputs
-  std::vector<codec::InputRecord> records_;
-  std::vector<kafka::Record*> sources_;
+  std::array<std::size_t, 3> taken_{};       // per kInputs
+  std::vector<codec::InputRecord> records_;  // inputs, then held records that are let through
+  std::vector<kafka::Record*> sources_;      // of the inputs
   std::size_t inputs_ = 0;
   std::size_t expired_ = 0;
   std::optional<Offset> stopped_at_;

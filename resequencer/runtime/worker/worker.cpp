@@ -227,7 +227,8 @@ std::vector<Participant> Worker::participants() {
       for (const Role role : kInputs) positions.push_back({role, queue.after(role, 0)});
       const auto until = task->chores().may_fire(positions, *deadlines_at_);
       const auto earliest = task->store().earliest_deadline();
-      chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until);
+      chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until) ||
+               !task->chores().turns(task->store(), positions, *deadlines_at_).empty();
     }
     if (task->faulty()) continue;  // found while it was asked for chores
     if (task->something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});

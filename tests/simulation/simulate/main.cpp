@@ -1,7 +1,9 @@
 // reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
-//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--worlds FILE] [--verbose]
+//   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--worlds FILE] [--gated]
+//            [--verbose]
 // --worlds: writes what each world was, a line per seed
 // --partitions: of every world; else each draws one to four
+// --gated: a gate holds some of the requests (tests/gate)
 // --verbose: one seed, in this order of events, with the log of the resequencer.
 // Thread rule: one thread.
 #include <charconv>
@@ -24,7 +26,7 @@ using reseq::test::kGuards;
 
 int usage() {
   std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] "
-               "[--worlds FILE] [--verbose]\nguards:";
+               "[--worlds FILE] [--gated] [--verbose]\nguards:";
   for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
   std::cerr << '\n';
   return EX_USAGE;
@@ -63,6 +65,8 @@ int main(int count, char** arguments) {
     const std::string_view name = arguments[i];
     if (name == "--verbose") {
       verbose = true;
+    } else if (name == "--gated") {
+      run.gated = true;
     } else if (name == "--worlds" && i + 1 < count) {
       worlds = arguments[++i];
     } else if (i + 1 >= count || !read(name, arguments[++i], run)) {

@@ -28,9 +28,9 @@ bool takes_over(runtime::Phase phase) {
 
 }  // namespace
 
-Fleet::Fleet(const Scenario& scenario, const Guards& guards, VirtualTime& time, Broker& broker, std::string root,
-             Counters& counters)
-    : scenario_(scenario), guards_(guards), broker_(broker), root_(std::move(root)), counters_(counters) {
+Fleet::Fleet(const Scenario& scenario, const Guards& guards, const engine::Gate* gate, VirtualTime& time,
+             Broker& broker, std::string root, Counters& counters)
+    : scenario_(scenario), guards_(guards), gate_(gate), broker_(broker), root_(std::move(root)), counters_(counters) {
   for (std::size_t i = 0; i < scenario.processes; ++i) {
     const std::int64_t skew = static_cast<std::int64_t>(broker.draw().below(20'000)) - 10'000;
     instances_.emplace_back(time, Milliseconds(scenario.clocks_differ ? skew : 0));
@@ -50,6 +50,7 @@ void Fleet::start(std::size_t i) {
   instance.was_paused = false;
   instance.application = std::make_unique<runtime::Application>(settings);
   instance.application->guards = guards_;
+  instance.application->gate = gate_;
   instance.shelf = std::make_unique<runtime::Shelf>(
       root_ + "/" + settings.instance_id, "boot-" + std::to_string(instance.boots), store::DiskSettings{kMapBytes});
   for (std::size_t w = 0; w < scenario_.workers; ++w) {
@@ -189,6 +190,12 @@ void Fleet::note_takeover(const runtime::Worker& worker) {
     if (log.last_stable() < log.high_watermark())
       ++counters_["takeover beside an open transaction, phase " + std::string(name_of(task->phase()))];
   }
+}
+
+bool Fleet::clock_frozen(std::size_t i) const {
+  const auto& members = instances_[i].members;
+  return std::any_of(members.begin(), members.end(),
+                     [](const Member& member) { return member.worker->report().clock_frozen; });
 }
 
 void Fleet::step_clock(std::size_t i, Milliseconds by) {

@@ -19,8 +19,8 @@ namespace reseq::simulation {
 class Fleet {
  public:
   // `root`: an empty folder for the disks. REQUIRES: all arguments but `root` outlive the fleet.
-  Fleet(const Scenario& scenario, const Guards& guards, VirtualTime& time, Broker& broker, std::string root,
-        Counters& counters);
+  Fleet(const Scenario& scenario, const Guards& guards, const engine::Gate* gate, VirtualTime& time, Broker& broker,
+        std::string root, Counters& counters);
   ~Fleet();
 
   [[nodiscard]] std::size_t size() const { return instances_.size(); }
@@ -47,6 +47,8 @@ class Fleet {
   void lose_copy(std::size_t i, Partition partition);
   void damage_copy(std::size_t i, Partition partition);
 
+  // Its clock was stepped forward so far that it is not trusted: somebody has to start the process again.
+  [[nodiscard]] bool clock_frozen(std::size_t i) const;
   // What must not have happened, or empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   // All partitions run somewhere, and no worker is in a transaction.
@@ -82,6 +84,7 @@ class Fleet {
 
   const Scenario& scenario_;
   Guards guards_;
+  const engine::Gate* gate_;
   Broker& broker_;
   std::string root_;
   Counters& counters_;

@@ -19,6 +19,7 @@ struct Run {
   std::size_t jobs = 1;
   Guards guards;
   std::int32_t partitions = 0;  // of each world; 0: as each draws it
+  bool gated = false;           // each world has a gate
   bool until_first = false;     // a failure ends the run
   bool tell_each = false;       // every failure, on standard error
 };

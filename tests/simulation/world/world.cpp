@@ -20,22 +20,28 @@ constexpr int kFinishRounds = 12;
 constexpr int kStepsPerPartition = 4;  // of a transaction
 constexpr Milliseconds kTick{3};
 
+gate::WindowGate::Settings gate_of(const Scenario& scenario) {
+  return {.window = Milliseconds(700), .every = 3, .drained_max = 2, .partitions = scenario.partitions};
+}
+
 }  // namespace
 
-World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions)
+World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions, bool gated)
     : draw_(seed),
       scenario_(partitions == 0 ? draw_scenario(draw_) : of_many_partitions(draw_scenario(draw_), partitions)),
       time_(kStart),
       broker_(time_, draw_, scenario_.broker),
+      gate_(gated ? std::optional<gate::WindowGate>(gate_of(scenario_)) : std::nullopt),
       application_(scenario_.settings),
       topics_(application_.topics.names().size()),
-      fleet_((create_topics(), scenario_), guards, time_, broker_, root, counters_),
+      fleet_((create_topics(), scenario_), guards, gate_ ? &*gate_ : nullptr, time_, broker_, root, counters_),
       producers_(scenario_, broker_, counters_),
       pipeline_(scenario_, broker_, producers_, counters_),
       operators_(scenario_, broker_, counters_, seed),
       specification_(producers_, pipeline_),
       recorder_(broker_, topics_, scenario_.partitions) {
   application_.guards = guards;
+  application_.gate = gate_ ? &*gate_ : nullptr;
 }
 
 // In the order of the application's list: a TopicIndex is a topic of the brokers.
@@ -164,12 +170,19 @@ void World::heal() {
     for (std::size_t i = 0; i < fleet_.size(); ++i) {
       if (!fleet_.runs(i)) fleet_.start(i);
       if (fleet_.paused(i)) fleet_.resume(i);
+      if (gate_ && fleet_.clock_frozen(i)) start_again(i);
       for (std::size_t w = 0; w < fleet_.workers(); ++w) work(i, w, 5);
     }
     pipeline_.deliver_all();
     finish_transactions();
     if (quiet()) return;
   }
+}
+
+// What a gate holds waits while a clock is not trusted.
+void World::start_again(std::size_t i) {
+  fleet_.stop(i);
+  fleet_.start(i);
 }
 
 // Heartbeats go on: there is hardly a moment without a transaction, unless nobody begins one.
@@ -184,11 +197,14 @@ void World::finish_transactions() {
 
 bool World::quiet() {
   if (!fleet_.settled() || !broker_.quiet() || !pipeline_.idle()) return false;
-  for (std::int32_t p = 0; p < scenario_.partitions; ++p)
-    for (const InputPosition& position : fleet_.owner(Partition(p))->store().meta()->positions)
+  for (std::int32_t p = 0; p < scenario_.partitions; ++p) {
+    const store::PartitionStore& owned = fleet_.owner(Partition(p))->store();
+    if (owned.summary().counts[Count::kHeldRecords] + owned.summary().counts[Count::kTasks] > 0) return false;
+    for (const InputPosition& position : owned.meta()->positions)
       if (broker_.log({application_.topics.of(position.role).value(), Partition(p)}).next_committed(position.next) !=
           nullptr)
         return false;
+  }
   return true;
 }
 
@@ -229,6 +245,8 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
     ++counters_["outcome " + std::string(name_of(decided.decision.outcome))];
     ++counters_["reason " + std::string(name_of(decided.decision.reason))];
   }
+  for (const AgendaDone& done : batch.done)
+    counters_["gate " + std::string(gate_->agenda()[done.kind].name)] += done.rows;
 }
 
 std::optional<Asked> WorldSpecification::asked(const judge::Record& request) const {

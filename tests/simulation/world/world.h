@@ -3,8 +3,10 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "tests/gate/window_gate.h"
 #include "tests/judge/replay.h"
 #include "tests/simulation/world/counters.h"
 #include "tests/simulation/world/fleet.h"
@@ -31,8 +33,10 @@ class WorldSpecification final : public judge::Specification {
 
 class World {
  public:
-  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them.
-  World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions = 0);
+  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them. `gated`: a gate holds some
+  // of the requests.
+  World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions = 0,
+        bool gated = false);
 
   // The first thing found wrong, or nothing.
   [[nodiscard]] std::string play();
@@ -56,6 +60,7 @@ class World {
   void compact();
   [[nodiscard]] std::optional<std::size_t> any(bool running);
   void heal();
+  void start_again(std::size_t i);
   void finish_transactions();
   bool quiet();
   [[nodiscard]] std::string judge();
@@ -67,6 +72,7 @@ class World {
   VirtualTime time_;
   Broker broker_;
   Counters counters_;
+  std::optional<gate::WindowGate> gate_;
   runtime::Application application_;  // for the checks
   std::size_t topics_;
   Fleet fleet_;

@@ -40,7 +40,7 @@ TEST_F(BatchDriverTest, FiresWhatIsDueBehindTheInputs) {
   BatchDriver driver(state_, state_.partition, context_);
   ASSERT_EQ(driver.decide(result("ends", 1, kSearch), Offset(1), true), Taken::kDecided);
   ASSERT_EQ(driver.decide(result("ends", 1, kCatalogue), Offset(2), true), Taken::kDecided);
-  driver.close({due, {}});
+  driver.close({.overdue = due});
   EXPECT_EQ(driver.became_overdue(), 1U);
   ASSERT_EQ(driver.batch().events().size(), 1U);
   EXPECT_EQ(driver.batch().events().front().id, "waits");
@@ -87,7 +87,7 @@ TEST_F(BatchDriverTest, SweepsWatermarksThatNoInputOfTheBatchMadeLiveAgain) {
   const std::vector<std::string> expired = {"kept", "old"};
   BatchDriver driver(state_, state_.partition, context_);
   ASSERT_EQ(driver.decide(request("kept", 2), Offset(3), true), Taken::kDecided);
-  driver.close({{}, expired});
+  driver.close({.expired = expired});
   state_.commit(driver.batch());
   EXPECT_TRUE(state_.rows.contains("kept"));
   EXPECT_FALSE(state_.rows.contains("old"));
