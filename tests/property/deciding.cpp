@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "driver/batch_driver.h"
+#include "base/arena.h"
+#include "codec/held_rows.h"
 
 namespace reseq::property {
 namespace {
@@ -17,6 +18,17 @@ class RowsView final : public engine::StateView {
     const std::size_t document = document_of(id);
     if (document == kCollider) return {std::nullopt, true};
     return {rows_[document], false};
+  }
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override {
+    return rows_.others.row(key);
+  }
+  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+            const engine::RowVisit& visit) const override {
+    rows_.others.scan(prefix, cursor, rows_max, visit);
+  }
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+             const engine::IndexVisit& visit) const override {
+    rows_.others.index(index, from, entries_max, visit);
   }
 
  private:
@@ -34,7 +46,6 @@ struct SameEmission {
     return a.reason == b.reason && a.expected == b.expected;
   }
   bool operator()(const Redirect& a, const Redirect& b) const { return a.reason == b.reason; }
-  bool operator()(const Generated& a, const Generated& b) const { return a.record == b.record; }
   template <typename A, typename B>
   bool operator()(const A&, const B&) const {
     return false;
@@ -59,6 +70,46 @@ void differ(Decided& decided) {
       release->version = Version(release->version.value() + times);
 }
 
+std::string told(const Emission& emission, const GeneratedRecord& record) {
+  std::string text = "to " + std::to_string(static_cast<int>(record.to)) + "[" +
+                     std::to_string(emission.partition.value_or(Partition(-1)).value()) + "]";
+  for (const Header& header : record.headers)
+    text += " " + std::string(header.name) + "=" + std::string(header.value.value_or("null"));
+  return text;
+}
+
+// The record that a request came with: the engine sees nothing of it, so it is made up.
+codec::InputRecord record_of(const Input& input, std::string& payload) {
+  payload.assign(static_cast<std::size_t>(input.position.value() * 997 % 9'001), 'x');
+  codec::InputRecord record;
+  record.offset = input.position;
+  record.key = id_of(input.command);
+  record.payload = payload;
+  return record;
+}
+
+// What is held, and what the gate changed, as rows.
+void add_others(const engine::Batch& batch, const Plan& plan, Decided& decided) {
+  Arena arena;
+  std::vector<KeyedChange> rows;
+  std::string payload;
+  for (const Hold& hold : batch.holds()) {
+    decided.held.push_back(hold.input);
+    codec::append_held(hold, record_of(*plan.inputs[hold.input.value()].input, payload), codec::KeyedHash(HashKey()),
+                       arena, rows);
+  }
+  rows.insert(rows.end(), batch.row_changes().begin(), batch.row_changes().end());
+  for (const KeyedChange& row : rows)
+    decided.others.push_back({std::string(row.key), row.value ? std::optional(std::string(*row.value)) : std::nullopt});
+  decided.let_through.assign(batch.let_through().begin(), batch.let_through().end());
+  for (const Emission& emission : batch.emissions()) {
+    if (const auto* generated = std::get_if<Generated>(&emission.what))
+      decided.generated.push_back(told(emission, *generated->record));
+    else
+      decided.emissions.push_back(emission);
+  }
+}
+
 }  // namespace
 
 Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, const engine::Context& context,
@@ -75,10 +126,18 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
   std::vector<std::string> overdue;
   if (decided.last == engine::Taken::kDecided)
     for (const std::size_t document : plan.timers) overdue.emplace_back(kIds[document]);
-  driver.close({.overdue = overdue});
+  std::vector<driver::GateTurn> turns;
+  if (decided.last == engine::Taken::kDecided) turns.assign(plan.turns.begin(), plan.turns.end());
+  for (driver::GateTurn& turn : turns) {
+    turn.until = UnixMs(turn.until.value() + wrong.turns_early.value());
+    if (wrong.ignores_rows) turn.rows_max = UINT32_MAX;
+  }
+  const std::uint64_t bytes_max = wrong.ignores_bytes ? UINT64_MAX : plan.bytes_max;
+  driver.close({.overdue = overdue, .turns = turns, .expired = {}, .bytes_max = bytes_max});
   const engine::Batch& batch = driver.batch();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
-  decided.emissions.assign(batch.emissions().begin(), batch.emissions().end());
+  add_others(batch, plan, decided);
+  decided.agenda = driver.agenda_done();
   decided.events.assign(batch.events().begin(), batch.events().end());
   for (Event& event : decided.events)
     if (!event.id.empty()) event.id = kIds[document_of(event.id)];
@@ -96,7 +155,9 @@ std::string difference(const Decided& a, const Decided& b) {
   if (!std::equal(a.emissions.begin(), a.emissions.end(), b.emissions.begin(), b.emissions.end(), same_emission))
     return "the records produced";
   if (!std::equal(a.events.begin(), a.events.end(), b.events.begin(), b.events.end(), same_event)) return "the events";
-  if (a.changes != b.changes) return "the rows";
+  if (a.changes != b.changes || a.others != b.others) return "the rows";
+  if (a.let_through != b.let_through || a.agenda != b.agenda) return "what the gate let through";
+  if (a.generated != b.generated) return "the records made by the gate";
   if (a.state != b.state) return "the partition state";
   return {};
 }

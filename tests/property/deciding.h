@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/batch.h"
+#include "driver/batch_driver.h"
 #include "tests/property/history.h"
 
 namespace reseq::property {
@@ -21,7 +21,16 @@ struct PlannedInput {
 
 struct Plan {
   std::span<const PlannedInput> inputs;
-  std::span<const std::size_t> timers;  // documents
+  std::span<const std::size_t> timers;           // documents
+  std::span<const driver::GateTurn> turns = {};  // of the gate
+  std::uint64_t bytes_max = UINT64_MAX;          // that they let through
+};
+
+// A row of another kind; none: it is gone.
+struct OtherRow {
+  std::string key;
+  std::optional<std::string> value;
+  friend bool operator==(const OtherRow&, const OtherRow&) = default;
 };
 
 struct ChangedRow {
@@ -38,6 +47,11 @@ struct Decided {
   std::vector<Emission> emissions;
   std::vector<Event> events;
   std::vector<ChangedRow> changes;
+  std::vector<InputIndex> held;
+  std::vector<OtherRow> others;          // what is held and what the gate changed
+  std::vector<std::string> let_through;  // keys of rows: those behind the inputs, by InputIndex
+  std::vector<AgendaDone> agenda;
+  std::vector<std::string> generated;  // records, for a person
   PartitionState state;
 };
 
@@ -56,8 +70,14 @@ struct WrongEngine {
   bool never_asks_for_requests = false;
   bool differs_each_time = false;
   Judged judged = Judged::kAll;
+  Milliseconds turns_early{0};  // of the gate
+  bool ignores_bytes = false;   // that it may let through
+  bool ignores_rows = false;
 
-  [[nodiscard]] bool is_right() const { return !corrupt && !never_asks_for_requests && !differs_each_time; }
+  [[nodiscard]] bool is_right() const {
+    return !corrupt && !never_asks_for_requests && !differs_each_time && turns_early == Milliseconds(0) &&
+           !ignores_bytes && !ignores_rows;
+  }
 };
 
 // Decides the plan up to the first input that the engine puts off.

@@ -105,6 +105,7 @@ std::string describe(const Entry& entry) {
       << std::visit(Describe{}, entry.input.command) << (entry.requests_read ? "  (requests read)" : "") << "  ->  "
       << reseq::name_of(entry.decision.table_row) << ' ' << reseq::name_of(entry.decision.outcome);
   if (entry.decision.reason != Reason::kNone) out << ' ' << reseq::name_of(entry.decision.reason);
+  if (entry.held) out << " held";
   if (entry.forward) out << " forward " << describe(entry.forward->order) << ' ' << describe(entry.forward->targets);
   if (entry.release)
     out << " release " << describe(entry.release->order) << " to " << unsigned{entry.release->target.value()}
@@ -116,6 +117,11 @@ std::string describe(const BatchRecord& batch) {
   std::ostringstream out;
   out << "batch at " << batch.now.value() << "\n";
   for (const Entry& entry : batch.entries) out << "    " << describe(entry) << "\n";
+  for (const LetThrough& one : batch.let_through)
+    out << "    requests@" << one.position.value() << " was held"
+        << (one.forward ? ": forward " + describe(one.forward->order) + ' ' + describe(one.forward->targets)
+                        : ": nobody waits for it")
+        << "\n";
   for (const auto& [document, targets] : batch.overdue) out << "    overdue " << kIds[document] << "\n";
   return out.str();
 }

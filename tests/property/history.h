@@ -12,6 +12,7 @@
 
 #include "engine/batch.h"
 #include "model/effects.h"
+#include "tests/gate/keyed_rows.h"
 
 namespace reseq::property {
 
@@ -43,10 +44,28 @@ struct Entry {
   std::optional<Release> release;
   std::optional<DeadLetter> dead_letter;
   bool redirected = false;
+  bool held = false;  // by the gate: the forward leaves later
   std::uint32_t events = 0;
 };
 
-using Rows = std::array<std::optional<Row>, kDocuments>;
+// The state: documents, and what a gate holds.
+struct Rows {
+  std::array<std::optional<Row>, kDocuments> documents;
+  gate::KeyedRows others;
+
+  [[nodiscard]] std::optional<Row>& operator[](std::size_t document) { return documents[document]; }
+  [[nodiscard]] const std::optional<Row>& operator[](std::size_t document) const { return documents[document]; }
+  friend bool operator==(const Rows&, const Rows&) = default;
+};
+
+// A request that was held, with what became of it when its time had come; none: nobody waited for it any more.
+struct LetThrough {
+  Offset position;  // of the request
+  std::uint64_t bytes = 0;
+  std::optional<Forward> forward;
+  std::uint32_t produced = 0;  // emissions, without events
+  std::uint32_t events = 0;
+};
 
 // One transaction: which inputs, at what time, with which state before and after.
 struct BatchRecord {
@@ -57,6 +76,9 @@ struct BatchRecord {
   std::vector<Entry> entries;
   std::vector<std::size_t> timers;                         // documents whose timer fired, in that order
   std::vector<std::pair<std::size_t, TargetSet>> overdue;  // documents reported overdue, and of them what targets
+  std::vector<AgendaDone> agenda;                          // of the gate
+  std::vector<LetThrough> let_through;                     // by it, in that order
+  std::size_t generated = 0;                               // records that it made
 };
 
 // A piece of work whose result the pipeline will never send.

@@ -22,6 +22,10 @@ struct Hits {
   std::uint64_t monotonic_releases = 0;  // releases of an order that is not the newest
   std::uint64_t forced_releases = 0;     // by hand, of what nobody waited for
   std::uint64_t overdue = 0;
+  std::uint64_t held = 0;            // requests that a gate kept
+  std::uint64_t left_later = 0;      // of them, those that were sent
+  std::uint64_t left_for_fewer = 0;  // of those, to fewer targets than were asked for
+  std::uint64_t left_large = 0;      // and alone, because they are larger than what a batch has room for
 
   void count(const Entry& entry);
 };

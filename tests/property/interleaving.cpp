@@ -159,6 +159,7 @@ class Table {
     RESEQ_ASSERT(decided.taken == batch_.size(), "all requests are read, so nothing has to wait");
     if (engine_.corrupt) engine_.corrupt(decided, plan, rows_);
     for (const ChangedRow& change : decided.changes) rows_[change.document] = change.row;
+    for (const OtherRow& change : decided.others) rows_.others.put(change.key, change.value);
     state_ = decided.state;
     std::vector<Entry> entries(batch_.size());
     for (std::size_t i = 0; i < batch_.size(); ++i) {

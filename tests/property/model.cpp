@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "tests/gate/window_gate.h"
+
 namespace reseq::property {
 namespace {
 
@@ -71,9 +73,16 @@ Model model_of(const Script& script) {
   context.max_clock_drift = Milliseconds(kDriftMs);
   context.work_bytes_max = kBytesMax;
   context.output_bytes_max.fill(kBytesMax);
+  if (!model.tap() && chance(Setting::kGate, 100)) context.gate = &window_gate();
   if (chance(Setting::kEvents, 80)) model.events = engine::EventPolicy::kDrops;
   if (chance(Setting::kEvents, 40)) model.events = engine::EventPolicy::kAll;
   return model;
+}
+
+const engine::Gate& window_gate() {
+  static const gate::WindowGate gate(
+      {.window = Milliseconds(kWindowMs), .every = 2, .drained_max = kDrainedMax, .partitions = 4});
+  return gate;
 }
 
 std::span<const Header> routing_headers() {

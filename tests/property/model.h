@@ -16,6 +16,10 @@ inline constexpr std::int64_t kStarvationMs = 60'000;
 inline constexpr std::int64_t kTimeoutMs = 100'000;
 inline constexpr std::int64_t kDriftMs = 60'000;
 inline constexpr std::int64_t kRetentionMs = 3'600'000;
+inline constexpr std::int64_t kWindowMs = 20'000;    // of the gate
+inline constexpr std::uint32_t kTurnRows = 4;        // of a kind in a batch
+inline constexpr std::uint64_t kBatchBytes = 6'000;  // let through in a batch
+inline constexpr std::uint32_t kDrainedMax = 3;      // of a window in a batch
 
 struct Model {
   std::size_t documents = 1;
@@ -32,6 +36,9 @@ struct Model {
 };
 
 [[nodiscard]] Model model_of(const Script& script);
+
+// The gate of the models that have one.
+[[nodiscard]] const engine::Gate& window_gate();
 
 // The header that one of the routes asks for.
 [[nodiscard]] std::span<const Header> routing_headers();

@@ -28,7 +28,7 @@ class Oracle {
   void observe(const BatchRecord& batch, const Rows& rows);
 
   // Everything accepted has been delivered, but for what was lost on purpose.
-  void finish(const std::vector<LostWork>& lost);
+  void finish(const std::vector<LostWork>& lost, const Rows& rows);
 
   // The first thing found wrong, or nothing.
   [[nodiscard]] const std::string& violation() const { return violation_; }
@@ -54,6 +54,16 @@ class Oracle {
     TargetSet targets;
   };
 
+  // A request that a gate holds. Its forward leaves when the window is over, and names then whoever still waits for it.
+  struct Waiting {
+    Offset position;
+    UnixMs window_end;
+    std::size_t document = 0;
+    Order order;
+    Op op = Op::kUpsert;
+    TargetSet targets;
+  };
+
   void judge(const Entry& entry, std::size_t index);
   void judge_shape(const Entry& entry);
   void judge_refused(const Entry& entry, const Refused& refused);
@@ -69,6 +79,11 @@ class Oracle {
   void accept(const Entry& entry, const Claiming& claiming, const Request* request, std::size_t index);
   void settle_forwards(const BatchRecord& batch);
   void narrow_forwards();
+  void hold(const Entry& entry, const OpenForward& open);
+  void judge_gate(const BatchRecord& batch);
+  void judge_bounds(const BatchRecord& batch);
+  void judge_let_through(const LetThrough& one);
+  void judge_nothing_waits(const Rows& rows);
 
   void judge_unregister(const Entry& entry, const Unregister& command);
   [[nodiscard]] bool may_be_copied(TargetSet named, const Order& order) const;
@@ -112,6 +127,8 @@ class Oracle {
   Judged judged_;
   bool muted_ = false;  // only the end is judged, and this is not yet the end
   std::vector<OpenForward> open_forwards_;
+  std::vector<Waiting> waiting_;  // in the order of their requests
+  UnixMs latest_now_;             // a window that is over stays so when the clock steps back
   std::vector<Entry> all_;
   std::array<bool, kDocuments> reported_overdue_{};  // and waits since then
   std::array<std::uint64_t, kDocuments> judged_changes_{};

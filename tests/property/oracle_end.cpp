@@ -6,8 +6,9 @@
 
 namespace reseq::property {
 
-void Oracle::finish(const std::vector<LostWork>& lost) {
+void Oracle::finish(const std::vector<LostWork>& lost, const Rows& rows) {
   muted_ = false;
+  judge_nothing_waits(rows);
   for (std::size_t document = 0; document < kDocuments; ++document) {
     document_ = document;
     judge_end(document, lost);

@@ -162,6 +162,10 @@ void Oracle::settle_forwards(const BatchRecord& batch) {
   for (const OpenForward& open : open_forwards_) {
     entry_ = &batch.entries[open.entry];
     const Entry& entry = *entry_;
+    if (entry.held) {
+      hold(entry, open);
+      continue;
+    }
     if (open.targets.empty()) {
       require(!entry.forward, "a forward superseded in its own batch was not withdrawn");
       require(entry.decision.outcome == Outcome::kDropped && entry.decision.reason == Reason::kSuperseded,

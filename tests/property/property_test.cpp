@@ -29,6 +29,10 @@ void expect_all_met(const Hits& hits) {
   EXPECT_GT(hits.monotonic_releases, 0U);
   EXPECT_GT(hits.forced_releases, 0U);
   EXPECT_GT(hits.overdue, 0U);
+  EXPECT_GT(hits.held, hits.left_later);
+  EXPECT_GT(hits.left_later, 0U);
+  EXPECT_GT(hits.left_for_fewer, 0U);
+  EXPECT_GT(hits.left_large, 0U);
 }
 
 TEST(Property, TheLastReleaseIsTheNewestAcceptedOrderAndEveryReasonIsTrue) {

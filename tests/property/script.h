@@ -66,6 +66,7 @@ enum class Setting : std::uint8_t {
   kDefaultTargets,
   kEvents,
   kEpochs,
+  kGate,
   kCount,
 };
 

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/held_rows.h"
+#include "engine/gate.h"
+
 namespace reseq::property {
 namespace {
 
 constexpr std::size_t kAllDocuments[] = {0, 1, 2, 3};
+constexpr int kWindowsMax = 400;  // more than it takes to let everything through
 
 }  // namespace
 
@@ -92,10 +96,14 @@ void World::run_batch(const BatchSize& size) {
   const std::vector<PlannedInput> inputs = plan_inputs(size);
   Plan plan{inputs, {}};
   if (timers_due_) plan.timers = {kAllDocuments, model_.documents};
-  if (inputs.empty() && plan.timers.empty()) return;
+  const std::vector<driver::GateTurn> turns = turns_now();
+  plan.turns = turns;
+  plan.bytes_max = kBatchBytes;
+  if (inputs.empty() && plan.timers.empty() && turns.empty()) return;
   Decided decided = decide(plan, rows_, state_, context_, wrong_);
   plan.inputs = plan.inputs.first(decided.taken);
   if (decided.last != engine::Taken::kDecided) plan.timers = {};
+  if (decided.last != engine::Taken::kDecided) plan.turns = {};
   if (size.twice || decided.last != engine::Taken::kDecided) {
     const Decided again = decide(plan, rows_, state_, context_, wrong_);
     if (again.last != engine::Taken::kDecided) wrong("an input decided once is put off the second time");
@@ -106,6 +114,15 @@ void World::run_batch(const BatchSize& size) {
   if (wrong_.corrupt) wrong_.corrupt(decided, plan, rows_);
   record(decided, plan);
   if (!plan.timers.empty()) timers_due_ = false;
+}
+
+// Of the gate, everything that is due.
+std::vector<driver::GateTurn> World::turns_now() const {
+  std::vector<driver::GateTurn> turns;
+  if (context_.gate == nullptr) return turns;
+  for (std::uint8_t kind = 0; kind < context_.gate->agenda().size(); ++kind)
+    turns.push_back({kind, context_.now, kTurnRows});
+  return rows_.others.all().empty() ? std::vector<driver::GateTurn>() : turns;
 }
 
 // The engine put an input off: what the runtime does about it.
@@ -141,10 +158,20 @@ void World::record(const Decided& decided, const Plan& plan) {
     entry.decision = decided.decisions[i];
     ++(entry.input.log == Log::kRequests ? requests_next_ : commands_next_);
   }
+  for (const InputIndex input : decided.held) {
+    if (input.value() >= batch.entries.size()) return wrong("an input is held that was not decided");
+    batch.entries[input.value()].held = true;
+  }
+  batch.agenda = decided.agenda;
+  batch.generated = decided.generated.size();
+  for (const std::string& key : decided.let_through) batch.let_through.push_back(let_through(key));
   for (const Emission& emission : decided.emissions) record_emission(emission, batch);
   for (const Event& event : decided.events) record_event(event, batch);
   for (const ChangedRow& change : decided.changes) rows_[change.document] = change.row;
+  for (const OtherRow& change : decided.others) rows_.others.put(change.key, change.value);
   state_ = decided.state;
+  for (const LetThrough& one : batch.let_through)
+    if (one.forward) pipeline_.take(document_at(one.position), *one.forward);
   for (const Entry& entry : batch.entries) {
     if (hits_) hits_->count(entry);
     if (entry.forward) pipeline_.take(document_of(id_of(entry.input.command)), *entry.forward);
@@ -154,8 +181,36 @@ void World::record(const Decided& decided, const Plan& plan) {
   if (violation_.empty()) violation_ = oracle_.violation();
 }
 
+// What is held under a key.
+LetThrough World::let_through(const std::string& key) {
+  LetThrough one;
+  const auto value = rows_.others.row(key);
+  const auto held = value ? codec::decode_held(key, *value) : codec::Decoded<codec::HeldRow>(codec::RowError::kInvalid);
+  const auto* row = std::get_if<codec::HeldRow>(&held);
+  if (row == nullptr) {
+    wrong("what is let through was not held");
+    return one;
+  }
+  one.position = row->offset;
+  one.bytes = row->record_bytes;
+  return one;
+}
+
+std::size_t World::document_at(Offset request) const {
+  return document_of(id_of(logs_.requests[static_cast<std::size_t>(request.value())].command));
+}
+
 void World::record_emission(const Emission& emission, BatchRecord& batch) {
-  if (emission.input.value() >= batch.entries.size()) return wrong("a record for an input that was not decided");
+  const std::size_t behind =
+      emission.input.value() - std::min<std::size_t>(emission.input.value(), batch.entries.size());
+  if (emission.input.value() >= batch.entries.size()) {
+    const auto* forward = std::get_if<Forward>(&emission.what);
+    if (behind >= batch.let_through.size() || forward == nullptr)
+      return wrong("a record for an input that was not decided");
+    batch.let_through[behind].forward = *forward;
+    ++batch.let_through[behind].produced;
+    return;
+  }
   Entry& entry = batch.entries[emission.input.value()];
   ++entry.produced;
   if (const auto* forward = std::get_if<Forward>(&emission.what)) entry.forward = *forward;
@@ -170,12 +225,16 @@ void World::record_event(const Event& event, BatchRecord& batch) {
     batch.overdue.emplace_back(document_of(event.id), event.targets);
     return;
   }
-  if (event.input.value() >= batch.entries.size()) return wrong("an event of an input that was not decided");
-  ++batch.entries[event.input.value()].events;
+  const std::size_t input = event.input.value();
+  if (input >= batch.entries.size() + batch.let_through.size())
+    return wrong("an event of an input that was not decided");
+  ++(input < batch.entries.size() ? batch.entries[input].events
+                                  : batch.let_through[input - batch.entries.size()].events);
 }
 
 // Everything arrives: the logs are decided to their ends, then the pipeline delivers what it still has, and again.
 void World::finish() {
+  int windows = 0;
   for (int round = 0; round < 10'000; ++round) {
     if (!violation_.empty()) return;
     const bool waits = requests_next_ < logs_.requests.size() || commands_next_ < logs_.commands.size();
@@ -183,8 +242,13 @@ void World::finish() {
       run_batch({64, 64, false});
       continue;
     }
+    if (!rows_.others.all().empty() && windows++ < kWindowsMax) {
+      context_.now = UnixMs(context_.now.value() + kWindowMs / 2);
+      run_batch({0, 0, false});
+      continue;
+    }
     if (pipeline_.deliver_all(static_cast<std::uint8_t>(round + script_.setting(Setting::kEvents)))) continue;
-    oracle_.finish(pipeline_.lost());
+    oracle_.finish(pipeline_.lost(), rows_);
     violation_ = oracle_.violation();
     return;
   }
@@ -202,8 +266,11 @@ void World::replay() {
     state.floors = batch.before.floors;
     context_.now = batch.now;
     context_.policies.on_missing = batch.on_missing;
-    const Decided decided = decide({inputs, batch.timers}, rows, state, context_, wrong_);
+    std::vector<driver::GateTurn> turns;
+    for (const AgendaDone& done : batch.agenda) turns.push_back({done.kind, done.until, done.rows});
+    const Decided decided = decide({inputs, batch.timers, turns}, rows, state, context_, wrong_);
     for (const ChangedRow& change : decided.changes) rows[change.document] = change.row;
+    for (const OtherRow& change : decided.others) rows.others.put(change.key, change.value);
     state = decided.state;
   }
   state.floors = state_.floors;  // those that an operator raised after the last batch

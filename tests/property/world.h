@@ -42,6 +42,9 @@ class World {
   void raise_floor(const Step& step);
   void run_batch(const BatchSize& size);
   [[nodiscard]] std::vector<PlannedInput> plan_inputs(const BatchSize& size) const;
+  [[nodiscard]] std::vector<driver::GateTurn> turns_now() const;
+  [[nodiscard]] LetThrough let_through(const std::string& key);
+  [[nodiscard]] std::size_t document_at(Offset request) const;
   void take_back(const Decided& decided, const Plan& plan);
   void record(const Decided& decided, const Plan& plan);
   void record_emission(const Emission& emission, BatchRecord& batch);

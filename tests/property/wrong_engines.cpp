@@ -6,6 +6,7 @@
 
 #include "tests/property/model.h"
 #include "tests/property/past.h"
+#include "tests/property/wrong_gates.h"
 
 namespace reseq::property {
 namespace {
@@ -377,15 +378,20 @@ std::vector<NamedWrongEngine> make_untruthful() {
   };
 }
 
+std::vector<NamedWrongEngine> joined(std::vector<NamedWrongEngine> engines, const std::vector<NamedWrongEngine>& more) {
+  engines.insert(engines.end(), more.begin(), more.end());
+  return engines;
+}
+
 }  // namespace
 
 const std::vector<NamedWrongEngine>& spoiling_engines() {
-  static const std::vector<NamedWrongEngine> engines = make_spoiling();
+  static const std::vector<NamedWrongEngine> engines = joined(make_spoiling(), gates_that_spoil());
   return engines;
 }
 
 const std::vector<NamedWrongEngine>& untruthful_engines() {
-  static const std::vector<NamedWrongEngine> engines = make_untruthful();
+  static const std::vector<NamedWrongEngine> engines = joined(make_untruthful(), untruthful_gates());
   return engines;
 }
 
