@@ -229,7 +229,7 @@ void read_meta_extensions(Meta& meta, ByteReader& in) {
   });
   read_extension(kCountsTag, in, [&](ByteReader& list) { read_counts(list, meta); });
   read_extension(kAgendaTag, in, [&](ByteReader& list) { read_agenda(list, meta); });
-  meta.extensions = read_extensions(in);
+  meta.extensions = read_extensions(in, kAgendaTag + 1);
 }
 
 }  // namespace
