@@ -175,7 +175,7 @@ std::optional<ParsedKey> parse_key(std::string_view key) {
   if (key == target_table_key()) return single(KeyType::kTargets);
   if (key == identity_key()) return single(KeyType::kIdentity);
   if (key.size() <= kHeadBytes || key[1] != kRealm) return std::nullopt;
-  if (const auto of_gate = parse_key_of_gate(key)) return of_gate;
+  if (auto of_gate = parse_key_of_gate(key)) return of_gate;
   if (key[0] != static_cast<char>(KeyType::kDocument)) return std::nullopt;
   if (key[2] != kRaw && key[2] != kHashed) return std::nullopt;
   return parse_document_key(key[2] == kHashed, key.substr(kHeadBytes));
