@@ -73,7 +73,7 @@ void write_head(const Hold& hold, const InputRecord& record, ByteWriter& out) {
   std::string entries;
   ByteWriter list(entries);
   for (const IndexEntry& entry : hold.entries) {
-    RESEQ_ASSERT(entry.bytes.size() <= kMaxIndexEntryBytes, "an index entry that is too long");
+    RESEQ_ASSERT(entry.index < kIndexes && entry.bytes.size() <= kMaxIndexEntryBytes, "an entry outside its limits");
     list.u8(entry.index);
     list.bytes(entry.bytes);
   }
@@ -195,26 +195,25 @@ std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held
   char* const place = arena.allocate(size);
   std::size_t at = 0;
   const auto take = [&](std::string_view piece) {
-    if (piece.size() > size - at) return false;
     std::copy(piece.begin(), piece.end(), place + at);
     at += piece.size();
-    return true;
   };
-  if (!take(held.piece)) return std::nullopt;
+  take(held.piece);
   for (std::uint32_t number = 1; number <= held.further_pieces; ++number) {
     const std::string next = piece_key(key, number);
     const auto value = row(next);
     if (!value) return std::nullopt;
     const auto piece = decode_piece(next, *value);
     const auto* bytes = std::get_if<std::string_view>(&piece);
-    if (bytes == nullptr || !take(*bytes)) return std::nullopt;
+    if (bytes == nullptr || bytes->size() != std::min(kPieceBytes, size - at)) return std::nullopt;
+    take(*bytes);
   }
   InputRecord record;
   record.role = held.role;
   record.partition = held.partition;
   record.offset = held.offset;
   record.timestamp = held.timestamp;
-  if (at != size || !read_record({place, size}, record, arena)) return std::nullopt;
+  if (!read_record({place, size}, record, arena)) return std::nullopt;
   return record;
 }
 

@@ -8,9 +8,10 @@
 //                | sweep cursor bytes | swept from bytes | swept to bytes | config hash fixed64
 //   extension 1 := nothing    the partition is paused; a version that does not know it must not go on
 //   extension 2 := (role u8 | offset | timestamp time | hash fixed64)+    the last decided record of each input
-//   extension 3 := capabilities varint    not 0; a version that does not have all of them must not go on
-//   extension 4 := (count u8 | sum varint)+               sums of rows that most states have none of, none 0
-//   extension 6 := (kind u8 | until time | rows varint)+   what was done of the agenda, none 0
+//   extension 3 := capabilities varint                     a version that does not have all of them must not go on
+//                  | count varint, (count u8 | sum varint)*      sums of rows that most states have none of, none 0
+//                  | (kind u8 | until time | rows varint)*       what was done of the agenda, none 0
+//                  left out when all of it is nothing
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
 // end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the
@@ -27,9 +28,7 @@ namespace {
 
 constexpr std::uint64_t kPausedTag = 1;
 constexpr std::uint64_t kPinsTag = 2;
-constexpr std::uint64_t kCapabilitiesTag = 3;
-constexpr std::uint64_t kCountsTag = 4;
-constexpr std::uint64_t kAgendaTag = 6;  // no extension that is kept as it came can stand before it
+constexpr std::uint64_t kWaitingTag = 3;  // no extension that is kept as it came can stand before it
 
 bool lineage_holds(const Meta& meta) {
   const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
@@ -138,6 +137,24 @@ void write_extension(std::uint64_t tag, ByteWriter& out, const Write& write) {
   out.bytes(list);
 }
 
+// What a state has in which something waits.
+void write_waiting(const Meta& meta, ByteWriter& out) {
+  std::size_t counts = 0;
+  meta.summary.counts.each_rare([&](Count, std::uint64_t) { ++counts; });
+  if (meta.capabilities == 0 && counts == 0 && meta.agenda.empty()) return;
+  out.varint(meta.capabilities);
+  out.varint(counts);
+  meta.summary.counts.each_rare([&](Count count, std::uint64_t sum) {
+    out.u8(static_cast<std::uint8_t>(count));
+    out.varint(sum);
+  });
+  for (const AgendaDone& done : meta.agenda) {
+    out.u8(done.kind);
+    out.time(done.until);
+    out.varint(done.rows);
+  }
+}
+
 void write_extensions(const Meta& meta, ByteWriter& out) {
   if (meta.state.paused) {
     out.varint(kPausedTag);
@@ -151,22 +168,7 @@ void write_extensions(const Meta& meta, ByteWriter& out) {
       list.fixed64(pin.hash);
     }
   });
-  write_extension(kCapabilitiesTag, out, [&](ByteWriter& list) {
-    if (meta.capabilities != 0) list.varint(meta.capabilities);
-  });
-  write_extension(kCountsTag, out, [&](ByteWriter& list) {
-    meta.summary.counts.each_rare([&](Count count, std::uint64_t sum) {
-      list.u8(static_cast<std::uint8_t>(count));
-      list.varint(sum);
-    });
-  });
-  write_extension(kAgendaTag, out, [&](ByteWriter& list) {
-    for (const AgendaDone& done : meta.agenda) {
-      list.u8(done.kind);
-      list.time(done.until);
-      list.varint(done.rows);
-    }
-  });
+  write_extension(kWaitingTag, out, [&](ByteWriter& list) { write_waiting(meta, list); });
 }
 
 void read_pins(ByteReader& list, Meta& meta) {
@@ -179,9 +181,10 @@ void read_pins(ByteReader& list, Meta& meta) {
   }
 }
 
-void read_counts(ByteReader& list, Meta& meta) {
-  std::size_t least = kFirstRareCount;
-  while (!list.rest().empty()) {
+void read_waiting(ByteReader& list, Meta& meta) {
+  meta.capabilities = list.varint();
+  const std::size_t counts = list.count();
+  for (std::size_t left = counts, least = kFirstRareCount; left > 0 && list.ok(); --left) {
     const std::size_t count = list.u8();
     list.require(count >= least && count < kCounts);
     const std::uint64_t sum = list.varint();
@@ -189,15 +192,13 @@ void read_counts(ByteReader& list, Meta& meta) {
     if (list.ok()) meta.summary.counts[static_cast<Count>(count)] = sum;
     least = count + 1;
   }
-}
-
-void read_agenda(ByteReader& list, Meta& meta) {
   while (!list.rest().empty()) {
     AgendaDone& done = meta.agenda.emplace_back();
     done.kind = list.u8();
     done.until = list.time();
     done.rows = static_cast<std::uint32_t>(list.varint(UINT32_MAX));
   }
+  list.require(meta.capabilities != 0 || counts != 0 || !meta.agenda.empty());
 }
 
 // Calls read(ByteReader&) with what an extension holds, if it is the next one. The tag takes one byte. An empty list is
@@ -223,13 +224,8 @@ bool read_paused(ByteReader& in) {
 void read_meta_extensions(Meta& meta, ByteReader& in) {
   meta.state.paused = read_paused(in);
   read_extension(kPinsTag, in, [&](ByteReader& list) { read_pins(list, meta); });
-  read_extension(kCapabilitiesTag, in, [&](ByteReader& list) {
-    meta.capabilities = list.varint();
-    list.require(meta.capabilities != 0);
-  });
-  read_extension(kCountsTag, in, [&](ByteReader& list) { read_counts(list, meta); });
-  read_extension(kAgendaTag, in, [&](ByteReader& list) { read_agenda(list, meta); });
-  meta.extensions = read_extensions(in);
+  read_extension(kWaitingTag, in, [&](ByteReader& list) { read_waiting(list, meta); });
+  meta.extensions = read_extensions(in, kWaitingTag + 1);
 }
 
 }  // namespace

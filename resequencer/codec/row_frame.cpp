@@ -66,14 +66,13 @@ bool is_intact(std::string_view key, std::string_view value) {
   return open_frame(key, value).ok();
 }
 
-std::string_view read_extensions(ByteReader& reader) {
+std::string_view read_extensions(ByteReader& reader, std::uint64_t least) {
   const std::string_view all = reader.rest();
-  std::uint64_t least = 0;
   while (!reader.rest().empty()) {
     const std::uint64_t tag = reader.varint();
     (void)reader.bytes();
-    reader.require(tag >= least && tag != UINT64_MAX);
     if (reader.ok() && (tag & 1U) != 0) reader.fail(RowError::kUnknownMandatory);
+    reader.require(tag >= least);
     least = tag + 1;
   }
   return reader.ok() ? all : std::string_view();

@@ -28,18 +28,25 @@ std::optional<UnixMs> untimed(std::string_view /*value*/) {
   return std::nullopt;
 }
 
+constexpr auto kOneHeld = always<Count::kHeldRecords>;
+constexpr auto kOnePiece = always<Count::kHeldPieces>;
+constexpr auto kOneTask = always<Count::kTasks>;
+
 }  // namespace
 
 // clang-format off
 const std::array<RowKind, 7> kRowKinds = {{
-    // type               realm  name            removable  summed  check                    counted                      timer     held   entries
-    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document,              timer_of, false, nullptr},
-    {KeyType::kMeta,      0,     "meta",         false,     false,  check<decode_meta>,      uncounted,                   untimed,  false, nullptr},
-    {KeyType::kTargets,   0,     "target table", false,     true,   check<decode_targets>,   uncounted,                   untimed,  false, nullptr},
-    {KeyType::kIdentity,  0,     "identity",     false,     true,   check<decode_identity>,  uncounted,                   untimed,  false, nullptr},
-    {KeyType::kHeld,      0,     "held record",  true,      true,   check<decode_held>,      always<Count::kHeldRecords>, untimed,  true,  each_index_entry},
-    {KeyType::kPiece,     0,     "held piece",   true,      true,   check<decode_piece>,     always<Count::kHeldPieces>,  untimed,  true,  nullptr},
-    {KeyType::kTask,      0,     "task",         true,      true,   check<decode_task>,      always<Count::kTasks>,       untimed,  false, nullptr},
+    // type               realm  name            removable  summed  check                    counted         timer
+    //  held  entries
+    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document, timer_of},
+    {KeyType::kMeta,      0,     "meta",         false,     false,  check<decode_meta>,      uncounted,      untimed},
+    {KeyType::kTargets,   0,     "target table", false,     true,   check<decode_targets>,   uncounted,      untimed},
+    {KeyType::kIdentity,  0,     "identity",     false,     true,   check<decode_identity>,  uncounted,      untimed},
+    {KeyType::kHeld,      0,     "held record",  true,      true,   check<decode_held>,      kOneHeld,       untimed,
+        true, each_index_entry},
+    {KeyType::kPiece,     0,     "held piece",   true,      true,   check<decode_piece>,     kOnePiece,      untimed,
+        true},
+    {KeyType::kTask,      0,     "task",         true,      true,   check<decode_task>,      kOneTask,       untimed},
 }};
 // clang-format on
 

@@ -30,13 +30,13 @@ struct RowKind {
   CountSet (*counted)(std::string_view value);
   // When a row is to be looked at again; none = never.
   std::optional<UnixMs> (*timer)(std::string_view value);
-  bool held;  // what its values have counts as held bytes
+  bool held = false;  // what its values have counts as held bytes
   // The entries of other indexes that it has; null = never any.
-  void (*entries)(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit);
+  void (*entries)(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit) = nullptr;
 };
 
 extern const std::array<RowKind, 7> kRowKinds;  // documents first: nearly all rows are
-inline const RowKind& kDocumentRows = kRowKinds[0];
+inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
 
 // Of those behind documents.
 [[nodiscard]] const RowKind* rare_row_kind_of(std::string_view key);

@@ -1,5 +1,5 @@
-// Values of the rows, the same in LMDB and in the changelog. Grammar at the head of row_frame.h,
-// document_row.cpp, meta_row.cpp and pinned_rows.cpp and, with an example byte by byte, in schemas/state.md.
+// Values of the rows, the same in LMDB and in the changelog. Grammar at the head of row_frame.h, document_row.cpp,
+// meta_row.cpp, pinned_rows.cpp, held_rows.h and task_row.h and, with an example byte by byte, in schemas/state.md.
 //
 // Every value starts with a format byte and carries a 32-bit checksum over key and value. Extensions are tagged; one
 // with the must-understand bit that this version does not know makes the row unreadable, others are kept as they are.

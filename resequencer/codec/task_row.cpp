@@ -13,7 +13,7 @@ void encode_task(std::string_view key, const TaskRow& task, std::string& out) {
   writer.u8(kRowFormat);
   writer.bytes(task.cursor);
   writer.bytes(task.note);
-  seal(key, {}, begin, writer);
+  seal(key, task.extensions, begin, writer);
 }
 
 Decoded<TaskRow> decode_task(std::string_view key, std::string_view value) {
@@ -23,7 +23,7 @@ Decoded<TaskRow> decode_task(std::string_view key, std::string_view value) {
   TaskRow task;
   task.cursor = in.bytes();
   task.note = in.bytes();
-  (void)read_extensions(in);
+  task.extensions = read_extensions(in);
   if (!in.ok()) return *in.error();
   return task;
 }

@@ -15,6 +15,7 @@ namespace reseq::codec {
 struct TaskRow {
   std::string cursor;  // key of the last row that was looked at; empty = none
   std::string note;    // what the gate has to know of it
+  std::string extensions = {};
   friend bool operator==(const TaskRow&, const TaskRow&) = default;
 };
 

@@ -1,5 +1,5 @@
-// IndexKey: where a row stands in an index. Derived from rows, as timers are, and kept in the same table on disk, in front
-// of them: the first byte of a timer is 80 or above, because no time is below 1970.
+// IndexKey: where a row stands in an index. Derived from rows, as timers are, and kept in the same table on disk, in
+// front of them: the first byte of a timer is 80 or above, because no time is below 1970.
 //
 //   index key := index u8, below 80 | length of the entry u8 | entry | key of the row
 //

@@ -106,7 +106,7 @@ class TimersInOrder {
   std::optional<Error> error_;
 };
 
-// Entries of an index of memory and disk in order.
+// Entries of an index of memory and disk in order. On disk they rise: one that does not has hidden others.
 class IndexInOrder {
  public:
   IndexInOrder(const DiskCopy* disk, const MemoryTable& memory, std::uint8_t index, std::string_view from)
@@ -121,7 +121,7 @@ class IndexInOrder {
   [[nodiscard]] std::optional<IndexKey> first() { return choose(); }
   [[nodiscard]] std::optional<IndexKey> next() {
     if (from_disk_) {
-      on_disk_->next();
+      step();
     } else {
       ++in_memory_;
     }
@@ -147,17 +147,22 @@ class IndexInOrder {
     return parse_index_key(*in_memory_);
   }
   std::optional<IndexKey> first_on_disk() {
-    while (on_disk_ && on_disk_->valid() && static_cast<std::uint8_t>(on_disk_->key().front()) == index_) {
+    while (on_disk_ && on_disk_->valid() && !error_) {
+      const bool ended = static_cast<std::uint8_t>(on_disk_->key().front()) != index_;
       const auto key = parse_index_key(on_disk_->key());
-      if (!key) {
-        error_ = damaged("an index entry");
-        return std::nullopt;
-      }
-      if (memory_.find(key->row) == nullptr) return key;
-      on_disk_->next();
+      if (!ended && !key) error_ = damaged("an index entry");
+      if (!ended && key && memory_.find(key->row) == nullptr) return key;
+      if (!error_) step();
+      if (ended) break;
     }
     if (on_disk_ && on_disk_->error()) error_ = on_disk_->error();
+    on_disk_.reset();
     return std::nullopt;
+  }
+  void step() {
+    const std::string_view last = on_disk_->key();
+    on_disk_->next();
+    if (on_disk_->valid() && on_disk_->key() <= last) error_ = damaged("the order of an index");
   }
   const MemoryTable& memory_;
   std::uint8_t index_;

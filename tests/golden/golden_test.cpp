@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "codec/hash.h"
+#include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
 #include "codec/sequence_text.h"
+#include "codec/task_row.h"
 #include "hex_file.h"
 
 namespace reseq::golden {
@@ -193,6 +195,83 @@ TEST(Golden, MetaWithPinsOfAPausedPartition) {
                {Role::kCommands, Offset(64), UnixMs(-1), 7}};
   meta.extensions = std::string("\x04\x01?", 3);
   expect_single("meta-pins", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+TEST(Golden, MetaWithAllExtensions) {
+  Meta meta;
+  meta.state.paused = true;
+  meta.pins = {{Role::kRequests, Offset(127), UnixMs(1'709'164'800'000), 0x0123456789ABCDEF}};
+  meta.capabilities = 129;
+  meta.summary.counts[Count::kHeldRecords] = 2;
+  meta.summary.counts[Count::kHeldPieces] = 300;
+  meta.summary.counts[Count::kHeldBytes] = 1'000'000;
+  meta.summary.counts[Count::kTasks] = 1;
+  meta.agenda = {{1, UnixMs(1'709'164'800'000), 300}, {3, UnixMs(0), 1}};
+  meta.extensions = std::string("\x04\x01?", 3);
+  expect_single("meta-extensions", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+// A record with headers, of which the payload has so many bytes; where it is found, and a note.
+void expect_held(const std::string& file, std::size_t payload_bytes, bool reference) {
+  const std::string payload(payload_bytes, 'x');
+  const std::vector<Header> headers = {{"reseq-seq", "7"}, {"trace", std::nullopt}};
+  codec::InputRecord record{.role = Role::kRequests,
+                            .partition = Partition(2),
+                            .offset = Offset(127),
+                            .timestamp = UnixMs(1'709'164'800'000),
+                            .key = "doc-1",
+                            .payload = payload,
+                            .headers = headers,
+                            .said = {},
+                            .headers_left_out = 0};
+  const std::string key = codec::held_key(1, "rank-1");
+  Hold hold;
+  hold.key = key;
+  hold.entries = {{0, "due"}, {127, "doc-1"}};
+  hold.note = "why";
+  hold.reference = reference;
+  Arena arena;
+  std::vector<KeyedChange> rows;
+  codec::append_held(hold, record, codec::KeyedHash(hash_key()), arena, rows);
+  auto pinned = read_hex_file(file);
+  ASSERT_EQ(rows.size() * 2, pinned.size());
+  const std::vector<std::string> prefixes = {"", "piece "};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    expect_bytes(file, prefixes.at(i) + "key", rows[i].key);
+    expect_bytes(file, prefixes.at(i) + "value", rows[i].value.value_or(""));
+  }
+  const auto decoded = codec::decode_held(pinned["key"], pinned["value"]);
+  ASSERT_TRUE(std::holds_alternative<codec::HeldRow>(decoded)) << file;
+  const auto& row = std::get<codec::HeldRow>(decoded);
+  EXPECT_EQ(row.note, "why");
+  EXPECT_EQ(row.offset, Offset(127));
+  EXPECT_EQ(row.reference, reference);
+  if (reference) return;
+  const auto find = [&](std::string_view wanted) {
+    return wanted == pinned["piece key"] ? std::optional<std::string_view>(pinned["piece value"]) : std::nullopt;
+  };
+  const auto read = codec::held_record(pinned["key"], row, find, arena);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->key, "doc-1");
+  EXPECT_EQ(read->payload, payload);
+  EXPECT_EQ(read->headers.size(), 2U);
+}
+
+TEST(Golden, HeldRecord) {
+  expect_held("held", 7, false);
+}
+
+TEST(Golden, HeldRecordWithAPiece) {
+  expect_held("held-piece", 4040, false);
+}
+
+TEST(Golden, HeldReference) {
+  expect_held("held-reference", 7, true);
+}
+
+TEST(Golden, Task) {
+  expect_single("task", codec::task_key(1, "rank-1"), codec::TaskRow{"D", "why"}, codec::encode_task,
+                codec::decode_task);
 }
 
 TEST(Golden, Targets) {

@@ -58,9 +58,73 @@ TEST(Key, OfEachSingleRowHasItsType) {
   EXPECT_EQ(parse_key(identity_key())->type, KeyType::kIdentity);
 }
 
+RC_GTEST_PROP(Key, OfWhatAGateHasSurvivesParsing, ()) {
+  const auto gate = any<std::uint8_t>();
+  const std::string rank = any_bytes(kMinRankBytes, one_in(4) ? kMaxRankBytes : 20);
+  const auto expect = [&](const std::string& key, KeyType type) {
+    const auto parsed = parse_key(key);
+    RC_ASSERT(parsed.has_value());
+    RC_ASSERT(parsed->type == type);
+    RC_ASSERT(!parsed->hashed);
+    RC_ASSERT(parsed->name == rank);
+    RC_ASSERT(static_cast<std::uint8_t>(key[2]) == gate);
+    RC_ASSERT(key.size() >= 6U);
+    RC_ASSERT(key.size() <= kMaxKeyBytes);
+    std::string of_another_realm = key;
+    of_another_realm[1] = static_cast<char>(1 + below(255));
+    RC_ASSERT(!parse_key(of_another_realm).has_value());
+  };
+  const std::string held = held_key(gate, rank);
+  const auto number = static_cast<std::uint32_t>(1 + below(UINT32_MAX));
+  expect(held, KeyType::kHeld);
+  expect(piece_key(held, number), KeyType::kPiece);
+  expect(task_key(gate, rank), KeyType::kTask);
+  // Which piece it is: pieces are in order, and those of another rank have other keys.
+  const auto other = static_cast<std::uint32_t>(1 + below(UINT32_MAX));
+  RC_ASSERT((piece_key(held, number) <=> piece_key(held, other)) == (number <=> other));
+  RC_ASSERT(held_key(gate, rank + "x") != held);
+  RC_ASSERT(piece_key(held_key(gate, rank + "x"), number) != piece_key(held, number));
+}
+
+RC_GTEST_PROP(Key, OfAGateKeepsTheOrderOfRanks, ()) {
+  const std::string a = any_bytes(kMinRankBytes, 6);
+  const std::string b = any_bytes(kMinRankBytes, 6);
+  RC_ASSERT((held_key(5, a) <=> held_key(5, b)) == (a <=> b));
+  RC_ASSERT((task_key(5, a) <=> task_key(5, b)) == (a <=> b));
+}
+
+TEST(Key, OfAGateWithARankOutsideItsLimitsIsNone) {
+  using namespace std::string_literals;
+  for (const char type : {'H', 'X'}) {
+    const std::string head = type + "\0\7"s;
+    EXPECT_FALSE(parse_key(head)) << type;
+    EXPECT_FALSE(parse_key(head + "ab")) << type;
+    EXPECT_TRUE(parse_key(head + "abc")) << type;
+    EXPECT_TRUE(parse_key(head + std::string(kMaxRankBytes, 'r'))) << type;
+    EXPECT_FALSE(parse_key(head + std::string(kMaxRankBytes + 1, 'r'))) << type;
+    EXPECT_FALSE(parse_key(type + "\1\7abc"s)) << "another realm";
+  }
+  const std::string head = "P\0\7"s;
+  const std::string number = "\0\0\0\1"s;
+  EXPECT_FALSE(parse_key(head));
+  EXPECT_FALSE(parse_key(head + number));
+  EXPECT_FALSE(parse_key(head + "ab" + number));
+  EXPECT_TRUE(parse_key(head + "abc" + number));
+  EXPECT_FALSE(parse_key(head + "abc\0\0\0\0"s)) << "pieces count from 1";
+  EXPECT_TRUE(parse_key(head + "abc\1\0\0\0"s));
+  EXPECT_TRUE(parse_key(head + std::string(kMaxRankBytes, 'r') + number));
+  EXPECT_FALSE(parse_key(head + std::string(kMaxRankBytes + 1, 'r') + number));
+  EXPECT_FALSE(parse_key("P\1\7abc"s + number)) << "another realm";
+}
+
+TEST(KeyDeathTest, OfAGateIsNotMadeOfARankOutsideItsLimits) {
+  EXPECT_DEATH((void)held_key(1, "ab"), "limits");
+  EXPECT_DEATH((void)task_key(1, std::string(kMaxRankBytes + 1, 'r')), "limits");
+}
+
 TEST(Key, OfReservedTypesAndBrokenOnesIsNone) {
   using namespace std::string_literals;
-  for (const char type : {'P', 'Q', 'X', 'G', 'H', 'd', '\0'}) EXPECT_FALSE(parse_key(type + "\0\0id\0\0"s)) << type;
+  for (const char type : {'Q', 'G', 'C', 'd', 'h', '\0'}) EXPECT_FALSE(parse_key(type + "\0\0id\0\0"s)) << type;
   EXPECT_FALSE(parse_key("M\0\0partitions\0\0"s));
   EXPECT_FALSE(parse_key("M\0\0partition\0\0x"s));
   EXPECT_FALSE(parse_key("D\1\0id\0\0"s));  // another realm

@@ -56,6 +56,11 @@ TEST(MetaRow, DetectsEveryFlippedBitAndEveryTruncation) {
   meta.state.paused = true;
   meta.pins = {{Role::kRequests, Offset(9), UnixMs(1'700'000'000'000), 77}, {Role::kControl, Offset(0), UnixMs(-1), 0}};
   expect_guarded(meta_key(), meta, encode_meta, decode_meta);
+  meta.capabilities = 300;
+  meta.summary.counts[Count::kHeldRecords] = 300;
+  meta.summary.counts[Count::kHeldBytes] = 1;
+  meta.agenda = {{1, UnixMs(1'700'000'000'000), 300}, {2, UnixMs(-1), 1}};
+  expect_guarded(meta_key(), meta, encode_meta, decode_meta);
 }
 
 // To an older version pins are an extension that it keeps as it is, also behind inputs that it has decided, and beside

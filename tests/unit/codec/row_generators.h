@@ -189,7 +189,13 @@ inline Meta any_meta() {
   meta.config_hash = any<std::uint64_t>();
   for (std::size_t role = 0; one_in(2) && role < 3; ++role)
     meta.pins.push_back({static_cast<Role>(role), any_offset(), UnixMs(any<std::int64_t>()), any<std::uint64_t>()});
-  meta.extensions = any_extensions(4);
+  if (one_in(3)) meta.capabilities = any<std::uint64_t>();
+  for (std::size_t count = kFirstRareCount; one_in(2) && count < kCounts; ++count)
+    meta.summary.counts[static_cast<Count>(count)] = one_in(2) ? below(300) : any<std::uint64_t>();
+  for (std::size_t kind = below(40); one_in(2) && kind < 256; kind += 1 + below(40))
+    meta.agenda.push_back({static_cast<std::uint8_t>(kind), UnixMs(any<std::int64_t>()),
+                           static_cast<std::uint32_t>(1 + below(UINT32_MAX))});
+  meta.extensions = any_extensions(8);
   return meta;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "codec/task_row.h"
+#include "held_samples.h"
 #include "model/partition_state.h"
 
 namespace reseq::codec {
@@ -23,12 +25,16 @@ TEST(RowKinds, AreFoundByTheirKey) {
   EXPECT_EQ(row_kind_of(target_table_key())->name, "target table");
   EXPECT_EQ(row_kind_of(identity_key())->name, "identity");
   EXPECT_EQ(row_kind_of("D\0\0id\0\0"s)->name, "document");
+  EXPECT_EQ(row_kind_of(held_key(1, "rank"))->name, "held record");
+  EXPECT_EQ(row_kind_of(piece_key(held_key(1, "rank"), 1))->name, "held piece");
+  EXPECT_EQ(row_kind_of(task_key(1, "rank"))->name, "task");
+  EXPECT_EQ(&kDocumentRows, row_kind_of("D\0\0id\0\0"s));
 }
 
 TEST(RowKinds, OfNewerVersionsAreNotKnown) {
-  for (const char type : {'H', 'P', 'X', 'C', 'G', 'Q', 'd', '\0'})
-    EXPECT_EQ(row_kind_of(type + "\0\0id\0\0"s), nullptr) << type;
-  for (const char realm : {'\1', '\2'}) EXPECT_EQ(row_kind_of("D"s + realm + "\0id\0\0"s), nullptr);
+  for (const char type : {'C', 'G', 'Q', 'd', 'h', '\0'}) EXPECT_EQ(row_kind_of(type + "\0\0id\0\0"s), nullptr) << type;
+  for (const char type : {'D', 'H', 'P', 'X'})
+    for (const char realm : {'\1', '\2'}) EXPECT_EQ(row_kind_of(type + std::string(1, realm) + "\0id\0\0"s), nullptr);
   EXPECT_EQ(row_kind_of(""), nullptr);
   EXPECT_EQ(row_kind_of("D"), nullptr);
 }
@@ -49,6 +55,54 @@ TEST(RowKinds, SayWhatTheirRowsCountAs) {
   counts.add(counted(meta_key(), meta));
   EXPECT_EQ(counts, Counts());
   EXPECT_EQ(timer_of(meta_key(), meta), std::nullopt);
+}
+
+// What a held record counts as, and its pieces, and a task: none has a timer.
+TEST(RowKinds, CountWhatIsHeldAndTasks) {
+  const Held held(SampleRecord::request().payload(std::string(9000, 'x')).view());
+  ASSERT_EQ(held.rows.size(), 3U);
+  const std::string task = task_key(1, "rank");
+  Counts counts;
+  for (const auto& [key, value] : held.rows) {
+    EXPECT_TRUE(row_kind_of(key)->held);
+    EXPECT_EQ(row_kind_of(key)->check(key, value), std::nullopt);
+    EXPECT_NE(row_kind_of(key)->check(key, value + "x"), std::nullopt);
+    EXPECT_EQ(timer_of(key, value), std::nullopt);
+    counts.add(counted(key, value));
+  }
+  EXPECT_EQ(counts[Count::kHeldRecords], 1U);
+  EXPECT_EQ(counts[Count::kHeldPieces], 2U);
+  EXPECT_EQ(counts.rows(), 3U);
+  std::string value;
+  encode_task(task, {"cursor", "note"}, value);
+  EXPECT_FALSE(row_kind_of(task)->held);
+  EXPECT_EQ(row_kind_of(task)->check(task, value), std::nullopt);
+  counts.add(counted(task, value));
+  EXPECT_EQ(counts[Count::kTasks], 1U);
+  counts[Count::kHeldBytes] = 17;
+  EXPECT_EQ(counts.rows(), 4U) << "bytes are no rows";
+}
+
+TEST(RowKinds, WithIndexEntriesSayThem) {
+  const Held held(SampleRecord::request().view());
+  for (const RowKind& kind : kRowKinds) EXPECT_EQ(kind.entries != nullptr, kind.type == KeyType::kHeld) << kind.name;
+  std::vector<std::pair<std::uint8_t, std::string>> entries;
+  row_kind_of(held.key)->entries(
+      held.rows.at(held.key), [&](std::uint8_t index, std::string_view bytes) { entries.emplace_back(index, bytes); });
+  EXPECT_EQ(entries, entries_of(held.rows.at(held.key)));
+  EXPECT_EQ(entries.size(), 3U);
+}
+
+TEST(RowKinds, LookAtADocumentWhoseDeadlineIsBefore1970AtOnce) {
+  Row row;
+  row.groups.push_back({{Epoch(), Sequence("1"), Revision()}, true, TargetSet(1), TargetSet(), TargetSet()});
+  const std::string key = document_key("a");
+  for (const std::int64_t deadline : {std::int64_t{-1}, INT64_MIN, std::int64_t{1}}) {
+    row.deadline = UnixMs(deadline);
+    std::string value;
+    encode_row(key, "a", row, value);
+    EXPECT_EQ(timer_of(key, value), std::max(UnixMs(deadline), UnixMs(0)));
+  }
 }
 
 TEST(RowKinds, CheckTheirRows) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "rows.h"
+#include "store/index_key.h"
 
 namespace reseq::store {
 namespace {
@@ -65,6 +66,69 @@ TEST_F(Timers, ThatAreVoidTakeABoundedRoom) {
   for (std::int64_t i = 1; i < 100'000; ++i) put("hot", 10 + i % 3);
   EXPECT_LE(table_.timers_held(), MemoryTable::kVoidTimersMin + 2 * table_.size());
   EXPECT_THAT(until(100), ElementsAre(std::pair(5, "still"), std::pair(10, "hot")));
+}
+
+using IndexKeys = Timers;
+
+TEST_F(IndexKeys, AreThoseThatTheRowsHaveNow) {
+  const auto entries = [this] {
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const std::string& key : table_.index_keys()) {
+      const auto parsed = parse_index_key(key);
+      found.emplace_back(std::to_string(parsed->index) + " " + std::string(parsed->entry),
+                         codec::parse_key(parsed->row)->name);
+    }
+    return found;
+  };
+  put(held_row("r-1", {{1, "b"}, {0, "b"}, {1, "a"}, {1, "a"}}).put());
+  put(held_row("r-0", {{1, "b"}}).put());
+  put("document", 10);
+  EXPECT_THAT(entries(), ElementsAre(std::pair("0 b", "r-1"), std::pair("1 a", "r-1"), std::pair("1 b", "r-0"),
+                                     std::pair("1 b", "r-1")));
+  const std::uint64_t bytes = table_.bytes();
+  put(held_row("r-1", {{1, "c"}}).put());
+  EXPECT_GT(table_.bytes(), bytes);
+  EXPECT_THAT(entries(), ElementsAre(std::pair("1 b", "r-0"), std::pair("1 c", "r-1")));
+  put(held_row("r-1", {}).gone());
+  put(held_row("r-1", {}).gone());
+  EXPECT_THAT(entries(), ElementsAre(std::pair("1 b", "r-0")));
+  put(held_row("r-1", {{1, "c"}}).put());
+  put(held_row("r-0", {}).put());
+  EXPECT_THAT(entries(), ElementsAre(std::pair("1 c", "r-1")));
+  table_.clear();
+  EXPECT_THAT(entries(), IsEmpty());
+  put(held_row("r-1", {{1, "d"}}).put());
+  EXPECT_THAT(entries(), ElementsAre(std::pair("1 d", "r-1")));
+}
+
+TEST(IndexKey, IsReadAsItWasWritten) {
+  const std::string row = codec::held_key(1, "rank");
+  for (const std::size_t bytes : {0U, 1U, 64U}) {
+    const std::string entry(bytes, '\xFF');
+    std::string key;
+    append_index_key({127, entry, row}, key);
+    EXPECT_LE(key.size(), kLmdbKeyBytesMax);
+    const auto parsed = parse_index_key(key);
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed->index, 127);
+    EXPECT_EQ(parsed->entry, entry);
+    EXPECT_EQ(parsed->row, row);
+  }
+  using namespace std::string_literals;
+  EXPECT_FALSE(parse_index_key(""));
+  EXPECT_FALSE(parse_index_key("\1"));
+  EXPECT_FALSE(parse_index_key("\1\0"s)) << "of no row";
+  EXPECT_FALSE(parse_index_key("\1\2ab"s)) << "of no row";
+  EXPECT_FALSE(parse_index_key("\1\3ab"s));
+  EXPECT_FALSE(parse_index_key("\x80\1ab"s)) << "a timer";
+  EXPECT_FALSE(parse_index_key("\1\x41"s + std::string(80, 'e')));
+}
+
+TEST(IndexKey, OfTheLongestRowAndEntryFitsIntoATable) {
+  const std::string row = codec::held_key(1, std::string(codec::kMaxRankBytes, 'r'));
+  std::string key;
+  append_index_key({0, std::string(kMaxIndexEntryBytes, 'e'), row}, key);
+  EXPECT_LE(key.size(), kLmdbKeyBytesMax);
 }
 
 }  // namespace

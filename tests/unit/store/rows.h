@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
+#include "codec/task_row.h"
 #include "store/batch_view.h"
 
 namespace reseq::store {
@@ -90,6 +93,36 @@ inline Encoded forged(const std::string& id, const std::string& owner, const Row
   return made;
 }
 
+using Entries = std::vector<std::pair<std::uint8_t, std::string>>;  // of indexes
+
+// A record that is held: its first row, and its pieces.
+inline std::vector<Encoded> held(const std::string& rank, const Entries& entries, std::size_t payload_bytes = 10) {
+  const std::string key = codec::held_key(1, rank);
+  const std::string payload(payload_bytes, 'p');
+  codec::InputRecord record;
+  record.payload = payload;
+  Hold hold;
+  hold.key = key;
+  for (const auto& [index, bytes] : entries) hold.entries.push_back({index, bytes});
+  Arena arena;
+  std::vector<KeyedChange> changes;
+  codec::append_held(hold, record, codec::KeyedHash(identity().hash_key), arena, changes);
+  std::vector<Encoded> rows;
+  for (const KeyedChange& change : changes)
+    rows.push_back({std::string(change.key), std::string(change.value.value_or(""))});
+  return rows;
+}
+// One without pieces.
+inline Encoded held_row(const std::string& rank, const Entries& entries) {
+  return held(rank, entries).front();
+}
+
+inline Encoded task(const std::string& rank, const std::string& note) {
+  Encoded made{codec::task_key(1, rank), ""};
+  codec::encode_task(made.key, {"cursor", note}, made.value);
+  return made;
+}
+
 // As a batch sees it.
 inline engine::Lookup find(const PartitionStore& store, const std::string& id) {
   return BatchView(store).find(id);
@@ -138,6 +171,18 @@ inline void commit(PartitionStore& store, std::vector<Change> changes) {
   const Summary after = store.after(changes);
   const auto next = Offset(store.position().value_or(Offset(0)).value() + static_cast<std::int64_t>(changes.size()));
   store.apply(changes, after, next);
+}
+
+// Entries of an index and the keys of their rows.
+using Found = std::vector<std::pair<std::string, std::string>>;
+inline Found index_of(const PartitionStore& store, std::uint8_t index, std::string_view from = {},
+                      std::size_t entries_max = SIZE_MAX) {
+  Found found;
+  store.index(index, from, entries_max, [&](std::string_view entry, std::string_view key) {
+    found.emplace_back(entry, key);
+    return true;
+  });
+  return found;
 }
 
 // Of all documents, a few rows at a time.

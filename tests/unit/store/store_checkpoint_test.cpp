@@ -298,10 +298,14 @@ TEST(StoreCheckpoint, IsNothingInMemory) {
   EXPECT_TRUE(store.empty());
 }
 
-TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
+CheckpointRecord record_of_documents() {
   CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}}};
   record.summary.counts[Count::kLiveRows] = 6;
   record.summary.counts[Count::kWatermarks] = 7;
+  return record;
+}
+
+void expect_record_is_guarded(const CheckpointRecord& record) {
   const std::string bytes = encode_checkpoint(record);
   EXPECT_EQ(decode_checkpoint(bytes).value(), record);
   for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
@@ -311,8 +315,56 @@ TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
     ASSERT_FALSE(decoded.ok()) << bit;
     EXPECT_EQ(decoded.error().what_to_do, ErrorClass::kInvalid);
   }
-  EXPECT_FALSE(decode_checkpoint("").ok());
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(decode_checkpoint(bytes.substr(0, size)).ok());
   EXPECT_FALSE(decode_checkpoint(bytes + "x").ok());
+}
+
+TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
+  CheckpointRecord record = record_of_documents();
+  expect_record_is_guarded(record);
+  record.summary.counts[Count::kHeldRecords] = 8;
+  record.summary.counts[Count::kHeldBytes] = UINT64_MAX;
+  expect_record_is_guarded(record);
+  for (std::size_t count = 0; count < kCounts; ++count) record.summary.counts[static_cast<Count>(count)] = count + 1;
+  expect_record_is_guarded(record);
+}
+
+// Older versions read the copies of states that have nothing else.
+TEST(CheckpointRecord, OfDocumentsAloneIsOfTheFirstFormat) {
+  CheckpointRecord record = record_of_documents();
+  const std::string bytes = encode_checkpoint(record);
+  EXPECT_EQ(bytes.front(), 1);
+  EXPECT_EQ(bytes.size(), 69U);
+  record.summary.counts[Count::kTasks] = 8;
+  const std::string with_tasks = encode_checkpoint(record);
+  EXPECT_EQ(with_tasks.front(), 2);
+  EXPECT_EQ(with_tasks.substr(1, 64), bytes.substr(1, 64));
+  EXPECT_EQ(with_tasks.size(), 78U);
+}
+
+TEST(CheckpointRecord, WithCountsThatNobodyWouldWriteIsRefused) {
+  const std::string bytes = encode_checkpoint(record_of_documents());
+  const auto is_read = [&](const std::vector<std::pair<std::uint8_t, char>>& counts, char format = 2) {
+    std::string forged = format + bytes.substr(1, 64);
+    for (const auto& [count, sum] : counts) {
+      forged.push_back(static_cast<char>(count));
+      forged += sum + std::string(7, '\0');
+    }
+    const std::uint32_t checksum = codec::crc32(forged);
+    for (unsigned shift = 0; shift < 32; shift += 8) forged.push_back(static_cast<char>(checksum >> shift));
+    return decode_checkpoint(forged).ok();
+  };
+  EXPECT_TRUE(is_read({}, 1));
+  EXPECT_TRUE(is_read({{2, 1}}));
+  EXPECT_TRUE(is_read({{2, 1}, {5, 9}}));
+  EXPECT_FALSE(is_read({})) << "the second format without any";
+  EXPECT_FALSE(is_read({{2, 1}}, 1)) << "the first format with some";
+  EXPECT_FALSE(is_read({{2, 1}}, 3)) << "a later format";
+  EXPECT_FALSE(is_read({{2, 0}})) << "none of them";
+  EXPECT_FALSE(is_read({{1, 1}})) << "that stand before";
+  EXPECT_FALSE(is_read({{6, 1}})) << "that this version does not know";
+  EXPECT_FALSE(is_read({{2, 1}, {2, 1}})) << "twice";
+  EXPECT_FALSE(is_read({{5, 1}, {2, 1}})) << "falling";
 }
 
 }  // namespace

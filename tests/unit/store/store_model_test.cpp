@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <random>
+#include <set>
 
 #include "rows.h"
 
@@ -73,6 +74,7 @@ class Model {
     check_due();
     check_sweep();
     check_scan();
+    for (int i = 0; i < 8; ++i) check_index();
     ASSERT_FALSE(store_->fault().has_value()) << store_->fault()->message;
   }
 
@@ -86,6 +88,10 @@ class Model {
   std::vector<Encoded> random_rows(std::size_t count) {
     std::map<std::string, Encoded> rows;
     for (std::size_t i = 0; i < count; ++i) {
+      if (random_() % 2 == 0) {
+        for (Encoded& row : rows_of_gates()) rows[row.key] = std::move(row);
+        continue;
+      }
       const std::string& id = ids_[random_() % ids_.size()];
       Encoded row = document(id, random_row());
       if (codec::key_is_hashed(id) && random_() % 4 == 0)
@@ -96,6 +102,32 @@ class Model {
     std::vector<Encoded> list;
     for (auto& [key, row] : rows) list.push_back(row);
     return list;
+  }
+
+  // Of one held record or task.
+  std::vector<Encoded> rows_of_gates() {
+    const std::string rank = "rank-" + std::to_string(random_() % 20);
+    std::vector<Encoded> rows = {task(rank, std::to_string(random_() % 1000))};
+    if (random_() % 5 != 0) {
+      Entries entries;
+      for (std::size_t left = random_() % 4; left > 0; --left) {
+        const std::uint8_t index = kIndexNumbers[random_() % std::size(kIndexNumbers)];
+        entries.emplace_back(index, random_entry(index));
+      }
+      rows = held(rank, entries, random_() % 4 == 0 ? random_() % 10'000 : random_() % 20);
+    }
+    const bool gone = random_() % 4 == 0;
+    for (Encoded& row : rows)
+      if (gone || random_() % 8 == 0) row.value.clear();
+    std::shuffle(rows.begin(), rows.end(), random_);
+    return rows;
+  }
+
+  // Few, so that rows share them. Entries of one index have one length.
+  std::string random_entry(std::uint8_t index) {
+    const char last = "\0am\x7f\x80\xff"[random_() % 6];
+    if (index == kIndexNumbers[1]) return "";
+    return std::string(index == kIndexNumbers[0] ? 1 : 8, last);
   }
 
   Row random_row() {
@@ -129,7 +161,7 @@ class Model {
   void look_up(const BatchView& view, Change& change) const {
     const auto id = std::find_if(ids_.begin(), ids_.end(),
                                  [&](const std::string& one) { return document(one, live(1)).key == change.key; });
-    if (id == ids_.end()) return;  // the identity
+    if (id == ids_.end()) return;  // a row of another kind
     const LookedUp& known = view.at(view.find(*id).place);
     EXPECT_EQ(known.key, change.key);
     change.looked_up = &known;
@@ -178,12 +210,44 @@ class Model {
     EXPECT_EQ(store_->row(one), std::optional<std::string_view>(rows_.at(one)));
   }
 
+  // Any index, from anywhere, so many entries; the visit may end it.
+  void check_index() {
+    const auto index = random_() % 6 == 0 ? std::uint8_t{9} : kIndexNumbers[random_() % std::size(kIndexNumbers)];
+    const std::string from = random_() % 3 == 0 ? std::string() : random_entry(index);
+    const std::size_t max = random_() % 3 == 0 ? SIZE_MAX : random_() % 12;
+    const std::size_t visits_max = random_() % 3 == 0 ? 1 + random_() % 12 : SIZE_MAX;
+    std::set<std::pair<std::string, std::string>> all;
+    for (const auto& [key, value] : rows_) {
+      if (codec::parse_key(key)->type != codec::KeyType::kHeld) continue;
+      codec::each_index_entry(value, [&, row = key](std::uint8_t of, std::string_view entry) {
+        if (of == index && entry >= from) all.emplace(entry, row);
+      });
+    }
+    Found expected(all.begin(), all.end());
+    expected.resize(std::min({expected.size(), max, visits_max}));
+    Found found;
+    store_->index(index, from, max, [&](std::string_view entry, std::string_view key) {
+      found.emplace_back(entry, key);
+      return found.size() < visits_max;
+    });
+    EXPECT_EQ(found, expected) << "index " << int{index} << " from '" << from << "' " << max << " " << visits_max;
+  }
+
+  static void count(codec::KeyType type, const std::string& value, Counts& counts) {
+    if (type == codec::KeyType::kTask) ++counts[Count::kTasks];
+    if (type == codec::KeyType::kHeld) ++counts[Count::kHeldRecords];
+    if (type == codec::KeyType::kPiece) ++counts[Count::kHeldPieces];
+    if (type == codec::KeyType::kHeld || type == codec::KeyType::kPiece) counts[Count::kHeldBytes] += value.size();
+  }
+
   void check_sums() {
     Summary sum;
     TargetSet pending;
     for (const auto& [key, value] : rows_) {
       sum.digest = codec::add(sum.digest, store_->hash().of_record(key, value));
-      if (codec::parse_key(key)->type != codec::KeyType::kDocument) continue;
+      const codec::KeyType type = codec::parse_key(key)->type;
+      count(type, value, sum.counts);
+      if (type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
       ++sum.counts[row->row.completed() ? Count::kWatermarks : Count::kLiveRows];
       pending |= row->row.pending();
@@ -232,6 +296,8 @@ class Model {
     } while (!cursor.empty());
     EXPECT_EQ(expired, expected);
   }
+
+  static constexpr std::uint8_t kIndexNumbers[] = {0, 5, 127};
 
   std::mt19937_64 random_;
   Place place_{"/dev/shm"};

@@ -1,0 +1,160 @@
+// What a meta row says behind its body: each alone, together, and as nobody would write it.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "codec/row_frame.h"
+#include "row_generators.h"
+
+namespace reseq::codec {
+namespace {
+
+using namespace std::string_literals;
+
+std::string meta_value(const Meta& meta) {
+  std::string value;
+  encode_meta(meta_key(), meta, value);
+  return value;
+}
+
+void expect_meta_survives(const Meta& meta) {
+  const auto decoded = decode_meta(meta_key(), meta_value(meta));
+  ASSERT_TRUE(std::holds_alternative<Meta>(decoded)) << name_of(std::get<RowError>(decoded));
+  EXPECT_EQ(std::get<Meta>(decoded), meta);
+}
+
+// With these bytes as extensions, sealed; what is read of them, or why it is refused.
+Decoded<Meta> meta_with(const std::string& extensions) {
+  Meta meta;
+  meta.extensions = extensions;
+  return decode_meta(meta_key(), meta_value(meta));
+}
+
+std::optional<RowError> error_with(const std::string& extensions) {
+  const auto decoded = meta_with(extensions);
+  const auto* error = std::get_if<RowError>(&decoded);
+  return error == nullptr ? std::nullopt : std::optional(*error);
+}
+
+const std::optional<RowError> kReadable;
+const std::string kPinBytes = "\x02\x0b\x00\x02\x03\x08\x07\x06\x05\x04\x03\x02\x01"s;
+const std::string kWaitingBytes = "\x03\x0c\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01"s;
+
+TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
+  for (unsigned parts = 0; parts < 64; ++parts) {
+    SCOPED_TRACE(parts);
+    Meta meta;
+    const auto has = [parts](unsigned part) { return (parts >> part & 1U) != 0; };
+    meta.state.paused = has(0);
+    if (has(1)) meta.pins = {{Role::kRequests, Offset(9), UnixMs(5), 77}};
+    if (has(2)) meta.capabilities = std::uint64_t{1} << 63U | 1U;
+    if (has(3)) {
+      meta.summary.counts[Count::kHeldRecords] = 3;
+      meta.summary.counts[Count::kHeldBytes] = UINT64_MAX;
+      meta.summary.counts[Count::kTasks] = 1;
+    }
+    if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
+    if (has(5)) meta.extensions = "\x04\x01?\x80\x08\x00"s;
+    expect_meta_survives(meta);
+  }
+}
+
+// An older version refuses or keeps what it does not know, so what it knows has to be as it was.
+TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
+  Meta meta;
+  meta.state.paused = true;
+  meta.pins = {{Role::kRequests, Offset(1), UnixMs(2), 0x0102030405060708}};
+  const std::string bare = meta_value(meta);
+  meta.capabilities = 5;
+  meta.summary.counts[Count::kHeldRecords] = 7;
+  meta.summary.counts[Count::kTasks] = 9;
+  meta.agenda = {{1, UnixMs(5), 2}, {4, UnixMs(5), 1}};
+  const std::string value = meta_value(meta);
+  const std::size_t content = bare.size() - kChecksumBytes;
+  EXPECT_EQ(value.substr(0, content), bare.substr(0, content));
+  EXPECT_EQ(value.substr(content, value.size() - kChecksumBytes - content), kWaitingBytes);
+}
+
+TEST(MetaExtensions, OfAllKindsAreRead) {
+  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + "\x04\x00"s);
+  ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
+  const Meta& meta = std::get<Meta>(decoded);
+  EXPECT_TRUE(meta.state.paused);
+  EXPECT_EQ(meta.pins.size(), 1U);
+  EXPECT_EQ(meta.capabilities, 5U);
+  EXPECT_EQ(meta.summary.counts[Count::kHeldRecords], 7U);
+  EXPECT_EQ(meta.summary.counts[Count::kTasks], 9U);
+  EXPECT_EQ(meta.agenda, (std::vector<AgendaDone>{{1, UnixMs(5), 2}, {4, UnixMs(5), 1}}));
+  EXPECT_EQ(meta.extensions, "\x04\x00"s);
+}
+
+TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStand) {
+  const std::vector<std::string> known = {"\x01\x00"s, kPinBytes, kWaitingBytes, "\x06\x00"s};
+  for (const auto& [tag, before] : {std::pair(5, std::size_t{3}), std::pair(7, known.size())})
+    for (std::size_t first = 0; first <= before; ++first) {
+      std::string extensions;
+      for (std::size_t i = first; i < before; ++i) extensions += known[i];
+      extensions += static_cast<char>(tag) + "\x01!"s;
+      EXPECT_EQ(error_with(extensions), RowError::kUnknownMandatory) << tag << " behind " << before - first;
+      for (std::size_t i = before; i < known.size(); ++i) extensions += known[i];
+      EXPECT_EQ(error_with(extensions), RowError::kUnknownMandatory) << tag << " between";
+    }
+}
+
+TEST(MetaExtensions, OfLaterVersionsAreKeptWhereTheyMayBeLeftOut) {
+  for (const std::string& kept : {"\x04\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
+    const auto decoded = meta_with(kWaitingBytes + kept);
+    ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
+    EXPECT_EQ(std::get<Meta>(decoded).extensions, kept);
+  }
+}
+
+TEST(MetaExtensions, WithoutAnythingInThemAreRefused) {
+  for (const char tag : {'\2', '\3'}) EXPECT_EQ(error_with(tag + "\0"s), RowError::kInvalid) << int{tag};
+  EXPECT_EQ(error_with("\x01\x01x"s), RowError::kInvalid);
+}
+
+TEST(MetaExtensions, OutOfOrderOrTwiceAreRefused) {
+  const std::vector<std::string> known = {"\x01\x00"s, kPinBytes, kWaitingBytes, "\x04\x00"s};
+  for (std::size_t a = 0; a < known.size(); ++a)
+    for (std::size_t b = 0; b < known.size(); ++b)
+      EXPECT_EQ(error_with(known[a] + known[b]) == kReadable, a < b) << a << " and " << b;
+}
+
+TEST(MetaExtensions, WithCapabilitiesThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x03\x02\x05\x00"s), kReadable);
+  EXPECT_EQ(error_with("\x03\x02\x00\x00"s), RowError::kInvalid) << "none, and nothing else";
+  EXPECT_EQ(error_with("\x03\x03\x85\x00\x00"s), RowError::kInvalid) << "longer than need be";
+  EXPECT_EQ(error_with("\x03\x01\x05"s), RowError::kInvalid) << "without a number of counts";
+}
+
+TEST(MetaExtensions, WithCountsThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x05"s), kReadable);
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x00"s), RowError::kInvalid) << "none of them";
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x01\x05"s), RowError::kInvalid) << "that stand in the body";
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x06\x05"s), RowError::kInvalid) << "that nobody knows";
+  EXPECT_EQ(error_with("\x03\x06\x00\x02\x02\x05\x02\x05"s), RowError::kInvalid) << "twice";
+  EXPECT_EQ(error_with("\x03\x06\x00\x02\x03\x05\x02\x05"s), RowError::kInvalid) << "falling";
+  EXPECT_EQ(error_with("\x03\x03\x00\x01\x02"s), RowError::kInvalid) << "no sum";
+}
+
+TEST(MetaExtensions, WithAnAgendaThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x03\x05\x00\x00\x01\x05\x02"s), kReadable);
+  EXPECT_EQ(error_with("\x03\x05\x00\x00\x01\x05\x00"s), RowError::kInvalid) << "nothing done";
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x01\x05\x02"s), RowError::kInvalid) << "a kind twice";
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x04\x05\x02\x01\x05\x02"s), RowError::kInvalid) << "falling kinds";
+  EXPECT_EQ(error_with("\x03\x04\x00\x00\x01\x05"s), RowError::kInvalid) << "no rows";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x80\x80\x80\x80\x10"s), RowError::kInvalid) << "too many rows";
+}
+
+TEST(MetaExtensionsDeathTest, OfAnAgendaThatBreaksItsInvariantsAreNotWritten) {
+  Meta meta;
+  meta.agenda = {{1, UnixMs(5), 0}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
+  meta.agenda = {{2, UnixMs(5), 1}, {1, UnixMs(5), 1}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
+  meta.agenda = {{1, UnixMs(5), 1}, {1, UnixMs(5), 1}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
+}
+
+}  // namespace
+}  // namespace reseq::codec
