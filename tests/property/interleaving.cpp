@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "engine/gate.h"
 #include "tests/property/model.h"
 #include "tests/property/past.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr std::string_view kId = kIds[0];
 constexpr std::uint64_t kMostOrders = 5;
 constexpr std::uint64_t kBatchMax = 4;
+constexpr int kWindowsMax = 200;  // more than it takes to let everything through
 
 // What one order is about.
 struct Subject {
@@ -133,8 +135,9 @@ namespace {
 // A document of its own, decided input by input.
 class Table {
  public:
-  Table(const WrongEngine& engine, std::mt19937_64& random) : engine_(engine), random_(random) {
+  Table(const WrongEngine& engine, std::mt19937_64& random, bool gated) : engine_(engine), random_(random) {
     context_.now = kStart;
+    if (gated) context_.gate = &window_gate();
     context_.all_targets = kEveryTarget;
     context_.default_targets = TargetSet(1);
   }
@@ -147,6 +150,7 @@ class Table {
 
   [[nodiscard]] const Played& played() {
     decide();
+    for (int windows = 0; !rows_.others.all().empty() && windows < kWindowsMax; ++windows) decide();
     return played_;
   }
 
@@ -154,7 +158,13 @@ class Table {
   void decide() {
     std::vector<PlannedInput> planned;
     for (const Input& input : batch_) planned.push_back({&input, true});
-    const Plan plan{planned, {}};
+    std::vector<driver::GateTurn> turns;
+    if (context_.gate != nullptr) {
+      context_.now = UnixMs(context_.now.value() + static_cast<std::int64_t>(below(random_, kWindowMs)));
+      for (std::uint8_t kind = 0; kind < context_.gate->agenda().size(); ++kind)
+        turns.push_back({kind, context_.now, kTurnRows});
+    }
+    const Plan plan{planned, {}, turns};
     Decided decided = property::decide(plan, rows_, state_, context_, engine_);
     RESEQ_ASSERT(decided.taken == batch_.size(), "all requests are read, so nothing has to wait");
     if (engine_.corrupt) engine_.corrupt(decided, plan, rows_);
@@ -168,7 +178,7 @@ class Table {
     }
     for (const Emission& emission : decided.emissions)
       if (const auto* release = std::get_if<Release>(&emission.what)) {
-        entries[emission.input.value()].release = *release;
+        if (emission.input.value() < entries.size()) entries[emission.input.value()].release = *release;
         auto& shown = played_.shown[release->target.value()];
         shown = release->op == Op::kUpsert ? std::optional(release->order) : std::nullopt;
       }
@@ -191,8 +201,8 @@ class Table {
 
 }  // namespace
 
-Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine) {
-  Table table(engine, random);
+Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine, bool gated) {
+  Table table(engine, random, gated);
   std::vector<bool> requested(inputs.requests.size());
   std::vector<std::size_t> done(inputs.workers.size());
   while (true) {

@@ -43,7 +43,8 @@ struct Played {
   std::string story;  // for a person
 };
 
-// Plays the inputs in a random order, in batches of random sizes.
-[[nodiscard]] Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine);
+// Plays the inputs in a random order, in batches of random sizes. `gated`: a gate holds some of the requests, and the
+// clock goes on meanwhile.
+[[nodiscard]] Played play(const Inputs& inputs, std::mt19937_64& random, const WrongEngine& engine, bool gated);
 
 }  // namespace reseq::property

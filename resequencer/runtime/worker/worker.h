@@ -78,7 +78,8 @@ class Worker {
   void assign_ready();
   void read_from_positions();
   void ask_ends();
-  std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which);
+  enum class End : std::uint8_t { kStable, kHighWatermark };
+  std::vector<kafka::TopicPartitionOffset> ends_of(const std::vector<kafka::TopicPartition>& which, End end);
   void throttle_commands();
   void serve_clients();
   void log_progress();

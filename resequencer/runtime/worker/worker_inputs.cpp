@@ -309,8 +309,9 @@ void Worker::read_from_positions() {
   recycle(true);
 }
 
-// One question for all partitions that have a command which met no registration; another for those with a timer that is
-// due, because one input that cannot be asked fails the whole question.
+// One question for all partitions that have a command which met no registration; another for those with something due,
+// because one input that cannot be asked fails the whole question. What is due waits for high watermarks: behind the last
+// stable offset may stand what it waits for, while somebody's transaction is open (docs/decisions/0149).
 void Worker::ask_ends() {
   std::vector<kafka::TopicPartition> which;
   std::vector<kafka::TopicPartition> of_timers;
@@ -320,9 +321,9 @@ void Worker::ask_ends() {
     if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_))
       for (const Role role : kInputs) of_timers.push_back({application_.topics.of(role), task->partition()});
   }
-  for (const kafka::TopicPartitionOffset& end : ends_of(which))
+  for (const kafka::TopicPartitionOffset& end : ends_of(which, End::kStable))
     task(end.where.partition)->queue().set_fence(end.offset);
-  const auto ends = ends_of(of_timers);
+  const auto ends = ends_of(of_timers, End::kHighWatermark);
   for (std::size_t i = 0; i + kInputs.size() <= ends.size(); i += kInputs.size())
     task(ends[i].where.partition)
         ->chores()
@@ -330,9 +331,10 @@ void Worker::ask_ends() {
 }
 
 // Empty when nothing is asked, or nobody answers.
-std::vector<kafka::TopicPartitionOffset> Worker::ends_of(const std::vector<kafka::TopicPartition>& which) {
+std::vector<kafka::TopicPartitionOffset> Worker::ends_of(const std::vector<kafka::TopicPartition>& which, End end) {
   if (which.empty()) return {};
-  auto ends = consumer_->stable_ends(which, kAskEndsLimit);
+  auto ends = end == End::kStable ? consumer_->stable_ends(which, kAskEndsLimit)
+                                  : reader_->high_watermarks(which, kAskEndsLimit);
   if (!ends) {
     spdlog::warn("ends=failed error={}", log::outside(ends.error().message));
     return {};
