@@ -1,6 +1,7 @@
 #include "player.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "notation.h"
@@ -83,6 +84,8 @@ void Player::play(const Line& line) {
     fire(line);
   } else if (line.verb == "sweep") {
     sweep(line);
+  } else if (line.verb == "turn") {
+    turn(line);
   } else {
     decide(line);
   }
@@ -95,6 +98,12 @@ void Player::configure(const Line& line) {
       state_.partition.floors.global = Version(number_of(value));
     else if (key == "last")
       state_.partition.last = Version(number_of(value));
+    else if (key == "gate_ms")
+      context_.gate =
+          &gate_.emplace(gate::WindowGate::Settings{.window = Milliseconds(static_cast<std::int64_t>(number_of(value))),
+                                                    .every = 1,
+                                                    .drained_max = 2,
+                                                    .partitions = 1});
     else if (!scenarios::configure(context_, key, value))
       throw std::invalid_argument("not a setting: " + word);
   }
@@ -130,19 +139,43 @@ void Player::sweep(const Line& line) {
   compare(line, !silent ? "something sent" : removed ? "removed" : "-");
 }
 
+// All kinds of the gate's agenda, and what left because of them.
+void Player::turn(const Line& line) {
+  open_batch();
+  const std::array<driver::GateTurn, 2> turns = {{{gate::kOpen, context_.now, 1}, {gate::kDrain, context_.now, 2}}};
+  const std::span<const std::string> none;
+  driver_->close({.overdue = none, .turns = turns, .expired = none});
+  std::string got;
+  for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
+    const std::string_view key = batch().let_through()[n];
+    const auto held = codec::decode_held(key, *state_.row(key));
+    const gate::Note note = gate::decode_note(std::get<codec::HeldRow>(held).note);
+    got += (got.empty() ? "" : "; ") + note.id + " " + text_of(note.forward.order) + " ";
+    std::string sent = "-";
+    for (const Emission& emission : batch().emissions())
+      if (const auto* forward = std::get_if<Forward>(&emission.what); forward && emission.input.value() == n)
+        sent = text_of(forward->targets);
+    got += sent;
+  }
+  compare(line, got.empty() ? "-" : got);
+  state_.take(batch(), next_);
+}
+
 void Player::close_batch(const driver::Agenda& agenda) {
   driver_->close(agenda);
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   if (batch().decisions().size() != inputs_.size())
     failures_.push_back(case_.file + ": a batch without one decision for every input");
-  state_.commit(batch());
+  state_.take(batch(), Offset(next_.value() - static_cast<std::int64_t>(inputs_.size())));
   inputs_.clear();
 }
 
 // What the decision and the records sent for it say together. They have to agree.
 std::string Player::outcome_of_input(InputIndex input) {
   const Decision& decision = batch().decisions()[input.value()];
+  for (const Hold& hold : batch().holds())
+    if (hold.input == input) return "held " + std::string(name_of(decision.table_row));
   const Forward* forward = nullptr;
   std::string sent;
   for (const Emission& emission : batch().emissions()) {

@@ -9,7 +9,8 @@
 
 #include "driver/batch_driver.h"
 #include "scenario.h"
-#include "tests/unit/engine/map_state.h"
+#include "state.h"
+#include "tests/gate/window_gate.h"
 
 namespace reseq::scenarios {
 
@@ -27,6 +28,7 @@ class Player {
   void decide(const Line& line);
   void fire(const Line& line);
   void sweep(const Line& line);
+  void turn(const Line& line);
   void open_batch();
   void close_batch(const driver::Agenda& agenda = {});
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
@@ -37,7 +39,8 @@ class Player {
 
   const Case& case_;
   engine::Context context_;
-  engine::MapState state_;
+  State state_;
+  std::optional<gate::WindowGate> gate_;
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
   std::unique_ptr<driver::BatchDriver> driver_;

@@ -1,0 +1,44 @@
+// State: that of a scenario: documents in a map, and beside them what a gate holds.
+// Thread rule: one thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "codec/held_rows.h"
+#include "tests/gate/keyed_rows.h"
+#include "tests/unit/engine/map_state.h"
+
+namespace reseq::scenarios {
+
+class State final : public engine::MapState {
+ public:
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
+  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+            const engine::RowVisit& visit) const override {
+    others.scan(prefix, cursor, rows_max, visit);
+  }
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+             const engine::IndexVisit& visit) const override {
+    others.index(index, from, entries_max, visit);
+  }
+
+  // `first`: the position of its first input. REQUIRES: batch is closed.
+  void take(const engine::Batch& batch, Offset first) {
+    Arena arena;
+    std::vector<KeyedChange> rows;
+    for (const Hold& hold : batch.holds()) {
+      codec::InputRecord record;
+      record.offset = Offset(first.value() + hold.input.value());
+      codec::append_held(hold, record, codec::KeyedHash(HashKey()), arena, rows);
+    }
+    others.apply(rows);
+    others.apply(batch.row_changes());
+    commit(batch);
+  }
+
+  gate::KeyedRows others;
+};
+
+}  // namespace reseq::scenarios
