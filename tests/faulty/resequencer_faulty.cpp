@@ -8,6 +8,7 @@
 //   RESEQ_MAP_BYTES=N                         first size of the memory map of a copy
 //   RESEQ_BOOT_ID=TEXT                        instead of the kernel's
 //   RESEQ_STUCK_AFTER_MS=N                    instead of a minute
+//   RESEQ_GATE=WINDOW_MS:EVERY:DRAINED:PARTITIONS   with the gate of tests/gate
 // `resequencer-faulty failpoints` and `resequencer-faulty guards` print the names, one per line.
 // Thread rule: points are passed by any thread.
 #include <algorithm>
@@ -28,6 +29,7 @@
 
 #include "base/failpoint.h"
 #include "cli/command_line.h"
+#include "tests/gate/window_gate.h"
 #include "tests/support/guards.h"
 
 namespace {
@@ -101,6 +103,20 @@ bool plan(std::string_view text) {
   return true;
 }
 
+bool stand_gate(std::string_view text, Internals& internals) {
+  std::vector<std::uint64_t> numbers;
+  for (const std::string_view part : split(text, ':'))
+    if (const auto one = number(part); one && *one > 0 && *one < INT32_MAX) numbers.push_back(*one);
+  if (numbers.size() != 4 || std::count(text.begin(), text.end(), ':') != 3) return false;
+  static std::optional<reseq::gate::WindowGate> gate;
+  internals.gate = &gate.emplace(
+      reseq::gate::WindowGate::Settings{.window = reseq::Milliseconds(static_cast<std::int64_t>(numbers[0])),
+                                        .every = static_cast<std::int64_t>(numbers[1]),
+                                        .drained_max = static_cast<std::uint32_t>(numbers[2]),
+                                        .partitions = static_cast<std::int32_t>(numbers[3])});
+  return true;
+}
+
 bool leave_out(std::string_view text, reseq::Guards& guards) {
   for (const std::string_view name : split(text, ',')) {
     const auto& all = reseq::test::kGuards;
@@ -127,6 +143,8 @@ const char* read_environment(Internals& internals) {
     if (!ms || *ms == 0) return "RESEQ_STUCK_AFTER_MS";
     internals.stuck_after = reseq::Milliseconds(static_cast<std::int64_t>(*ms));
   }
+  if (const char* text = std::getenv("RESEQ_GATE"); text != nullptr && !stand_gate(text, internals))
+    return "RESEQ_GATE";
   return nullptr;
 }
 

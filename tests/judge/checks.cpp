@@ -70,6 +70,14 @@ Fold check_fold(const runtime::Application& application, const History& history,
   return fold;
 }
 
+void check_nothing_waits(Partition partition, const Fold& fold, Verdict& verdict) {
+  const Counts& counts = fold.summary().counts;
+  if (counts[Count::kHeldRecords] + counts[Count::kHeldPieces] + counts[Count::kTasks] > 0)
+    verdict.add(Check::kEnd, at(partition, std::to_string(counts[Count::kHeldRecords]) + " held records, " +
+                                               std::to_string(counts[Count::kHeldPieces]) + " pieces and " +
+                                               std::to_string(counts[Count::kTasks]) + " tasks are left"));
+}
+
 void check_timers(const runtime::Application& application, const History& history, Partition partition,
                   const ReplayedBatch& batch, Verdict& verdict) {
   const auto check = [&](const std::string& what, Role role, UnixMs deadline) {

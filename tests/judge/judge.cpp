@@ -13,6 +13,7 @@ namespace reseq::judge {
 
 Result<Judgement> judge(const Case& which, const Specification& specification) {
   runtime::Application application(which.settings);
+  application.gate = which.gate;
   auto cluster = kafka::open_cluster(runtime::cluster_settings_of(application, std::nullopt));
   if (!cluster) return cluster.error();
   const auto answers = application.ask(*cluster.value(), kAskLimit);

@@ -12,12 +12,14 @@
 
 #include "base/result.h"
 #include "config/settings.h"
+#include "engine/context.h"
 #include "tests/judge/specification.h"
 
 namespace reseq::judge {
 
 struct Case {
-  config::Settings settings;  // of any instance: how to reach the brokers, and what all instances share
+  config::Settings settings;           // of any instance: how to reach the brokers, and what all instances share
+  const engine::Gate* gate = nullptr;  // in front of `work`, as all instances had it
   // Of the stopped processes: runtime::instance_path(settings) of each, `<state.dir>/<application.id>/<instance.id>`.
   std::vector<std::string> instance_folders;
   // Folders of partitions in them that a fault damaged or replaced: nobody but their process, when it opens them again,

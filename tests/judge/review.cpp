@@ -41,6 +41,7 @@ std::vector<Fold> review(const runtime::Application& application, const History&
     });
     tiles.finish();
     folds.push_back(check_fold(application, history, partition, verdict));
+    check_nothing_waits(partition, folds.back(), verdict);
     end.finish(documents_of(folds.back()));
   }
   produced.compare(application, history, verdict);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/context.h"
 #include "model/guards.h"
 #include "model/ids.h"
 #include "store/disk_copy.h"
@@ -14,6 +15,7 @@ namespace reseq::runtime {
 
 struct Internals {
   Guards guards = {};
+  const engine::Gate* gate = nullptr;  // in front of `work`; it outlives the process's run
   store::DiskSettings disk = {};
   std::optional<std::string> boot_id = {};  // instead of the kernel's
   // A worker that is in one step for so long will not come back: the process ends, and its supervisor starts it anew.

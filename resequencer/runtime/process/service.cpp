@@ -186,6 +186,7 @@ Result<> run(config::Settings settings, const Internals& internals) {
   const SystemClock clock;
   Application application(std::move(settings));
   application.guards = internals.guards;
+  application.gate = internals.gate;
   Observers observers(application, clock, internals.stuck_after);
   application.client_log = [&observers](int level, std::string_view facility, std::string_view text) {
     observers.brokers.take(level, facility, text);
