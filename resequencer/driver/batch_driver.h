@@ -29,10 +29,10 @@ struct GateTurn {
 // What is due behind the inputs, in the order in which it is done. Ids are those of committed rows; what is not due any
 // more behind the inputs of the batch is left as it is.
 struct Agenda {
-  std::span<const std::string> overdue;  // deadlines passed, earliest first
-  std::span<const GateTurn> turns;       // by kind
-  std::span<const std::string> expired;  // watermarks kept long enough, in key order
-  std::uint64_t bytes_max = UINT64_MAX;  // of what the turns let through together, but for the first of each
+  std::span<const std::string> overdue = {};  // deadlines passed, earliest first
+  std::span<const GateTurn> turns = {};       // by kind
+  std::span<const std::string> expired = {};  // watermarks kept long enough, in key order
+  std::uint64_t bytes_max = UINT64_MAX;       // of what the turns let through together, but for the first of each
 };
 
 class BatchDriver {

@@ -35,7 +35,8 @@ class Index : public testing::TestWithParam<int> {
     commit(*store_, {identity_.put()});
   }
   void settle() {
-    if (GetParam() == 2) ASSERT_TRUE(store_->write_checkpoint().ok());
+    if (GetParam() != 2) return;
+    ASSERT_TRUE(store_->write_checkpoint().ok());
   }
   void put(const std::vector<Encoded>& rows) {
     put_all(*store_, rows);
