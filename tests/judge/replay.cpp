@@ -209,7 +209,7 @@ void Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecor
   const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
   const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
   for (const std::string_view key : batch.let_through())
-    records.push_back(runtime::let_through(key, row, decoding, arena));
+    records.push_back(runtime::let_through(key, row, decoding, arena).value());
 }
 
 bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,

@@ -35,17 +35,15 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
   return context;
 }
 
-codec::InputRecord let_through(std::string_view key, const codec::FindRow& row, const codec::DecodeContext& decoding,
-                               Arena& arena) {
+std::optional<codec::InputRecord> let_through(std::string_view key, const codec::FindRow& row,
+                                              const codec::DecodeContext& decoding, Arena& arena) {
   const auto value = row(key);
-  RESEQ_ASSERT(value.has_value(), "a held record that is not there is let through");
+  if (!value) return std::nullopt;
   const auto decoded = codec::decode_held(key, *value);
   const auto* held = std::get_if<codec::HeldRow>(&decoded);
-  RESEQ_ASSERT(held != nullptr, "a held record that cannot be read is let through");
-  auto record = codec::held_record(key, *held, row, arena);
-  RESEQ_ASSERT(record.has_value(), "a held record without all of its pieces is let through");
-  (void)codec::decode(*record, decoding);  // for what it said beside
-  return *record;
+  auto record = held != nullptr ? codec::held_record(key, *held, row, arena) : std::nullopt;
+  if (record) (void)codec::decode(*record, decoding);  // for what it said beside
+  return record;
 }
 
 Outgoing outgoing(const Application& application, const PartitionSetting& setting, const TargetTable& table,

@@ -41,10 +41,10 @@ struct Decoded {
   return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena);
 }
 
-// The record that is held under this key, as if it was read now. It lives in the arena and in what `row` gives.
-// REQUIRES: a state that was checked.
-[[nodiscard]] codec::InputRecord let_through(std::string_view key, const codec::FindRow& row,
-                                             const codec::DecodeContext& decoding, Arena& arena);
+// The record that is held under this key, as if it was read now. It lives in the arena and in what `row` gives. None:
+// one of its rows cannot be read.
+[[nodiscard]] std::optional<codec::InputRecord> let_through(std::string_view key, const codec::FindRow& row,
+                                                            const codec::DecodeContext& decoding, Arena& arena);
 
 // Encoded and addressed, without its headers' place. `input` is what the emission names, null for kNoInput; the record
 // lives in the arena and in the input. REQUIRES: a target of an emission is one of the table.

@@ -62,11 +62,15 @@ void PartitionBatch::decide() {
   read_held();
 }
 
-// Held records that are let through stand behind the inputs.
+// Held records that are let through stand behind the inputs. A row that the disk has damaged is a fault of the store,
+// which ends the transaction.
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
   for (const std::string_view key : batch().let_through()) {
-    records_.push_back(let_through(key, row, decoding(application_, task_.setting(), arena_), arena_));
+    auto record = let_through(key, row, decoding(application_, task_.setting(), arena_), arena_);
+    if (task_.store().fault()) return;
+    RESEQ_ASSERT(record.has_value(), "a held record without all of its rows is let through");
+    records_.push_back(*std::move(record));
     sources_.push_back(nullptr);
   }
 }
