@@ -56,14 +56,15 @@ class Turn {
   [[nodiscard]] std::uint8_t kind() const { return kind_; }
   [[nodiscard]] UnixMs until() const { return until_; }
   // Whether there is room for one more, which then is done. Of each turn the first has room whatever it takes: nothing
-  // waits for ever because it is large.
+  // waits for ever because it is large. Once there was none there is none for what is smaller: with so many rows, and
+  // whatever room, the same is done again.
   [[nodiscard]] bool take(std::uint64_t bytes) {
-    if (rows_ >= rows_max_ || (rows_ > 0 && bytes > left_.bytes)) return false;
+    ended_ = ended_ || rows_ >= rows_max_ || (rows_ > 0 && bytes > left_.bytes);
+    if (ended_) return false;
     left_.bytes -= std::min(bytes, left_.bytes);
     ++rows_;
     return true;
   }
-  [[nodiscard]] bool full() const { return rows_ >= rows_max_; }
   [[nodiscard]] std::uint32_t rows() const { return rows_; }
 
  private:
@@ -71,6 +72,7 @@ class Turn {
   UnixMs until_;
   std::uint32_t rows_max_;
   std::uint32_t rows_ = 0;
+  bool ended_ = false;
   BytesLeft& left_;
 };
 
