@@ -277,6 +277,7 @@ class Seek {
     meta.now = std::max(meta.now, clock_.now());
     meta.swept_from.clear();
     meta.swept_to.clear();
+    meta.agenda.clear();
     return meta;
   }
 
