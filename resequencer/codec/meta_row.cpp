@@ -186,7 +186,8 @@ void read_waiting(ByteReader& list, Meta& meta) {
   const std::size_t counts = list.count();
   for (std::size_t left = counts, least = kFirstRareCount; left > 0 && list.ok(); --left) {
     const std::size_t count = list.u8();
-    list.require(count >= least && count < kCounts);
+    if (list.ok() && count >= kCounts) list.fail(RowError::kUnknownMandatory);  // a later version's
+    list.require(count >= least);
     const std::uint64_t sum = list.varint();
     list.require(sum != 0);
     if (list.ok()) meta.summary.counts[static_cast<Count>(count)] = sum;
@@ -210,6 +211,7 @@ void read_extension(std::uint64_t tag, ByteReader& in, const Read& read) {
   ByteReader list(in.bytes());
   list.require(!list.rest().empty());
   read(list);
+  if (list.error() == RowError::kUnknownMandatory) in.fail(RowError::kUnknownMandatory);
   in.require(list.ok() && list.rest().empty());
 }
 
