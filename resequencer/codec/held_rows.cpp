@@ -69,10 +69,20 @@ bool read_record(std::string_view bytes, InputRecord& record, Arena& arena) {
   return true;
 }
 
-void write_head(const Hold& hold, const InputRecord& record, ByteWriter& out) {
+struct Head {
+  std::span<const IndexEntry> entries;
+  std::string_view note;
+  Role role;
+  Partition partition;
+  Offset offset;
+  UnixMs timestamp;
+  std::uint64_t bytes;
+};
+
+void write_head(const Head& head, ByteWriter& out) {
   std::string entries;
   ByteWriter list(entries);
-  for (const IndexEntry& entry : hold.entries) {
+  for (const IndexEntry& entry : head.entries) {
     RESEQ_ASSERT(entry.index < kIndexes && entry.bytes.size() <= kMaxIndexEntryBytes, "an entry outside its limits");
     list.u8(entry.index);
     list.bytes(entry.bytes);
@@ -80,11 +90,12 @@ void write_head(const Hold& hold, const InputRecord& record, ByteWriter& out) {
   list.finish();
   out.u8(kRowFormat);
   out.bytes(entries);
-  out.bytes(hold.note);
-  out.u8(static_cast<std::uint8_t>(record.role));
-  out.varint(static_cast<std::uint64_t>(record.partition.value()));
-  out.offset(record.offset);
-  out.time(record.timestamp);
+  out.bytes(head.note);
+  out.u8(static_cast<std::uint8_t>(head.role));
+  out.varint(static_cast<std::uint64_t>(head.partition.value()));
+  out.offset(head.offset);
+  out.time(head.timestamp);
+  out.varint(head.bytes);
 }
 
 void read_entries(std::string_view bytes, ByteReader& in) {
@@ -121,7 +132,8 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
                  std::vector<KeyedChange>& out) {
   std::string value;
   ByteWriter first(value);
-  write_head(hold, record, first);
+  write_head({hold.entries, hold.note, record.role, record.partition, record.offset, record.timestamp, hold.bytes},
+             first);
   first.u8(hold.reference ? kReference : kBody);
   first.varint(held_bytes(record));
   if (hold.reference) {
@@ -149,6 +161,20 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   }
 }
 
+KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<const IndexEntry> entries,
+                       std::string_view note, Arena& arena) {
+  std::string value;
+  ByteWriter first(value);
+  write_head({entries, note, held.role, held.partition, held.offset, held.timestamp, held.bytes}, first);
+  first.u8(held.reference ? kReference : kBody);
+  first.varint(held.record_bytes);
+  if (held.reference)
+    first.fixed64(held.hash);
+  else
+    first.bytes(held.piece);
+  return sealed(key, first, value, arena);
+}
+
 Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
   const auto parsed = parse_key(key);
   if (!parsed || parsed->type != KeyType::kHeld) return RowError::kInvalid;
@@ -161,6 +187,7 @@ Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
   held.partition = Partition(static_cast<std::int32_t>(in.varint(INT32_MAX)));
   held.offset = in.offset();
   held.timestamp = in.time();
+  held.bytes = in.varint();
   const std::uint8_t form = in.u8();
   in.require(form <= kReference);
   held.reference = form == kReference;
@@ -168,9 +195,8 @@ Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
   if (held.reference) {
     held.hash = in.fixed64();
   } else if (in.ok()) {
-    const std::size_t before = value.size() - kChecksumBytes - in.rest().size();
     held.piece = in.bytes();
-    in.require(held.piece.size() == first_piece_bytes(before, held.record_bytes));
+    in.require(held.piece.size() <= held.record_bytes);
     if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
   }
   (void)read_extensions(in);

@@ -3,6 +3,7 @@
 //   H, body := index entries bytes: (index u8 | bytes)*     where it is found when it is due
 //              | note bytes                                 what the gate says of it, which nobody else reads
 //              | role u8 | partition varint | offset | timestamp time          where it was read
+//              | bytes varint                               upper bound of the record that leaves later
 //              | form u8 | record bytes varint
 //              | form 0: piece bytes                        the first of the record
 //              | form 1: hash fixed64                       the record is to be read again from its topic
@@ -12,7 +13,7 @@
 //
 // No value is longer than kHeldValueBytes, unless the note is: that is one page of LMDB without its header, so that a
 // row takes one page of its own and leaves one when it goes. A piece is as long as it can be, so how many there are
-// follows from the first row.
+// follows from the first row; only that of a first row that was written again may be shorter.
 // Thread rule: any thread.
 #pragma once
 
@@ -42,6 +43,7 @@ struct HeldRow {
   Partition partition;
   Offset offset;
   UnixMs timestamp;
+  std::uint64_t bytes = 0;  // upper bound of the record that leaves later
   bool reference = false;
   std::uint64_t hash = 0;          // reference_hash() of its record
   std::uint64_t record_bytes = 0;  // of a body and of what a reference refers to
@@ -58,6 +60,10 @@ struct HeldRow {
 // The rows of one that is held, the first one first. Bytes live in the arena.
 void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& hash, Arena& arena,
                  std::vector<KeyedChange>& out);
+
+// The first row again, with other entries and another note: its record stays what it is. Bytes live in the arena.
+[[nodiscard]] KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<const IndexEntry> entries,
+                                     std::string_view note, Arena& arena);
 
 // Views into `value`.
 [[nodiscard]] Decoded<HeldRow> decode_held(std::string_view key, std::string_view value);

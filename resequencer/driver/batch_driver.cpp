@@ -8,12 +8,12 @@ BatchDriver::BatchDriver(const engine::StateView& view, const PartitionState& st
     : batch_(view, state, context), paused_(state.paused) {}
 
 void BatchDriver::close(const Agenda& agenda) {
-  const auto& [overdue, turns, expired, bytes_max] = agenda;
+  const auto& [overdue, turns, expired, left] = agenda;
   RESEQ_ASSERT(!stopped() || (overdue.empty() && turns.empty() && expired.empty()), "something due behind a stop");
   for (const std::string& id : overdue) became_overdue_ += batch_.fire_overdue(id) ? 1 : 0;
-  engine::BytesLeft left{bytes_max};
+  engine::BytesLeft unbounded;
   for (const GateTurn& one : turns) {
-    engine::Turn turn(one.kind, one.until, one.rows_max, left);
+    engine::Turn turn(one.kind, one.until, one.rows_max, left != nullptr ? *left : unbounded);
     batch_.take(turn);
     if (turn.rows() > 0) agenda_done_.push_back({one.kind, one.until, turn.rows()});
   }

@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "codec/command_decoder.h"
 #include "engine/batch.h"
+#include "engine/turn.h"
 
 namespace reseq::driver {
 
@@ -32,7 +33,7 @@ struct Agenda {
   std::span<const std::string> overdue = {};  // deadlines passed, earliest first
   std::span<const GateTurn> turns = {};       // by kind
   std::span<const std::string> expired = {};  // watermarks kept long enough, in key order
-  std::uint64_t bytes_max = UINT64_MAX;       // of what the turns let through together, but for the first of each
+  engine::BytesLeft* left = nullptr;          // for the turns; null = without a bound
 };
 
 class BatchDriver {

@@ -26,6 +26,7 @@ struct Batch::Body {
   Inputs inputs{context, overlay, effects, state};
   std::vector<RowChange> changes;        // once it is closed
   std::vector<KeyedChange> row_changes;  // the same
+  bool agenda_begun = false;
   bool closed = false;
 };
 
@@ -40,7 +41,7 @@ void Batch::expect(std::size_t inputs) {
 }
 
 Taken Batch::decide(const Command& command, Offset position, bool requests_read) {
-  RESEQ_ASSERT(!body_->closed, "an input for a closed batch");
+  RESEQ_ASSERT(!body_->closed && !body_->agenda_begun, "an input behind the agenda");
   return std::visit([&](const auto& one) { return body_->inputs.decide(one, position, requests_read); }, command);
 }
 
@@ -63,8 +64,11 @@ void Batch::expire_watermark(DocumentId id) {
 void Batch::take(Turn& turn) {
   RESEQ_ASSERT(!body_->closed, "a turn in a closed batch");
   RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
-  GateBatch batch{body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context};
+  body_->agenda_begun = true;
+  GateBatch batch(body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context);
+  const std::size_t before = batch.done();
   body_->context.gate->take(turn, batch);
+  RESEQ_ASSERT(turn.rows() > 0 || batch.done() == before, "a turn that did what it took no room for");
 }
 
 void Batch::close() {

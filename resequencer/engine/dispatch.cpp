@@ -11,22 +11,36 @@ void Dispatch::offer(Document& document, const Request& request, Offset position
   const Forward& forward = *std::get_if<Forward>(&emission.what);
   auto hold = context.gate->holds({document.id, forward, position, request.work_bytes, context.now}, effects_.arena());
   if (!hold) return;
+  hold->bytes = request.work_bytes;
   document.sent.pop_back();
   effects_.keep(std::move(*hold));
 }
 
-bool Dispatch::let_through(Document& document, std::string_view key, const Forward& held, Overlay& overlay) {
-  const TargetSet targets = held.targets & standing_at(document.known(), held.order).pending;
-  const bool leaves = !targets.empty();
+bool Dispatch::let_through(Document& document, std::string_view key, const Forward& held, std::uint64_t bytes,
+                           const Context& context, Overlay& overlay) {
+  const Standing at = standing_at(document.known(), held.order);
   const InputIndex input = effects_.let_through(key);
-  const Decision decision = leaves ? Decision{Outcome::kForwarded, Reason::kNone, TableRow::kNone}
-                                   : Decision{Outcome::kDropped, Reason::kSuperseded, TableRow::kNone};
-  if (leaves) effects_.send(input, Forward{held.order, held.op, targets});
-  if (leaves) overlay.note_forwarded(document, held.order, targets);
+  Decision decision{Outcome::kForwarded, Reason::kNone, TableRow::kNone};
+  const std::optional<Order> newest = document.newest_order();
+  const TargetSet targets = held.targets & at.pending;
+  if (targets.empty()) {
+    decision = {Outcome::kDropped, at.group != nullptr ? Reason::kDuplicate : Reason::kSuperseded, TableRow::kNone};
+  } else if (bytes > context.work_bytes_max) {
+    decision = {Outcome::kDeadLettered, Reason::kTooLarge, TableRow::kNone};
+    effects_.send(input, DeadLetter{decision.reason, newest});
+    RowEdit edit;
+    edit.order = held.order;
+    edit.removed = targets;
+    overlay.change(document, edit, context);
+  } else {
+    effects_.send(input, Forward{held.order, held.op, targets});
+    overlay.note_forwarded(document, held.order, targets);
+  }
+  const bool leaves = decision.outcome == Outcome::kForwarded;
   if (!effects_.tells_of(decision.outcome)) return leaves;
   Event& event = effects_.tell(input, decision, document.id);
   event.order = held.order;
-  event.expected = document.newest_order();
+  event.expected = newest;
   return leaves;
 }
 

@@ -22,9 +22,10 @@ class Dispatch {
 
   // The request of this forward, the last one that was sent, may have to wait. REQUIRES: there is a gate.
   void offer(Document& document, const Request& request, Offset position, const Context& context);
-  // Sends what was held under this key: to those of its targets that still wait for it. False: none does, and nothing is
-  // sent. REQUIRES: all inputs are decided.
-  bool let_through(Document& document, std::string_view key, const Forward& held, Overlay& overlay);
+  // Sends what was held under this key: to those of its targets that still wait for it. False: none does, or it is
+  // `bytes` large and `work` does not take it any more; then it is a dead letter. REQUIRES: all inputs are decided.
+  bool let_through(Document& document, std::string_view key, const Forward& held, std::uint64_t bytes,
+                   const Context& context, Overlay& overlay);
 
   // Takes what a newer request moved away out of earlier forwards of this batch.
   void narrow(const Document& document, const Ruling& newer) {

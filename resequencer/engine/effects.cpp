@@ -64,6 +64,7 @@ void Effects::keep(Hold hold) {
   Decision& decision = decisions_[hold.input.value()];
   decision.outcome = Outcome::kRegistered;
   if (policies_.events == EventPolicy::kAll) events_[hold.input.value()].decision = decision;
+  RESEQ_ASSERT(held_keys_.insert(hold.key).second, "two records are held under one key");
   holds_.push_back(std::move(hold));
 }
 
@@ -71,6 +72,7 @@ InputIndex Effects::let_through(std::string_view key) {
   const std::size_t place = decisions_.size() + let_through_.size();
   RESEQ_ASSERT(place < kNoInput.value(), "more held records in a batch than can be numbered");
   let_through_.push_back(arena_.copy(key));
+  late_events_ = true;  // those of timers were told before
   return InputIndex(static_cast<std::uint32_t>(place));
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,7 @@ class Effects {
   std::vector<Emission> emissions_;
   std::vector<Event> events_;
   std::vector<Hold> holds_;
+  std::set<std::string_view> held_keys_;
   std::vector<std::string_view> let_through_;  // keys of rows
   Arena arena_;
   bool late_events_ = false;  // some were added behind those of later inputs

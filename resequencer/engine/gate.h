@@ -3,10 +3,10 @@
 // waiting changes when something leaves, never what is newest.
 //
 // A gate is a pure rule: the same forward, rows and turn give the same effects. Its number stands in the keys of its
-// rows and its capability in meta rows, so both are given out once:
+// rows, its capability and the numbers of its kinds in meta rows, so all are given out once:
 //
-//   gate   capability
-//   255    bit 63       that of the tests
+//   gate   capability   kinds of its agenda
+//   255    bit 63       254 open, 255 drain        that of the tests
 //
 // Thread rule: const; any thread.
 #pragma once
@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/arena.h"
@@ -24,6 +25,7 @@
 #include "engine/overlay.h"
 #include "engine/rows.h"
 #include "engine/state_view.h"
+#include "engine/turn.h"
 #include "model/partition_state.h"
 
 namespace reseq::engine {
@@ -37,53 +39,40 @@ struct Fence {
 };
 
 struct AgendaKind {
+  std::uint8_t number = 0;
   std::string_view name;
   Fence fence;
 };
 
-// Bytes that may still leave in a batch: inputs and all turns share them.
-struct BytesLeft {
-  std::uint64_t bytes = UINT64_MAX;
-};
-
-// What is done of one kind of the agenda in one batch.
-class Turn {
+// What a gate works with in a batch, behind its inputs.
+class GateBatch {
  public:
-  // What was due by `until`, `rows_max` of it at most. REQUIRES: left outlives the turn.
-  Turn(std::uint8_t kind, UnixMs until, std::uint32_t rows_max, BytesLeft& left)
-      : kind_(kind), until_(until), rows_max_(rows_max), left_(left) {}
+  // REQUIRES: all of them outlive it.
+  GateBatch(const StateView& view, Rows& rows, Overlay& overlay, Dispatch& dispatch, Effects& effects,
+            const Context& context)
+      : view_(view), rows_(rows), overlay_(overlay), dispatch_(dispatch), effects_(effects), context_(context) {}
 
-  [[nodiscard]] std::uint8_t kind() const { return kind_; }
-  [[nodiscard]] UnixMs until() const { return until_; }
-  // Whether there is room for one more, which then is done. Of each turn the first has room whatever it takes: nothing
-  // waits for ever because it is large. Once there was none there is none for what is smaller: with so many rows, and
-  // whatever room, the same is done again.
-  [[nodiscard]] bool take(std::uint64_t bytes) {
-    ended_ = ended_ || rows_ >= rows_max_ || (rows_ > 0 && bytes > left_.bytes);
-    if (ended_) return false;
-    left_.bytes -= std::min(bytes, left_.bytes);
-    ++rows_;
-    return true;
-  }
-  [[nodiscard]] std::uint32_t rows() const { return rows_; }
+  // Indexes of the committed state: what the batch changed is to be looked up in rows().
+  [[nodiscard]] const StateView& view() const { return view_; }
+  [[nodiscard]] Rows& rows() { return rows_; }
+
+  // What is held under this key leaves for those of its targets that still wait for it, and all of its rows are removed.
+  // False: nothing leaves, because nobody waits, `work` does not take it any more, or no row is there: it has left in
+  // this batch, or the disk cannot be read, and then nothing of this batch will be.
+  bool let_through(const std::string& key, DocumentId id, const Forward& held);
+  // A record of which nothing comes from an input.
+  void generate(const GeneratedRecord& record, Partition to) { effects_.generate(record, to); }
+
+  // So much was done: by it is seen whether a turn did anything.
+  [[nodiscard]] std::size_t done() const { return rows_.touched() + effects_.emissions().size(); }
 
  private:
-  std::uint8_t kind_;
-  UnixMs until_;
-  std::uint32_t rows_max_;
-  std::uint32_t rows_ = 0;
-  bool ended_ = false;
-  BytesLeft& left_;
-};
-
-// What a gate works with in a batch, behind its inputs.
-struct GateBatch {
-  const StateView& view;  // committed: indexes are read here
-  Rows& rows;
-  Overlay& overlay;
-  Dispatch& dispatch;
-  Effects& effects;
-  const Context& context;
+  const StateView& view_;
+  Rows& rows_;
+  Overlay& overlay_;
+  Dispatch& dispatch_;
+  Effects& effects_;
+  const Context& context_;
 };
 
 // A forward that is about to leave.
@@ -99,16 +88,20 @@ class Gate {
  public:
   virtual ~Gate() = default;
 
-  // The bit of it: stands in the meta row from the first batch on.
+  // The bit of it: stands in the meta row while rows of it are there.
   [[nodiscard]] virtual std::uint64_t capability() const = 0;
-  // Its kinds, in the order of their turns; a kind is its place in the list.
+  // Its kinds, in the order of their turns.
   [[nodiscard]] virtual std::span<const AgendaKind> agenda() const = 0;
-  // When the first of a kind is due; none = nothing is, ever.
+  // When the first of a kind is due; none = nothing is, ever. Not asked while no row of a gate is there.
   [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const = 0;
-  // How this forward is to be held; none: it leaves. What it says of input is not looked at. Bytes go into the arena.
+  // How this forward is to be held; none: it leaves. No two records are held under one key at a time. Input and bytes of
+  // the hold are not looked at; what it names goes into the arena.
   [[nodiscard]] virtual std::optional<Hold> holds(const Leaving& leaving, Arena& arena) const = 0;
-  // Does what is due, as far as the turn has room.
+  // Does what is due, as far as the turn has room: nothing without having taken room for it.
   virtual void take(Turn& turn, GateBatch& batch) const = 0;
 };
+
+// REQUIRES: it is one of the gate's kinds.
+[[nodiscard]] const AgendaKind& kind_of(const Gate& gate, std::uint8_t number);
 
 }  // namespace reseq::engine

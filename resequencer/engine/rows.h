@@ -30,6 +30,8 @@ class Rows {
   void put(std::string_view key, std::string_view value);
   void remove(std::string_view key);
 
+  // Keys that were put or removed.
+  [[nodiscard]] std::size_t touched() const { return order_.size(); }
   // The bytes live as long as this.
   [[nodiscard]] std::vector<KeyedChange> changes() const;
 

@@ -1,7 +1,6 @@
 // A gate in front of `work` on a real broker: processes that hold requests are killed, and everything leaves once, as it
 // came. A version without the gate keeps its hands off.
 #include "tests/support/broker.h"
-#include "tests/support/good.h"
 
 #include <atomic>
 #include <chrono>
@@ -21,6 +20,7 @@
 #include "tests/e2e/source.h"
 #include "tests/gate/window_gate.h"
 #include "tests/judge/judge.h"
+#include "tests/support/good.h"
 
 namespace reseq::test {
 namespace {

@@ -16,8 +16,8 @@ namespace reseq::gate {
 namespace {
 
 constexpr std::array<engine::AgendaKind, 2> kAgenda = {{
-    {"open", {.requests = true, .control = true}},
-    {"drain", {}},
+    {kOpen, "open", {.requests = true, .control = true}},
+    {kDrain, "drain", {}},
 }};
 constexpr std::size_t kNumberBytes = 8;
 
@@ -62,11 +62,12 @@ std::optional<UnixMs> first_window(const engine::StateView& view, UnixMs from, c
   }
 }
 
-codec::HeldRow held_row(std::string_view key, std::string_view value) {
-  const auto decoded = codec::decode_held(key, value);
+// None: the disk cannot be read, and nothing of the batch will be.
+std::optional<codec::HeldRow> held_row(std::string_view key, std::optional<std::string_view> value) {
+  if (!value) return std::nullopt;
+  const auto decoded = codec::decode_held(key, *value);
   const auto* held = std::get_if<codec::HeldRow>(&decoded);
-  RESEQ_ASSERT(held != nullptr, "a held row that cannot be read");
-  return *held;
+  return held != nullptr ? std::optional(*held) : std::nullopt;
 }
 
 }  // namespace
@@ -134,21 +135,21 @@ void WindowGate::take(engine::Turn& turn, engine::GateBatch& batch) const {
 }
 
 void WindowGate::open(engine::Turn& turn, engine::GateBatch& batch) const {
-  const auto has_task = [&](const std::string& task) { return batch.rows.find(task).has_value(); };
-  for (auto window = first_window(batch.view, UnixMs(), has_task); window && *window <= turn.until();
-       window = first_window(batch.view, *window, has_task)) {
+  const auto has_task = [&](const std::string& task) { return batch.rows().find(task).has_value(); };
+  for (auto window = first_window(batch.view(), UnixMs(), has_task); window && *window <= turn.until();
+       window = first_window(batch.view(), *window, has_task)) {
     if (!turn.take(0)) return;
     const std::string task = task_of(*window);
     std::string value;
     codec::encode_task(task, {}, value);
-    batch.rows.put(task, value);
+    batch.rows().put(task, value);
   }
 }
 
 void WindowGate::drain(engine::Turn& turn, engine::GateBatch& batch) const {
   std::vector<std::string> tasks;
   const std::string any = task_of(UnixMs());
-  batch.rows.scan(head_of(any), {}, SIZE_MAX, [&](std::string_view key, std::string_view) {
+  batch.rows().scan(head_of(any), {}, SIZE_MAX, [&](std::string_view key, std::string_view) {
     tasks.emplace_back(key);
     return true;
   });
@@ -157,16 +158,16 @@ void WindowGate::drain(engine::Turn& turn, engine::GateBatch& batch) const {
 }
 
 bool WindowGate::drain(std::string_view task, UnixMs window, engine::Turn& turn, engine::GateBatch& batch) const {
-  const auto decoded = codec::decode_task(task, *batch.rows.find(task));
+  const auto decoded = codec::decode_task(task, batch.rows().find(task).value_or(""));
   const auto* found = std::get_if<codec::TaskRow>(&decoded);
-  RESEQ_ASSERT(found != nullptr, "a task that cannot be read");
+  if (found == nullptr) return false;
   codec::TaskRow row = *found;
   std::vector<std::pair<std::string, std::uint64_t>> next;  // and bytes
-  batch.rows.scan(codec::held_key(kGate, bytes_of(window)), row.cursor, settings_.drained_max,
-                  [&](std::string_view key, std::string_view value) {
-                    next.emplace_back(key, held_row(key, value).record_bytes);
-                    return true;
-                  });
+  batch.rows().scan(codec::held_key(kGate, bytes_of(window)), row.cursor, settings_.drained_max,
+                    [&](std::string_view key, std::string_view value) {
+                      if (const auto held = held_row(key, value)) next.emplace_back(key, held->record_bytes);
+                      return true;
+                    });
   bool room = true;
   std::size_t done = 0;
   for (; done < next.size() && (room = turn.take(next[done].second)); ++done) {
@@ -175,34 +176,32 @@ bool WindowGate::drain(std::string_view task, UnixMs window, engine::Turn& turn,
   }
   const bool ended = done == next.size() && next.size() < settings_.drained_max;
   if (ended && turn.take(0)) {
-    batch.rows.remove(task);
+    batch.rows().remove(task);
     return true;
   }
   if (done > 0) {
     std::string value;
     codec::encode_task(task, row, value);
-    batch.rows.put(task, value);
+    batch.rows().put(task, value);
   }
   return room && !ended;
 }
 
 void WindowGate::let_through(const std::string& key, engine::GateBatch& batch) const {
-  const codec::HeldRow held = held_row(key, *batch.rows.find(key));
-  const Note note = decode_note(held.note);
-  const Partition other((held.partition.value() + 1) % settings_.partitions);
-  engine::Document& document = batch.overlay.find_copied(note.id);
-  const bool leaves = batch.dispatch.let_through(document, key, note.forward, batch.overlay);
-  for (std::uint32_t number = 1; number <= held.further_pieces; ++number)
-    batch.rows.remove(codec::piece_key(key, number));
-  batch.rows.remove(key);
-  if (!leaves) return;
-  const std::string id = "gate-" + std::to_string(held.partition.value()) + "-" + std::to_string(held.offset.value());
+  const auto held = held_row(key, batch.rows().find(key));
+  if (!held) return;
+  const Note note = decode_note(held->note);
+  const Partition other((held->partition.value() + 1) % settings_.partitions);
+  const std::int32_t own = held->partition.value();
+  const Offset offset = held->offset;
+  if (!batch.let_through(key, note.id, note.forward)) return;
+  const std::string id = "gate-" + std::to_string(own) + "-" + std::to_string(offset.value());
   const std::string to = std::to_string(other.value());
   const std::array<Header, 4> headers = {{{codec::header::kControl, "resume"},
                                           {codec::header::kControlId, id},
                                           {codec::header::kControlPartition, to},
                                           {codec::header::kControlDryRun, "true"}}};
-  batch.effects.generate({Role::kControl, std::nullopt, std::nullopt, headers}, other);
+  batch.generate({Role::kControl, std::nullopt, std::nullopt, headers}, other);
 }
 
 }  // namespace reseq::gate

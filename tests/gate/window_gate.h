@@ -21,7 +21,7 @@ inline constexpr std::uint8_t kGate = 255;
 inline constexpr std::uint8_t kIndex = 0x7F;
 inline constexpr std::uint64_t kCapability = std::uint64_t{1} << 63U;
 
-enum Kind : std::uint8_t { kOpen, kDrain };
+enum Kind : std::uint8_t { kOpen = 254, kDrain = 255 };
 
 class WindowGate final : public engine::Gate {
  public:

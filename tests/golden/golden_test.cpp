@@ -229,6 +229,7 @@ void expect_held(const std::string& file, std::size_t payload_bytes, bool refere
   hold.key = key;
   hold.entries = {{0, "due"}, {127, "doc-1"}};
   hold.note = "why";
+  hold.bytes = 300;
   hold.reference = reference;
   Arena arena;
   std::vector<KeyedChange> rows;

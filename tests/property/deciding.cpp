@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "codec/held_rows.h"
+#include "engine/gate.h"
 
 namespace reseq::property {
 namespace {
@@ -132,8 +133,8 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
     turn.until = UnixMs(turn.until.value() + wrong.turns_early.value());
     if (wrong.ignores_rows) turn.rows_max = UINT32_MAX;
   }
-  const std::uint64_t bytes_max = wrong.ignores_bytes ? UINT64_MAX : plan.bytes_max;
-  driver.close({.overdue = overdue, .turns = turns, .expired = {}, .bytes_max = bytes_max});
+  engine::BytesLeft left{wrong.ignores_bytes ? UINT64_MAX : plan.bytes_max};
+  driver.close({.overdue = overdue, .turns = turns, .expired = {}, .left = &left});
   const engine::Batch& batch = driver.batch();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
   add_others(batch, plan, decided);

@@ -161,8 +161,8 @@ class Table {
     std::vector<driver::GateTurn> turns;
     if (context_.gate != nullptr) {
       context_.now = UnixMs(context_.now.value() + static_cast<std::int64_t>(below(random_, kWindowMs)));
-      for (std::uint8_t kind = 0; kind < context_.gate->agenda().size(); ++kind)
-        turns.push_back({kind, context_.now, kTurnRows});
+      for (const engine::AgendaKind& kind : context_.gate->agenda())
+        turns.push_back({kind.number, context_.now, kTurnRows});
     }
     const Plan plan{planned, {}, turns};
     Decided decided = property::decide(plan, rows_, state_, context_, engine_);

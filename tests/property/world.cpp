@@ -120,8 +120,8 @@ void World::run_batch(const BatchSize& size) {
 std::vector<driver::GateTurn> World::turns_now() const {
   std::vector<driver::GateTurn> turns;
   if (context_.gate == nullptr) return turns;
-  for (std::uint8_t kind = 0; kind < context_.gate->agenda().size(); ++kind)
-    turns.push_back({kind, context_.now, kTurnRows});
+  for (const engine::AgendaKind& kind : context_.gate->agenda())
+    turns.push_back({kind.number, context_.now, kTurnRows});
   return rows_.others.all().empty() ? std::vector<driver::GateTurn>() : turns;
 }
 

@@ -27,13 +27,13 @@ class State final : public engine::MapState {
   // `first`: the position of its first input. REQUIRES: batch is closed.
   void take(const engine::Batch& batch, Offset first) {
     Arena arena;
-    std::vector<KeyedChange> rows;
+    std::vector<KeyedChange> held;
     for (const Hold& hold : batch.holds()) {
       codec::InputRecord record;
       record.offset = Offset(first.value() + hold.input.value());
-      codec::append_held(hold, record, codec::KeyedHash(HashKey()), arena, rows);
+      codec::append_held(hold, record, codec::KeyedHash(HashKey()), arena, held);
     }
-    others.apply(rows);
+    others.apply(held);
     others.apply(batch.row_changes());
     commit(batch);
   }

@@ -84,8 +84,8 @@ bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds
 std::optional<std::string> refusal(const Meta& meta, const Application& application) {
   const std::uint64_t lacks = meta.capabilities & ~capabilities(application);
   if (lacks == 0) return std::nullopt;
-  return "the state holds what this version does not know (capability " + std::to_string(std::countr_zero(lacks)) +
-         "): run the version that wrote it, or a newer one";
+  return "something waits in the state that this process does not know (capability " +
+         std::to_string(std::countr_zero(lacks)) + "): run the version and the configuration that wrote it";
 }
 
 std::optional<std::string> refusal(const Identity& identity, const Application& application) {

@@ -33,16 +33,22 @@ void Chores::committed(Milliseconds steady) {
   committed_at_ = steady;
 }
 
+// A row of the gate is there: only then is it asked what is due.
+bool Chores::holds(const store::PartitionStore& store) const {
+  const Counts& counts = store.summary().counts;
+  return application_.gate != nullptr && counts[Count::kHeldRecords] + counts[Count::kTasks] > 0;
+}
+
 bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {
   if (!application_.guards.timers_behind_input) return false;
   const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && fence_.lacks(*at); };
   if (missing(store.earliest_deadline()) || missing(expired_found_at_)) return true;
-  if (application_.gate == nullptr) return false;
+  if (!holds(store)) return false;
   const store::BatchView view(store);
   const auto kinds = application_.gate->agenda();
-  for (std::uint8_t kind = 0; kind < kinds.size(); ++kind)
-    if (!kinds[kind].fence.open() && missing(application_.gate->next(kind, view))) return true;
-  return false;
+  return std::any_of(kinds.begin(), kinds.end(), [&](const engine::AgendaKind& kind) {
+    return !kind.fence.open() && missing(application_.gate->next(kind.number, view));
+  });
 }
 
 void Chores::set_ends(std::array<Offset, 3> ends, UnixMs asked_at) {
@@ -57,13 +63,12 @@ std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vecto
 std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
                                             const std::vector<InputPosition>& positions, UnixMs now) const {
   std::vector<driver::GateTurn> turns;
-  if (application_.gate == nullptr || store.meta()->state.paused) return turns;
+  if (!holds(store) || store.meta()->state.paused) return turns;
   const store::BatchView view(store);
-  const auto kinds = application_.gate->agenda();
-  for (std::uint8_t kind = 0; kind < kinds.size(); ++kind) {
-    const auto next = application_.gate->next(kind, view);
-    const auto until = next ? this->until(kinds[kind].fence, positions, now) : std::nullopt;
-    if (until && *next <= *until) turns.push_back({kind, *until, kGateRowsMax});
+  for (const engine::AgendaKind& kind : application_.gate->agenda()) {
+    const auto next = application_.gate->next(kind.number, view);
+    const auto until = next ? this->until(kind.fence, positions, now) : std::nullopt;
+    if (until && *next <= *until) turns.push_back({kind.number, *until, kGateRowsMax});
   }
   return turns;
 }

@@ -68,6 +68,7 @@ class Chores {
                                     UnixMs now) const;
 
  private:
+  [[nodiscard]] bool holds(const store::PartitionStore& store) const;
   [[nodiscard]] std::optional<UnixMs> until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
                                             UnixMs now) const;
 

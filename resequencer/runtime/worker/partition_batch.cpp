@@ -29,8 +29,13 @@ std::string behind(std::string_view key) {
 }  // namespace
 
 PartitionBatch::PartitionBatch(const Application& application, PartitionTask& task, UnixMs now,
-                               std::optional<UnixMs> deadlines_at)
-    : application_(application), task_(task), now_(now), deadlines_at_(deadlines_at), view_(task.store()) {}
+                               std::optional<UnixMs> deadlines_at, engine::BytesLeft& left)
+    : application_(application),
+      task_(task),
+      now_(now),
+      deadlines_at_(deadlines_at),
+      left_(left),
+      view_(task.store()) {}
 
 void PartitionBatch::decide() {
   context_ = task_.setting().context;
@@ -55,9 +60,7 @@ void PartitionBatch::decide() {
     turns = task_.chores().turns(task_.store(), positions_, *deadlines_at_);
     if (task_.chores().want_sweep(until)) expired = sweep();
   }
-  const auto bytes_max = static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
-  const std::uint64_t left = bytes_max - std::min(bytes_max, task_.queue().bytes());
-  driver_->close({.overdue = overdue, .turns = turns, .expired = expired, .bytes_max = left});
+  driver_->close({.overdue = overdue, .turns = turns, .expired = expired, .left = &left_});
   expired_ = expired.size();
   read_held();
 }
@@ -144,6 +147,10 @@ void PartitionBatch::encode() {
   changelog::append_rows(batch().row_changes(), rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
+  // Under a key that was taken a record would have hidden another one.
+  RESEQ_ASSERT(after_.counts[Count::kHeldRecords] + batch().let_through().size() ==
+                   task_.store().summary().counts[Count::kHeldRecords] + batch().holds().size(),
+               "a held record came or went in another way than it has to");
 
   Meta meta;
   meta.state = batch().state();
@@ -178,7 +185,9 @@ void PartitionBatch::append_meta(Meta meta) {
   meta.now = now_;
   meta.summary = after_;
   meta.config_hash = config_hash(application_);
-  meta.capabilities = capabilities(application_);
+  bool held = false;
+  after_.counts.each_rare([&](Count, std::uint64_t) { held = true; });
+  if (held) meta.capabilities = capabilities(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 

@@ -18,9 +18,11 @@ namespace reseq::runtime {
 
 class PartitionBatch {
  public:
-  // `deadlines_at`: the time by which timers and watermarks are judged, nothing while the clock is not trusted.
-  // REQUIRES: task is kRunning with something to do, or kBirth.
-  PartitionBatch(const Application& application, PartitionTask& task, UnixMs now, std::optional<UnixMs> deadlines_at);
+  // `deadlines_at`: the time by which timers and watermarks are judged, nothing while the clock is not trusted. `left`:
+  // what a gate may let through in the transaction. REQUIRES: task is kRunning with something to do, or kBirth; left
+  // outlives it.
+  PartitionBatch(const Application& application, PartitionTask& task, UnixMs now, std::optional<UnixMs> deadlines_at,
+                 engine::BytesLeft& left);
 
   // Decides what waits in the queue, then the chores. A command that must wait for requests ends the inputs.
   void decide();
@@ -75,6 +77,7 @@ class PartitionBatch {
   PartitionTask& task_;
   UnixMs now_;
   std::optional<UnixMs> deadlines_at_;
+  engine::BytesLeft& left_;
   engine::Context context_;
   Arena arena_;
   store::BatchView view_;

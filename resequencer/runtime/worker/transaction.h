@@ -109,6 +109,7 @@ class Transaction {
   const Clock& clock_;
   std::shared_ptr<const kafka::GroupMetadata> group_;
   std::function<HashKey()> draw_key_;
+  engine::BytesLeft left_;  // for what gates let through
   std::vector<std::unique_ptr<PartitionBatch>> batches_;
   UnixMs now_;
   Milliseconds started_;

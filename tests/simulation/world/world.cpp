@@ -246,7 +246,7 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
     ++counters_["reason " + std::string(name_of(decided.decision.reason))];
   }
   for (const AgendaDone& done : batch.done)
-    counters_["gate " + std::string(gate_->agenda()[done.kind].name)] += done.rows;
+    counters_["gate " + std::string(engine::kind_of(*gate_, done.kind).name)] += done.rows;
 }
 
 std::optional<Asked> WorldSpecification::asked(const judge::Record& request) const {

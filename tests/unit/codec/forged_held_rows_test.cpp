@@ -76,6 +76,7 @@ std::string written_again(const HeldRow& row) {
   writer.varint(static_cast<std::uint64_t>(row.partition.value()));
   writer.offset(row.offset);
   writer.time(row.timestamp);
+  writer.varint(row.bytes);
   writer.u8(row.reference ? 1 : 0);
   writer.varint(row.record_bytes);
   if (row.reference) {
@@ -165,7 +166,11 @@ TEST(ForgedHeldRow, OfRandomBytesWithAChecksumThatFitsIsRefusedOrWrittenAgainAsI
       hold.entries.push_back({index, bytes});
     });
     hold.note = row.note;
-    for (const auto& [key, bytes] : Held(*record, hold).rows) {
+    hold.bytes = row.bytes;
+    const Held again(*record, hold);
+    // A first piece that is shorter than it could be is one of a row that was written again.
+    if (again.head().piece.size() != row.piece.size()) continue;
+    for (const auto& [key, bytes] : again.rows) {
       SCOPED_TRACE(i);
       expect_written_again(content_of(forged.rows.at(key)), content_of(bytes));
     }
@@ -229,6 +234,7 @@ TEST(ForgedHeldRow, ThatNobodyWouldWriteIsRefused) {
     writer.varint(partition);
     writer.offset(Offset(5));
     writer.time(UnixMs(6));
+    writer.varint(7);
     writer.u8(form);
     writer.raw(rest);
     writer.finish();
@@ -250,7 +256,8 @@ TEST(ForgedHeldRow, ThatNobodyWouldWriteIsRefused) {
   EXPECT_EQ(error_of_held("", 10, 0, 0, body), RowError::kInvalid) << "a role that nobody knows";
   EXPECT_EQ(error_of_held("", 0, std::uint64_t{1} << 31U, 0, body), RowError::kInvalid);
   EXPECT_EQ(error_of_held("", 0, 0, 2, body), RowError::kInvalid) << "a form that nobody knows";
-  EXPECT_EQ(error_of_held("", 0, 0, 0, "\x05"s + body.substr(1)), RowError::kInvalid) << "a shorter first piece";
+  EXPECT_EQ(error_of_held("", 0, 0, 0, "\x05"s + body.substr(1)), fine)
+      << "a shorter first piece, as of a row written again";
   EXPECT_EQ(error_of_held("", 0, 0, 0, "\x03"s + body.substr(1)), RowError::kInvalid) << "a longer first piece";
   EXPECT_EQ(error_of_held("", 0, 0, 0, "\x81\x80\x80\x80\x08\x00"s), RowError::kInvalid) << "too long for a record";
   EXPECT_EQ(error_of_held("", 0, 0, 1, "\x05"s + "hash..."), RowError::kTruncated);

@@ -245,5 +245,26 @@ TEST(HeldRowsDeathTest, AreNotWrittenWithAnEntryOutsideItsLimits) {
   EXPECT_DEATH((void)hold_with({0, std::string(kMaxIndexEntryBytes + 1, 'e')}), "limits");
 }
 
+// As a gate does that keeps a record for longer: the record and its pieces stay what they are.
+TEST(HeldRows, WrittenAgainWithAnotherNoteKeepTheirRecord) {
+  for (const std::size_t bytes : {0U, 100U, 4'000U, 9'000U})
+    for (const std::size_t note : {0U, 1U, 40U, 5'000U}) {
+      SCOPED_TRACE(std::to_string(bytes) + " bytes, a note of " + std::to_string(note));
+      const SampleRecord sample = SampleRecord::request().payload(std::string(bytes, 'x'));
+      Held held(sample.view());
+      Arena arena;
+      const std::vector<IndexEntry> entries = {{5, "later"}};
+      const std::string text(note, 'n');
+      const KeyedChange again = held_again(held.key, held.head(), entries, text, arena);
+      EXPECT_EQ(again.key, held.key);
+      held.rows[held.key] = again.value.value();
+      EXPECT_EQ(held.head().note, text);
+      EXPECT_EQ(entries_of(held.rows.at(held.key)), (std::vector<std::pair<std::uint8_t, std::string>>{{5, "later"}}));
+      const auto record = held.record(arena);
+      ASSERT_TRUE(record.has_value());
+      EXPECT_TRUE(is_same(*record, sample.view()));
+    }
+}
+
 }  // namespace
 }  // namespace reseq::codec

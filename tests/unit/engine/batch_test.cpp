@@ -337,7 +337,7 @@ TEST(BatchDeathTest, AnInputAfterCloseIsABugOfTheCaller) {
   const Context context = two_targets();
   Batch batch(state, state.partition, context);
   batch.close();
-  EXPECT_DEATH(static_cast<void>(decide(batch, request("a", 1))), "closed batch");
+  EXPECT_DEATH(static_cast<void>(decide(batch, request("a", 1))), "behind the agenda");
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+#include "engine/gate.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/assert.h"
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+
+namespace reseq::engine {
+
+const AgendaKind& kind_of(const Gate& gate, std::uint8_t number) {
+  const auto kinds = gate.agenda();
+  const auto found =
+      std::find_if(kinds.begin(), kinds.end(), [&](const AgendaKind& kind) { return kind.number == number; });
+  RESEQ_ASSERT(found != kinds.end(), "a kind that is none of the gate's");
+  return *found;
+}
+
+bool GateBatch::let_through(const std::string& key, DocumentId id, const Forward& held) {
+  const auto value = rows_.find(key);
+  if (!value) return false;
+  const auto decoded = codec::decode_held(key, *value);
+  const auto* row = std::get_if<codec::HeldRow>(&decoded);
+  if (row == nullptr) return false;
+  const std::uint64_t bytes = row->bytes;
+  for (std::uint32_t number = 1; number <= row->further_pieces; ++number) rows_.remove(codec::piece_key(key, number));
+  rows_.remove(key);
+  return dispatch_.let_through(overlay_.find_copied(id), key, held, bytes, context_, overlay_);
+}
+
+}  // namespace reseq::engine
