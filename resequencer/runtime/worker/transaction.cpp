@@ -18,8 +18,6 @@ constexpr Milliseconds kSlice{1000};
 constexpr Milliseconds kRoomLimit{50};
 // Parts of the transaction's time-out: the second one is there to flush and commit what was decided in the first.
 constexpr std::int64_t kDecidingPart = 4;
-// Of batch_bytes_max, beside the inputs: neither starves the other, and a transaction has a bound.
-constexpr std::uint64_t kGatePart = 2;
 constexpr std::int64_t kLatePart = 2;
 
 bool unchanged(const PartitionTask& task, const InputPosition& position) {
@@ -56,7 +54,8 @@ Transaction::Transaction(const Application& application, kafka::Producer& produc
       draw_key_(draw_key),
       now_(clock.now()),
       started_(clock.steady()) {
-  left_.bytes = static_cast<std::uint64_t>(application.settings.batch_bytes_max) / kGatePart;
+  // As much as inputs have: neither starves the other.
+  left_.bytes = static_cast<std::uint64_t>(application.settings.batch_bytes_max);
   for (const Participant& one : participants) {
     batches_.push_back(std::make_unique<PartitionBatch>(application, *one.task, now_, deadlines_at, left_));
     if (one.heartbeat) batches_.back()->write_heartbeat();

@@ -1,0 +1,60 @@
+// LatestGate: holds every request for a while under a key of its document. So no two requests of a document may wait at
+// a time: who breaks that has to be told.
+// Thread rule: const; any thread.
+#pragma once
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+#include "engine/gate.h"
+#include "tests/gate/window_gate.h"
+
+namespace reseq::gate {
+
+class LatestGate final : public engine::Gate {
+ public:
+  explicit LatestGate(std::int64_t delay) : delay_(delay) {}
+  static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{1, "leave", {}}}};
+  [[nodiscard]] std::uint64_t capability() const override { return 1; }
+  [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kKinds; }
+  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::StateView& view) const override {
+    std::optional<UnixMs> next;
+    view.index(1, {}, 1, [&](std::string_view entry, std::string_view) {
+      next = UnixMs(std::stoll(std::string(entry)));
+      return true;
+    });
+    return next;
+  }
+  [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
+    Hold hold;
+    hold.key = arena.copy(codec::held_key(200, leaving.id));
+    hold.entries = {{1, arena.copy(std::to_string(leaving.now.value() + delay_))}};
+    hold.note = arena.copy(encode_note(leaving.id, leaving.forward));
+    return hold;
+  }
+  void take(engine::Turn& turn, engine::GateBatch& batch) const override {
+    std::vector<std::string> keys;
+    batch.view().index(1, {}, SIZE_MAX, [&](std::string_view entry, std::string_view key) {
+      if (UnixMs(std::stoll(std::string(entry))) > turn.until()) return false;
+      keys.emplace_back(key);
+      return true;
+    });
+    for (const std::string& key : keys) {
+      const auto value = batch.rows().find(key);
+      if (!value) continue;
+      const auto decoded = codec::decode_held(key, *value);
+      const auto& held = std::get<codec::HeldRow>(decoded);
+      if (!turn.take(held.record_bytes)) return;
+      const Note note = decode_note(held.note);
+      (void)batch.let_through(key, note.id, note.forward);
+    }
+  }
+
+ private:
+  std::int64_t delay_;
+};
+}  // namespace reseq::gate
