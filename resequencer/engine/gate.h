@@ -56,7 +56,7 @@ class GateBatch {
   [[nodiscard]] const StateView& view() const { return view_; }
   [[nodiscard]] Rows& rows() { return rows_; }
 
-  // What is held under this key leaves for those of its targets that still wait for it, and all of its rows are removed.
+  // What is held under this key leaves for those of its targets that still wait for it; all of its rows are removed.
   // False: nothing leaves, because nobody waits, `work` does not take it any more, or no row is there: it has left in
   // this batch, or the disk cannot be read, and then nothing of this batch will be.
   bool let_through(const std::string& key, DocumentId id, const Forward& held);
@@ -94,8 +94,8 @@ class Gate {
   [[nodiscard]] virtual std::span<const AgendaKind> agenda() const = 0;
   // When the first of a kind is due; none = nothing is, ever. Not asked while no row of a gate is there.
   [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const = 0;
-  // How this forward is to be held; none: it leaves. No two records are held under one key at a time. Input and bytes of
-  // the hold are not looked at; what it names goes into the arena.
+  // How this forward is to be held; none: it leaves. No two records are held under one key at a time. Input and bytes
+  // of the hold are not looked at; what it names goes into the arena.
   [[nodiscard]] virtual std::optional<Hold> holds(const Leaving& leaving, Arena& arena) const = 0;
   // Does what is due, as far as the turn has room: nothing without having taken room for it.
   virtual void take(Turn& turn, GateBatch& batch) const = 0;

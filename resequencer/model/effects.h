@@ -153,9 +153,9 @@ struct Hold {
   InputIndex input;
   std::string_view key;  // of its first row
   std::vector<IndexEntry> entries;
-  std::string_view note;   // what the gate has to know of it
+  std::string_view note;    // what the gate has to know of it
   std::uint64_t bytes = 0;  // upper bound of the record that leaves later
-  bool reference = false;  // where it was read is enough: it is read again when it is let through
+  bool reference = false;   // where it was read is enough: it is read again when it is let through
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

@@ -1,5 +1,5 @@
-// A gate in front of `work` on a real broker: processes that hold requests are killed, and everything leaves once, as it
-// came. A version without the gate keeps its hands off.
+// A gate in front of `work` on a real broker: processes that hold requests are killed, and everything leaves once, as
+// it came. A version without the gate keeps its hands off.
 #include "tests/support/broker.h"
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// KeyedRows: rows of other kinds than documents in a map, and what a view of the state answers from them. For tests that
-// keep a state of their own beside the store.
+// KeyedRows: rows of other kinds than documents in a map, and what a view of the state answers from them. For tests
+// that keep a state of their own beside the store.
 // Thread rule: one thread.
 #pragma once
 

@@ -24,7 +24,8 @@ void check_versions(const runtime::Application& application, const History& hist
 // Nothing that a gate held is left.
 void check_nothing_waits(Partition partition, const Fold& fold, Verdict& verdict);
 
-// No timer of the batch fired, and no turn of a gate was taken, while an input that stood in the log at its deadline was not decided.
+// No timer of the batch fired, and no turn of a gate was taken, while an input that stood in the log at its deadline
+// was not decided.
 // REQUIRES: all clocks are right, and records carry the time at which they came into the log.
 void check_timers(const runtime::Application& application, const History& history, Partition partition,
                   const ReplayedBatch& batch, Verdict& verdict);

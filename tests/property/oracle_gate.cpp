@@ -1,5 +1,5 @@
-// What waits: waiting changes when, never what. Each request that is held leaves once, not before its time, in the order
-// of the requests, for those that still wait for it; and in the end nothing waits.
+// What waits: waiting changes when, never what. Each request that is held leaves once, not before its time, in the
+// order of the requests, for those that still wait for it; and in the end nothing waits.
 #include <algorithm>
 
 #include "tests/property/oracle.h"

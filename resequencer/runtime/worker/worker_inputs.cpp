@@ -310,8 +310,8 @@ void Worker::read_from_positions() {
 }
 
 // One question for all partitions that have a command which met no registration; another for those with something due,
-// because one input that cannot be asked fails the whole question. What is due waits for high watermarks: behind the last
-// stable offset may stand what it waits for, while somebody's transaction is open (docs/decisions/0149).
+// because one input that cannot be asked fails the whole question. What is due waits for high watermarks: behind the
+// last stable offset may stand what it waits for, while somebody's transaction is open (docs/decisions/0149).
 void Worker::ask_ends() {
   std::vector<kafka::TopicPartition> which;
   std::vector<kafka::TopicPartition> of_timers;

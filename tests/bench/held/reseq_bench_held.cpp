@@ -248,9 +248,9 @@ int main(int argc, char** argv) {
   const reseq::test::TempDir folder;
   std::printf("%8s %8s %9s %9s %11s %8s %11s %11s %11s %11s\n", "body", "held", "hold us", "leave us", "log bytes",
               "rows", "tombstones", "disk bytes", "write us", "remove us");
-  for (const std::size_t body : {200, 4'096, 65'536, 1'048'576})
+  for (const std::size_t body : {200U, 4'096U, 65'536U, 1'048'576U})
     reseq::bench::cost_of(folder.path() + "/" + std::to_string(body), body, bytes);
   if (restored > 0) reseq::bench::restore(folder.path() + "/restore", restored);
-  for (const std::size_t body : {200, 1'024, 20'000})
+  for (const std::size_t body : {200U, 1'024U, 20'000U})
     if (rounds > 0) reseq::bench::churn(folder.path() + "/churn" + std::to_string(body), body, rounds);
 }

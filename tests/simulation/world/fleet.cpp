@@ -167,8 +167,8 @@ void Fleet::step(std::size_t i, std::size_t w) {
 }
 
 // A process that was paused in the middle of a takeover may have slept through delete.retention.ms, and finds that out
-// by the digest: that alarm is no trouble. Where a gate removes rows all the time one that was slow is enough, when they
-// are forgotten within seconds.
+// by the digest: that alarm is no trouble. Where a gate removes rows all the time one that was slow is enough, when
+// they are forgotten within seconds.
 void Fleet::look_for_trouble(const Instance& instance, const runtime::Worker& worker) {
   if (!trouble_.empty()) return;
   for (const auto& task : worker.tasks())

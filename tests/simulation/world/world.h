@@ -33,8 +33,8 @@ class WorldSpecification final : public judge::Specification {
 
 class World {
  public:
-  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them. `gated`: a gate holds some
-  // of the requests.
+  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them. `gated`: a gate holds
+  // some of the requests.
   World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions = 0,
         bool gated = false);
 
