@@ -70,10 +70,10 @@ void PartitionBatch::decide() {
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
   for (const std::string_view key : batch().let_through()) {
-    auto record = let_through(key, row, decoding(application_, task_.setting(), arena_), arena_);
+    const auto record = let_through(key, row, decoding(application_, task_.setting(), arena_), arena_);
     if (task_.store().fault()) return;
     RESEQ_ASSERT(record.has_value(), "a held record without all of its rows is let through");
-    records_.push_back(*std::move(record));
+    records_.push_back(*record);
     sources_.push_back(nullptr);
   }
 }

@@ -57,7 +57,7 @@ void Producers::write_next(Document& document) {
   asked.removal = draw.chance(120);
   if (!asked.removal || draw.chance(200)) {
     asked.payload = asked.id + "/" + std::to_string(asked.epoch.value_or(0)) + "/" + std::to_string(asked.sequence);
-    if (draw.chance(30)) asked.payload->append(kLargePayload, 'x');
+    if (draw.chance(30)) asked.payload->append(scenario_.large_payload, 'x');
   }
   if (draw.chance(250)) {
     asked.targets.emplace();

@@ -18,7 +18,6 @@ namespace reseq::simulation {
 
 // The header by which records say which document's order they are for; the contract says that it travels.
 inline constexpr std::string_view kNumber = "x-number";
-inline constexpr std::size_t kLargePayload = 1'600;  // too large for an output, and for a dead letter
 inline constexpr std::uint64_t kOutputBytesMax = 2'000;
 inline constexpr std::uint64_t kWorkBytesMax = 8'000;
 inline constexpr std::uint64_t kDeadLetterBytesMax = 3'000;

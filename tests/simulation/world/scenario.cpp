@@ -94,6 +94,11 @@ Scenario draw_scenario(Draw& draw) {
   return world;
 }
 
+Scenario of_pieces(Scenario world) {
+  world.large_payload = kPayloadOfPieces;
+  return world;
+}
+
 Scenario of_many_partitions(Scenario world, std::int32_t partitions) {
   world.partitions = partitions;
   world.documents *= 8;

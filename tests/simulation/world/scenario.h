@@ -23,6 +23,9 @@ struct Weights {
   std::uint32_t nap = 0;  // time passes, and only heartbeats happen
 };
 
+inline constexpr std::size_t kLargePayload = 1'600;     // too large for an output, and for a dead letter
+inline constexpr std::size_t kPayloadOfPieces = 5'000;  // and more than a row takes, when it is held
+
 struct Scenario {
   std::int32_t partitions = 1;
   std::size_t processes = 2;
@@ -37,6 +40,7 @@ struct Scenario {
   std::int64_t late_answer_ms_max = 5'000;
   config::Settings settings;  // of the application; instance.id is set per process
   std::int64_t delete_retention_ms = 60'000;
+  std::size_t large_payload = kLargePayload;
   BrokerSettings broker;
   FaultRates faults;
   Weights weights;
@@ -46,6 +50,8 @@ struct Scenario {
 
 [[nodiscard]] Scenario draw_scenario(Draw& draw);
 // The same with so many partitions, of which a few have documents.
+// Its large payloads take several rows when they are held.
+[[nodiscard]] Scenario of_pieces(Scenario world);
 [[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 
 }  // namespace reseq::simulation

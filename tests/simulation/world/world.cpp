@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <spdlog/spdlog.h>
+#include <utility>
 #include <vector>
 
 #include "codec/header_names.h"
@@ -20,6 +21,12 @@ constexpr int kFinishRounds = 12;
 constexpr int kStepsPerPartition = 4;  // of a transaction
 constexpr Milliseconds kTick{3};
 
+Scenario scenario_of(Draw& draw, std::int32_t partitions, bool gated) {
+  Scenario drawn = draw_scenario(draw);
+  if (partitions != 0) drawn = of_many_partitions(std::move(drawn), partitions);
+  return gated ? of_pieces(std::move(drawn)) : drawn;
+}
+
 gate::WindowGate::Settings gate_of(const Scenario& scenario) {
   return {.window = Milliseconds(700), .every = 3, .drained_max = 2, .partitions = scenario.partitions};
 }
@@ -28,7 +35,7 @@ gate::WindowGate::Settings gate_of(const Scenario& scenario) {
 
 World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions, bool gated)
     : draw_(seed),
-      scenario_(partitions == 0 ? draw_scenario(draw_) : of_many_partitions(draw_scenario(draw_), partitions)),
+      scenario_(scenario_of(draw_, partitions, gated)),
       time_(kStart),
       broker_(time_, draw_, scenario_.broker),
       gate_(gated ? std::optional<gate::WindowGate>(gate_of(scenario_)) : std::nullopt),
@@ -245,6 +252,7 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
     ++counters_["outcome " + std::string(name_of(decided.decision.outcome))];
     ++counters_["reason " + std::string(name_of(decided.decision.reason))];
   }
+  if (batch.meta.summary.counts[Count::kHeldPieces] > 0) ++counters_["batches beside held pieces"];
   for (const AgendaDone& done : batch.done)
     counters_["gate " + std::string(engine::kind_of(*gate_, done.kind).name)] += done.rows;
 }
