@@ -1,6 +1,7 @@
 // Batch: decides the inputs of one partition that will share one transaction.
-// Inputs come in the fixed order: requests, control, commands, then timers, then the watermark sweep. Nothing leaves
-// before the batch is closed, so a request that a later one of the same batch supersedes never reaches `work`.
+// Inputs come in the fixed order: requests, control, commands; then timers, turns of a gate, and the watermark sweep.
+// Nothing leaves before the batch is closed, so a request that a later one of the same batch supersedes never reaches
+// `work`.
 //
 // Invariants: every input decided has exactly one Decision; decide() that answers kRequestsFirst changed nothing; same
 // inputs, state and context give the same effects in the same order, on any machine.

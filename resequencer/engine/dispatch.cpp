@@ -9,7 +9,7 @@ void Dispatch::offer(Document& document, const Request& request, Offset position
   RESEQ_ASSERT(context.gate != nullptr, "a forward offered to no gate");
   const Emission& emission = effects_.sent(document.sent.back());
   const Forward& forward = *std::get_if<Forward>(&emission.what);
-  auto hold = context.gate->holds({document.id, forward, position, request.work_bytes, context.now}, effects_.arena());
+  auto hold = context.gate->holds({document.id, forward, request, position, context.now}, effects_.arena());
   if (!hold) return;
   hold->bytes = request.work_bytes;
   document.sent.pop_back();

@@ -5,8 +5,9 @@
 // A gate is a pure rule: the same forward, rows and turn give the same effects. Its number stands in the keys of its
 // rows, its capability and the numbers of its kinds in meta rows, so all are given out once:
 //
-//   gate   capability   kinds of its agenda
-//   255    bit 63       254 open, 255 drain        that of the tests
+//   gate   capability   kinds of its agenda       indexes
+//   255    bit 63       254 open, 255 drain       127         of the tests (tests/gate)
+//   200    bit 0        1                         1           of the tests (tests/unit/gate)
 //
 // Thread rule: const; any thread.
 #pragma once
@@ -79,8 +80,8 @@ class GateBatch {
 struct Leaving {
   DocumentId id;
   const Forward& forward;
-  Offset position;  // of its request
-  std::uint64_t bytes;
+  const Request& request;
+  Offset position;  // of the request
   UnixMs now;
 };
 

@@ -127,7 +127,9 @@ void ExpectedEnd::take_command(const Decided& decided) {
   if (!registers && !gives_up) return;
   const auto name = registers ? header_of(record, header::kTargets) : result_for;
   Document& document = documents_[id];
-  if (registers && document.barrier && order < *document.barrier) return;
+  // Orders have no revision here: one that was processed again stands above the order that it is of.
+  const bool of_barrier = decided.decision.table_row == TableRow::kR0 && document.barrier == order;
+  if (registers && document.barrier && (order < *document.barrier || of_barrier)) return;
   Target& target = document.targets[std::string(name.value_or(""))];
   target.asked = std::max(target.asked, std::optional(order));
 }
