@@ -7,6 +7,7 @@
 #include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "tests/gate/window_gate.h"
+#include "tests/property/model.h"
 
 namespace reseq::property {
 namespace {
