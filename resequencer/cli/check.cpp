@@ -287,9 +287,7 @@ class Check {
 
   [[nodiscard]] std::optional<std::string> refusal(const changelog::Inventory& inventory) const {
     if (inventory.identity)
-      if (auto reason = runtime::refusal(*inventory.identity, application_)) return reason;
-    if (inventory.meta)
-      if (auto reason = runtime::refusal(*inventory.meta, application_)) return reason;
+      if (auto reason = runtime::refusal(*inventory.identity, inventory.meta, application_)) return reason;
     if (inventory.waiting.empty()) return std::nullopt;
     const auto& [target, documents] = *inventory.waiting.begin();
     return std::to_string(documents) + " " + runtime::target_still_waits(target);

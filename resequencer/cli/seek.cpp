@@ -180,9 +180,8 @@ class Seek {
     if (!inventory.identity || !inventory.meta)
       return invalid(where + "there is no state yet, so there is nothing to move: a new application begins where " +
                      "first_start says");
-    if (const auto reason = runtime::refusal(*inventory.identity, application_)) return invalid(where + *reason);
-    if (inventory.meta)
-      if (const auto reason = runtime::refusal(*inventory.meta, application_)) return invalid(where + *reason);
+    if (const auto reason = runtime::refusal(*inventory.identity, inventory.meta, application_))
+      return invalid(where + *reason);
     Plan made{partition, std::move(inventory), {}};
     const auto at = static_cast<std::size_t>(partition.value());
     for (const Role role : runtime::kInputs) {

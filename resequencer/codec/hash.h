@@ -32,6 +32,11 @@ class KeyedHash {
     return of_record(hashed(key), value);
   }
   [[nodiscard]] Digest of_record(const HashedKey& key, std::string_view value) const;
+  // What an input is known by: half of the hash of its record, null as empty.
+  [[nodiscard]] std::uint64_t of_input(std::optional<std::string_view> key,
+                                       std::optional<std::string_view> payload) const {
+    return of_record(key.value_or(std::string_view()), payload.value_or(std::string_view())).low;
+  }
   [[nodiscard]] HashedKey hashed(std::string_view key) const { return {key, (*this)(key)}; }
 
  private:

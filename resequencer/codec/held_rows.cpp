@@ -114,10 +114,6 @@ KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value,
 
 }  // namespace
 
-std::uint64_t reference_hash(const InputRecord& record, const KeyedHash& hash) {
-  return hash.of_record(record.key.value_or(std::string_view()), record.payload.value_or(std::string_view())).low;
-}
-
 std::uint64_t held_bytes(const InputRecord& record) {
   std::string bytes;
   InputRecord head = record;
@@ -134,10 +130,10 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   ByteWriter first(value);
   write_head({hold.entries, hold.note, record.role, record.partition, record.offset, record.timestamp, hold.bytes},
              first);
-  first.u8(hold.reference ? kReference : kBody);
-  first.varint(held_bytes(record));
   if (hold.reference) {
-    first.fixed64(reference_hash(record, hash));
+    first.u8(kReference);
+    first.varint(held_bytes(record));
+    first.fixed64(hash.of_input(record.key, record.payload));
     out.push_back(sealed(hold.key, first, value, arena));
     return;
   }
@@ -145,6 +141,8 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   ByteWriter whole(bytes);
   write_record(record, whole);
   whole.finish();
+  first.u8(kBody);
+  first.varint(bytes.size());
   std::string_view left = bytes;
   const std::size_t piece = first_piece_bytes(first.written(0).size(), left.size());
   first.bytes(left.substr(0, piece));
@@ -243,7 +241,7 @@ std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held
   return record;
 }
 
-void each_index_entry(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit) {
+void each_index_entry(std::string_view value, const EntryVisit& visit) {
   ByteReader in(value.substr(1));
   ByteReader list(in.bytes());
   while (!list.rest().empty()) {

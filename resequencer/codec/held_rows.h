@@ -45,7 +45,7 @@ struct HeldRow {
   UnixMs timestamp;
   std::uint64_t bytes = 0;  // upper bound of the record that leaves later
   bool reference = false;
-  std::uint64_t hash = 0;          // reference_hash() of its record
+  std::uint64_t hash = 0;          // KeyedHash::of_input() of its record
   std::uint64_t record_bytes = 0;  // of a body and of what a reference refers to
   std::string_view piece;          // the first
   std::uint32_t further_pieces = 0;
@@ -53,9 +53,6 @@ struct HeldRow {
 
 // Bytes of a record as it is held: bounds are in them.
 [[nodiscard]] std::uint64_t held_bytes(const InputRecord& record);
-
-// What a reference knows its record by: the low half of the record hash of key and payload, null as empty.
-[[nodiscard]] std::uint64_t reference_hash(const InputRecord& record, const KeyedHash& hash);
 
 // The rows of one that is held, the first one first. Bytes live in the arena.
 void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& hash, Arena& arena,
@@ -76,6 +73,6 @@ using FindRow = std::function<std::optional<std::string_view>(std::string_view k
                                                      Arena& arena);
 
 // Calls visit(index, bytes) for each entry of an encoded H row. REQUIRES: it was encoded by this process or checked.
-void each_index_entry(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit);
+void each_index_entry(std::string_view value, const EntryVisit& visit);
 
 }  // namespace reseq::codec

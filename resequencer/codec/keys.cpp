@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/big_endian.h"
 
 namespace reseq::codec {
 namespace {
@@ -41,10 +42,6 @@ void append_escaped(std::string_view name, std::string& out) {
     out.append(kEscapedZero, sizeof kEscapedZero);
     from = zero + 1;
   }
-}
-
-void append_big_endian(std::uint64_t value, std::string& out) {
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
 }
 
 // Reads name and terminator; `rest` becomes what is behind them. Empty when the terminator or an escape is broken.
@@ -147,7 +144,7 @@ std::string held_key(std::uint8_t gate, std::string_view rank) {
 std::string piece_key(std::string_view held_key, std::uint32_t number) {
   std::string key(held_key);
   key[0] = static_cast<char>(KeyType::kPiece);
-  for (int shift = 24; shift >= 0; shift -= 8) key.push_back(static_cast<char>(number >> shift));
+  append_big_endian(number, key);
   return key;
 }
 

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -32,7 +31,7 @@ struct RowKind {
   std::optional<UnixMs> (*timer)(std::string_view value);
   bool held = false;  // what its values have counts as held bytes
   // The entries of other indexes that it has; null = never any.
-  void (*entries)(std::string_view value, const std::function<void(std::uint8_t, std::string_view)>& visit) = nullptr;
+  void (*entries)(std::string_view value, const EntryVisit& visit) = nullptr;
 };
 
 extern const std::array<RowKind, 7> kRowKinds;  // documents first: nearly all rows are
@@ -47,11 +46,7 @@ inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
   return rare_row_kind_of(key);
 }
 
-// The same for a row of any kind.
-[[nodiscard]] inline CountSet counted(std::string_view key, std::string_view value) {
-  const RowKind* const kind = row_kind_of(key);
-  return kind != nullptr ? kind->counted(value) : CountSet();
-}
+// Of a row of any kind.
 [[nodiscard]] inline std::optional<UnixMs> timer_of(std::string_view key, std::string_view value) {
   const RowKind* kind = row_kind_of(key);
   return kind != nullptr ? kind->timer(value) : std::nullopt;

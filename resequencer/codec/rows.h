@@ -6,6 +6,8 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,9 @@ enum class RowError : unsigned char {
 
 template <typename T>
 using Decoded = std::variant<T, RowError>;
+
+// Of an entry of an index that a row has.
+using EntryVisit = std::function<void(std::uint8_t index, std::string_view bytes)>;
 
 struct DocumentRow {
   std::string id;  // whole id

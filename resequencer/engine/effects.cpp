@@ -64,7 +64,8 @@ void Effects::keep(Hold hold) {
   Decision& decision = decisions_[hold.input.value()];
   decision.outcome = Outcome::kRegistered;
   if (policies_.events == EventPolicy::kAll) events_[hold.input.value()].decision = decision;
-  RESEQ_ASSERT(held_keys_.insert(hold.key).second, "two records are held under one key");
+  const bool is_first = held_keys_.insert(hold.key).second;
+  RESEQ_ASSERT(is_first, "two records are held under one key");
   holds_.push_back(std::move(hold));
 }
 

@@ -59,6 +59,12 @@ class Counts {
       if (static_cast<Count>(i) != Count::kHeldBytes) rows += sums_[i];
     return rows;
   }
+  // Something waits: a count from kFirstRareCount on is not 0.
+  [[nodiscard]] bool any_rare() const {
+    bool any = false;
+    each_rare([&](Count, std::uint64_t) { any = true; });
+    return any;
+  }
   // Calls visit(count, sum) for those that are not 0, from kFirstRareCount on.
   template <typename Visit>
   void each_rare(const Visit& visit) const {

@@ -22,9 +22,7 @@ void append_checksum(std::string& out) {
 }  // namespace
 
 std::string encode_checkpoint(const CheckpointRecord& record) {
-  bool more = false;
-  record.summary.counts.each_rare([&](Count, std::uint64_t) { more = true; });
-  std::string out(1, more ? kFormatOfMore : kFormat);
+  std::string out(1, record.summary.counts.any_rare() ? kFormatOfMore : kFormat);
   codec::ByteWriter writer(out);
   writer.fixed64(static_cast<std::uint64_t>(record.checkpoint.position.value()));
   writer.fixed64(record.checkpoint.last_record.low);

@@ -7,6 +7,7 @@
 // Thread rule: plain value.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,6 +20,7 @@ struct IndexKey {
   std::uint8_t index = 0;
   std::string_view entry;
   std::string_view row;
+  friend auto operator<=>(const IndexKey&, const IndexKey&) = default;
 };
 
 void append_index_key(const IndexKey& key, std::string& out);

@@ -56,122 +56,88 @@ class DiskRows {
   std::optional<Environment::Scan> scan_;
 };
 
-// Timers of memory and disk in order, as far as they are due and the first `least`; some more may come behind.
-class TimersInOrder {
+// What stands in the table of timers, as far as memory does not hide it: timers, or the entries of an index. Keys rise:
+// one that does not has hidden others.
+template <typename Entry>
+class DiskEntries {
  public:
-  TimersInOrder(std::optional<Environment::Scan> on_disk, const MemoryTable& memory, UnixMs now, std::size_t least)
-      : memory_(memory),
-        due_(memory.timers_until(now, least)),
-        in_memory_(due_.begin()),
-        on_disk_(std::move(on_disk)) {}
+  using Parse = std::optional<Entry> (*)(std::string_view bytes);
+  // They end with this index; none: timers, which are the last of the table.
+  DiskEntries(std::optional<Environment::Scan> scan, const MemoryTable& memory, std::optional<std::uint8_t> index,
+              Parse parse)
+      : scan_(std::move(scan)), memory_(memory), index_(index), parse_(parse) {}
 
-  [[nodiscard]] std::optional<Timer> first() { return choose(); }
-  [[nodiscard]] std::optional<Timer> next() {
-    if (from_disk_) {
-      on_disk_->next();
-    } else {
-      ++in_memory_;
+  // The first that is left; none: it was the last one, or error().
+  [[nodiscard]] std::optional<Entry> front() {
+    while (scan_ && scan_->valid() && !error_) {
+      const bool ended = index_ && static_cast<std::uint8_t>(scan_->key().front()) != *index_;
+      const auto entry = ended ? std::nullopt : parse_(scan_->key());
+      if (!ended && !entry) error_ = damaged("a timer or an index entry");
+      if (entry && memory_.find(row_of(*entry)) == nullptr) return entry;
+      if (!error_) step();
+      if (ended) break;
     }
-    return choose();
+    if (scan_ && scan_->error()) error_ = scan_->error();
+    scan_.reset();
+    return std::nullopt;
+  }
+  void step() {
+    const std::string_view last = scan_->key();
+    scan_->next();
+    if (scan_->valid() && scan_->key() <= last) error_ = damaged("the order of timers or of an index");
   }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  std::optional<Timer> choose() {
-    const auto disk = first_on_disk();
-    const bool has_memory = in_memory_ != due_.end();
-    from_disk_ = disk && (!has_memory || *disk < *in_memory_);
-    if (from_disk_) return disk;
-    if (!has_memory || error_) return std::nullopt;
-    return *in_memory_;
-  }
-  std::optional<Timer> first_on_disk() {
-    while (on_disk_ && on_disk_->valid()) {
-      const auto timer = parse_timer_key(on_disk_->key());
-      if (!timer) {
-        error_ = damaged("a timer");
-        return std::nullopt;
-      }
-      if (memory_.find(timer->key) == nullptr) return timer;
-      on_disk_->next();
-    }
-    if (on_disk_ && on_disk_->error()) error_ = on_disk_->error();
-    return std::nullopt;
-  }
+  static std::string_view row_of(const Timer& timer) { return timer.key; }
+  static std::string_view row_of(const IndexKey& entry) { return entry.row; }
+
+  std::optional<Environment::Scan> scan_;
   const MemoryTable& memory_;
-  std::set<Timer> due_;  // of the memory
-  std::set<Timer>::const_iterator in_memory_;
-  std::optional<Environment::Scan> on_disk_;
-  bool from_disk_ = false;
+  std::optional<std::uint8_t> index_;
+  Parse parse_;
   std::optional<Error> error_;
 };
 
-// Entries of an index of memory and disk in order. On disk they rise: one that does not has hidden others.
-class IndexInOrder {
+// Those of memory and disk in order. `in_memory()`: the next one there.
+template <typename Entry, typename InMemory>
+class InOrder {
  public:
-  IndexInOrder(const DiskCopy* disk, const MemoryTable& memory, std::uint8_t index, std::string_view from)
-      : memory_(memory),
-        index_(index),
-        begin_(begin_of(index, from)),
-        in_memory_(memory.index_keys().lower_bound(begin_)) {
-    if (disk == nullptr) return;
-    if (auto scan = disk->index(memory, index, begin_)) on_disk_.emplace(std::move(*scan));
-  }
+  InOrder(DiskEntries<Entry> on_disk, InMemory in_memory)
+      : on_disk_(std::move(on_disk)), in_memory_(std::move(in_memory)), of_memory_(in_memory_()) {}
 
-  [[nodiscard]] std::optional<IndexKey> first() { return choose(); }
-  [[nodiscard]] std::optional<IndexKey> next() {
+  [[nodiscard]] std::optional<Entry> first() { return choose(); }
+  [[nodiscard]] std::optional<Entry> next() {
     if (from_disk_) {
-      step();
+      on_disk_.step();
     } else {
-      ++in_memory_;
+      of_memory_ = in_memory_();
     }
     return choose();
   }
   [[nodiscard]] bool from_disk() const { return from_disk_; }
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return on_disk_.error(); }
 
  private:
-  // No entry has another length than the others of its index, so that in front of the length nothing compares.
-  static std::string begin_of(std::uint8_t index, std::string_view from) {
-    std::string begin(1, static_cast<char>(index));
-    if (!from.empty()) begin.append(1, static_cast<char>(from.size())).append(from);
-    return begin;
+  std::optional<Entry> choose() {
+    const auto of_disk = on_disk_.front();
+    from_disk_ = of_disk && (!of_memory_ || *of_disk < *of_memory_);
+    if (from_disk_) return of_disk;
+    return error() ? std::nullopt : of_memory_;
   }
-  std::optional<IndexKey> choose() {
-    const auto disk = first_on_disk();
-    const bool has_memory =
-        in_memory_ != memory_.index_keys().end() && static_cast<std::uint8_t>(in_memory_->front()) == index_;
-    from_disk_ = disk && (!has_memory || on_disk_->key() < *in_memory_);
-    if (from_disk_) return disk;
-    if (!has_memory || error_) return std::nullopt;
-    return parse_index_key(*in_memory_);
-  }
-  std::optional<IndexKey> first_on_disk() {
-    while (on_disk_ && on_disk_->valid() && !error_) {
-      const bool ended = static_cast<std::uint8_t>(on_disk_->key().front()) != index_;
-      const auto key = parse_index_key(on_disk_->key());
-      if (!ended && !key) error_ = damaged("an index entry");
-      if (!ended && key && memory_.find(key->row) == nullptr) return key;
-      if (!error_) step();
-      if (ended) break;
-    }
-    if (on_disk_ && on_disk_->error()) error_ = on_disk_->error();
-    on_disk_.reset();
-    return std::nullopt;
-  }
-  void step() {
-    const std::string_view last = on_disk_->key();
-    on_disk_->next();
-    if (on_disk_->valid() && on_disk_->key() <= last) error_ = damaged("the order of an index");
-  }
-  const MemoryTable& memory_;
-  std::uint8_t index_;
-  std::string begin_;
-  std::set<std::string, std::less<>>::const_iterator in_memory_;
-  std::optional<Environment::Scan> on_disk_;
+
+  DiskEntries<Entry> on_disk_;
+  InMemory in_memory_;
+  std::optional<Entry> of_memory_;
   bool from_disk_ = false;
-  std::optional<Error> error_;
 };
+
+// No entry has another length than the others of its index, so that in front of the length nothing compares.
+std::string begin_of(std::uint8_t index, std::string_view from) {
+  std::string begin(1, static_cast<char>(index));
+  if (!from.empty()) begin.append(1, static_cast<char>(from.size())).append(from);
+  return begin;
+}
 
 // The key of an entry has no checksum of its own: its row must say the same.
 bool has_index_key(std::optional<std::string_view> row, const IndexKey& key) {
@@ -191,7 +157,12 @@ std::vector<std::string> PartitionStore::due(UnixMs now, std::size_t max) const 
   std::vector<std::string> ids;
   if (memory_ == nullptr) return ids;
   const CrashMark mark = this->mark();
-  TimersInOrder timers(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_, now, max);
+  const std::set<Timer> in_memory = memory_->timers_until(now, max);
+  InOrder timers(DiskEntries<Timer>(disk() != nullptr ? disk()->timers(*memory_) : std::nullopt, *memory_, std::nullopt,
+                                    parse_timer_key),
+                 [one = in_memory.begin(), end = in_memory.end()]() mutable {
+                   return one == end ? std::nullopt : std::optional(*one++);
+                 });
   for (auto timer = timers.first(); timer && timer->deadline <= now && ids.size() < max; timer = timers.next()) {
     // The key of a timer has no checksum of its own: its row must say the same.
     const auto value = value_of(hash_->hashed(timer->key));
@@ -314,7 +285,14 @@ void PartitionStore::index(std::uint8_t index, std::string_view from, std::size_
                            const engine::IndexVisit& visit) const {
   if (memory_ == nullptr || entries_max == 0) return;
   const CrashMark mark = this->mark();
-  IndexInOrder entries(disk(), *memory_, index, from);
+  const std::string begin = begin_of(index, from);
+  const auto& keys = memory_->index_keys();
+  InOrder entries(DiskEntries<IndexKey>(disk() != nullptr ? disk()->index(*memory_, index, begin) : std::nullopt,
+                                        *memory_, index, parse_index_key),
+                  [one = keys.lower_bound(begin), end = keys.end(), index]() mutable {
+                    const bool ended = one == end || static_cast<std::uint8_t>(one->front()) != index;
+                    return ended ? std::nullopt : parse_index_key(*one++);
+                  });
   for (auto one = entries.first(); one && entries_max > 0; one = entries.next(), --entries_max) {
     if (entries.from_disk() && !has_index_key(value_of(hash_->hashed(one->row)), *one)) {
       break_down(damaged("an index entry or its row"));

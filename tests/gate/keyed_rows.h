@@ -60,4 +60,20 @@ class KeyedRows {
   std::map<std::string, std::string, std::less<>> rows_;
 };
 
+// A view of documents that answers from such rows, too.
+template <typename Documents = engine::StateView>
+class WithOthers : public Documents {
+ public:
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
+  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
+            const engine::RowVisit& visit) const override {
+    others.scan(prefix, cursor, rows_max, visit);
+  }
+  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
+             const engine::IndexVisit& visit) const override {
+    others.index(index, from, entries_max, visit);
+  }
+  KeyedRows others;
+};
+
 }  // namespace reseq::gate

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/big_endian.h"
 #include "codec/byte_reader.h"
 #include "codec/byte_writer.h"
 #include "codec/header_names.h"
@@ -21,22 +22,14 @@ constexpr std::array<engine::AgendaKind, 2> kAgenda = {{
 }};
 constexpr std::size_t kNumberBytes = 8;
 
-void append_number(std::int64_t number, std::string& out) {
-  const auto bits = static_cast<std::uint64_t>(number);
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(bits >> shift));
-}
-
-std::int64_t number_in(std::string_view bytes) {
-  RESEQ_ASSERT(bytes.size() >= kNumberBytes, "too short for a number");
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < kNumberBytes; ++i) bits = bits << 8U | static_cast<unsigned char>(bytes[i]);
-  return static_cast<std::int64_t>(bits);
-}
-
 std::string bytes_of(UnixMs time) {
   std::string bytes;
-  append_number(time.value(), bytes);
+  append_big_endian(static_cast<std::uint64_t>(time.value()), bytes);
   return bytes;
+}
+
+UnixMs time_in(std::string_view bytes) {
+  return UnixMs(static_cast<std::int64_t>(read_big_endian(bytes)));
 }
 
 std::string task_of(UnixMs window) {
@@ -54,7 +47,7 @@ std::optional<UnixMs> first_window(const engine::StateView& view, UnixMs from, c
   for (;;) {
     std::optional<UnixMs> found;
     view.index(kIndex, bytes_of(from), 1, [&](std::string_view entry, std::string_view) {
-      found = UnixMs(number_in(entry));
+      found = time_in(entry);
       return true;
     });
     if (!found || !has_task(task_of(*found))) return found;
@@ -123,7 +116,7 @@ std::optional<Hold> WindowGate::holds(const engine::Leaving& leaving, Arena& are
   std::string rank = bytes_of(window_end(leaving.now));
   Hold hold;
   hold.entries = {{kIndex, arena.copy(rank)}};
-  append_number(leaving.position.value(), rank);
+  append_big_endian(static_cast<std::uint64_t>(leaving.position.value()), rank);
   hold.key = arena.copy(codec::held_key(kGate, rank));
   hold.note = arena.copy(encode_note(leaving.id, leaving.forward));
   return hold;
@@ -154,7 +147,7 @@ void WindowGate::drain(engine::Turn& turn, engine::GateBatch& batch) const {
     return true;
   });
   for (const std::string& task : tasks)
-    if (!drain(task, UnixMs(number_in(std::string_view(task).substr(head_of(task).size()))), turn, batch)) return;
+    if (!drain(task, time_in(std::string_view(task).substr(head_of(task).size())), turn, batch)) return;
 }
 
 bool WindowGate::drain(std::string_view task, UnixMs window, engine::Turn& turn, engine::GateBatch& batch) const {

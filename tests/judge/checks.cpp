@@ -72,7 +72,7 @@ Fold check_fold(const runtime::Application& application, const History& history,
 
 void check_nothing_waits(Partition partition, const Fold& fold, Verdict& verdict) {
   const Counts& counts = fold.summary().counts;
-  if (counts[Count::kHeldRecords] + counts[Count::kHeldPieces] + counts[Count::kTasks] > 0)
+  if (counts.any_rare())
     verdict.add(Check::kEnd, at(partition, std::to_string(counts[Count::kHeldRecords]) + " held records, " +
                                                std::to_string(counts[Count::kHeldPieces]) + " pieces and " +
                                                std::to_string(counts[Count::kTasks]) + " tasks are left"));

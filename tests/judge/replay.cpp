@@ -36,7 +36,7 @@ Record sent(const codec::OutputRecord& record, std::span<const Header> input_hea
 }  // namespace
 
 // The state of the replay: rows by key, as the changelog orders them.
-struct Replay::Rows final : engine::StateView {
+struct Replay::Rows final : gate::WithOthers<> {
   struct Known {
     std::string id;
     Row row;
@@ -47,15 +47,6 @@ struct Replay::Rows final : engine::StateView {
     const auto known = by_key.find(key);
     if (known == by_key.end()) return {};
     return {known->second.row, known->second.id != id};
-  }
-  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
-  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
-            const engine::RowVisit& visit) const override {
-    others.scan(prefix, cursor, rows_max, visit);
-  }
-  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
-             const engine::IndexVisit& visit) const override {
-    others.index(index, from, entries_max, visit);
   }
   void apply(std::span<const RowChange> changes) {
     for (const RowChange& change : changes) {
@@ -70,7 +61,6 @@ struct Replay::Rows final : engine::StateView {
   }
   const codec::KeyedHash* hash = nullptr;
   std::map<std::string, Known, std::less<>> by_key;  // documents
-  gate::KeyedRows others;
 };
 
 struct Replay::LoggedBatch {

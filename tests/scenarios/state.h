@@ -12,18 +12,8 @@
 
 namespace reseq::scenarios {
 
-class State final : public engine::MapState {
+class State final : public gate::WithOthers<engine::MapState> {
  public:
-  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
-  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
-            const engine::RowVisit& visit) const override {
-    others.scan(prefix, cursor, rows_max, visit);
-  }
-  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
-             const engine::IndexVisit& visit) const override {
-    others.index(index, from, entries_max, visit);
-  }
-
   // `first`: the position of its first input. REQUIRES: batch is closed.
   void take(const engine::Batch& batch, Offset first) {
     Arena arena;
@@ -37,8 +27,6 @@ class State final : public engine::MapState {
     others.apply(batch.row_changes());
     commit(batch);
   }
-
-  gate::KeyedRows others;
 };
 
 }  // namespace reseq::scenarios

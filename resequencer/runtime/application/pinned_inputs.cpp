@@ -5,9 +5,7 @@
 namespace reseq::runtime {
 
 InputPin pin_of(Role role, const kafka::Record& record, const codec::KeyedHash& hash) {
-  const Digest digest = hash.of_record(record.key.value_or(std::string_view()),  //
-                                       record.payload.value_or(std::string_view()));
-  return {role, record.offset, record.timestamp, digest.low};
+  return {role, record.offset, record.timestamp, hash.of_input(record.key, record.payload)};
 }
 
 void PinnedInputs::expect(std::span<const InputPin> pins, std::span<const InputPosition> positions) {

@@ -81,14 +81,8 @@ bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds
   return store.checkpoint() && log.begin == log.high_watermark;
 }
 
-std::optional<std::string> refusal(const Meta& meta, const Application& application) {
-  const std::uint64_t lacks = meta.capabilities & ~capabilities(application);
-  if (lacks == 0) return std::nullopt;
-  return "something waits in the state that this process does not know (capability " +
-         std::to_string(std::countr_zero(lacks)) + "): run the version and the configuration that wrote it";
-}
-
-std::optional<std::string> refusal(const Identity& identity, const Application& application) {
+std::optional<std::string> refusal(const Identity& identity, const std::optional<Meta>& meta,
+                                   const Application& application) {
   const config::Settings& settings = application.settings;
   const auto differs = [](const std::string& what, const std::string& was, const std::string& is) {
     return "the state was born with " + what + " = \"" + was + "\", not \"" + is + "\": set " + what + " = \"" + was +
@@ -107,6 +101,10 @@ std::optional<std::string> refusal(const Identity& identity, const Application& 
     return differs("sequence_kind", std::string(codec::name_of(identity.sequence_kind)), settings.sequence_kind);
   if (identity.partitioner != application.partitioner)
     return differs("partitioner", word_of(identity.partitioner), settings.partitioner);
+  const std::uint64_t lacks = meta ? meta->capabilities & ~capabilities(application) : 0;
+  if (lacks != 0)
+    return "something waits in the state that this process does not know (capability " +
+           std::to_string(std::countr_zero(lacks)) + "): run the version and the configuration that wrote it";
   return std::nullopt;
 }
 

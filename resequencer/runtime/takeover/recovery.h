@@ -69,11 +69,11 @@ enum class Rebuild : std::uint8_t {
 [[nodiscard]] bool changelog_lost(const store::PartitionStore& store, const changelog::LogEnds& log);
 
 // Why a process with this configuration must not touch that state, with the fix; nothing when it may.
-[[nodiscard]] std::optional<std::string> refusal(const Identity& identity, const Application& application);
+// `meta` none: nothing is in the state yet.
+[[nodiscard]] std::optional<std::string> refusal(const Identity& identity, const std::optional<Meta>& meta,
+                                                 const Application& application);
 // The same, because rows wait for a target that it does not have.
 [[nodiscard]] std::string target_still_waits(const std::string& name);
-// The same, because the state holds what this version does not know.
-[[nodiscard]] std::optional<std::string> refusal(const Meta& meta, const Application& application);
 
 // A takeover enters the lineage: its generation is the last one + 1, `restore_target` what it was restored to.
 void append_generation(std::vector<Generation>& lineage, Offset restore_target);

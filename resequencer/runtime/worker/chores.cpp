@@ -35,8 +35,7 @@ void Chores::committed(Milliseconds steady) {
 
 // A row of the gate is there: only then is it asked what is due.
 bool Chores::holds(const store::PartitionStore& store) const {
-  const Counts& counts = store.summary().counts;
-  return application_.gate != nullptr && counts[Count::kHeldRecords] + counts[Count::kTasks] > 0;
+  return application_.gate != nullptr && store.summary().counts.any_rare();
 }
 
 bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {

@@ -212,9 +212,8 @@ void PartitionTask::compare(changelog::Restorer& restorer) {
                                 : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
-  if (const auto reason = runtime::refusal(*store_->identity(), application_))
+  if (const auto reason = runtime::refusal(*store_->identity(), store_->meta(), application_))
     return refuse(Parked::kIdentity, *reason);
-  if (const auto reason = runtime::refusal(*store_->meta(), application_)) return refuse(Parked::kIdentity, *reason);
   if (!look_for_missing_target()) return;
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();

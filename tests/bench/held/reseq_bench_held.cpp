@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <vector>
 
+#include "base/big_endian.h"
 #include "changelog/batch_rows.h"
 #include "codec/held_rows.h"
 #include "codec/keys.h"
@@ -42,7 +43,7 @@ double wall_ms() {
 
 std::string rank_of(std::uint64_t number) {
   std::string rank;
-  for (int shift = 56; shift >= 0; shift -= 8) rank.push_back(static_cast<char>(number >> shift));
+  append_big_endian(number, rank);
   return rank;
 }
 

@@ -206,7 +206,7 @@ bool World::quiet() {
   if (!fleet_.settled() || !broker_.quiet() || !pipeline_.idle()) return false;
   for (std::int32_t p = 0; p < scenario_.partitions; ++p) {
     const store::PartitionStore& owned = fleet_.owner(Partition(p))->store();
-    if (owned.summary().counts[Count::kHeldRecords] + owned.summary().counts[Count::kTasks] > 0) return false;
+    if (owned.summary().counts.any_rare()) return false;
     for (const InputPosition& position : owned.meta()->positions)
       if (broker_.log({application_.topics.of(position.role).value(), Partition(p)}).next_committed(position.next) !=
           nullptr)

@@ -163,7 +163,7 @@ TEST(HeldRows, OfAReferenceAreOneThatKnowsItsRecord) {
   EXPECT_EQ(head.timestamp, record.timestamp);
   EXPECT_EQ(head.record_bytes, held_bytes(record));
   EXPECT_EQ(head.further_pieces, 0U);
-  EXPECT_EQ(head.hash, reference_hash(record, hash));
+  EXPECT_EQ(head.hash, hash.of_input(record.key, record.payload));
   EXPECT_EQ(head.hash, hash.of_record("doc-1", std::string(100'000, 'x')).low);
   EXPECT_EQ(head.note, "note");
   EXPECT_EQ(entries_of(held.rows.at(held.key)).size(), 3U);
@@ -172,7 +172,7 @@ TEST(HeldRows, OfAReferenceAreOneThatKnowsItsRecord) {
 TEST(HeldRows, KnowARecordByItsKeyAndPayload) {
   const KeyedHash hash(test_hash_key());
   const auto hash_of = [&](std::optional<std::string> key, std::optional<std::string> payload) {
-    return reference_hash(SampleRecord::request().key(std::move(key)).payload(std::move(payload)).view(), hash);
+    return hash.of_input(key, payload);
   };
   EXPECT_EQ(hash_of(std::nullopt, std::nullopt), hash_of("", ""));
   EXPECT_NE(hash_of("a", "b"), hash_of("ab", ""));

@@ -44,15 +44,15 @@ TEST(RowKinds, SayWhatTheirRowsCountAs) {
   std::string value;
   encode_row("D\0\0id\0\0"s, "id", row, value);
   Counts counts;
-  counts.add(counted("D\0\0id\0\0"s, value));
+  counts.add(row_kind_of("D\0\0id\0\0"s)->counted(value));
   EXPECT_EQ(counts[Count::kWatermarks], 1U);
   EXPECT_EQ(counts[Count::kLiveRows], 0U);
-  counts.subtract(counted("D\0\0id\0\0"s, value));
+  counts.subtract(row_kind_of("D\0\0id\0\0"s)->counted(value));
   EXPECT_EQ(counts, Counts());
 
   std::string meta;
   encode_meta(meta_key(), Meta(), meta);
-  counts.add(counted(meta_key(), meta));
+  counts.add(row_kind_of(meta_key())->counted(meta));
   EXPECT_EQ(counts, Counts());
   EXPECT_EQ(timer_of(meta_key(), meta), std::nullopt);
 }
@@ -68,7 +68,7 @@ TEST(RowKinds, CountWhatIsHeldAndTasks) {
     EXPECT_EQ(row_kind_of(key)->check(key, value), std::nullopt);
     EXPECT_NE(row_kind_of(key)->check(key, value + "x"), std::nullopt);
     EXPECT_EQ(timer_of(key, value), std::nullopt);
-    counts.add(counted(key, value));
+    counts.add(row_kind_of(key)->counted(value));
   }
   EXPECT_EQ(counts[Count::kHeldRecords], 1U);
   EXPECT_EQ(counts[Count::kHeldPieces], 2U);
@@ -77,7 +77,7 @@ TEST(RowKinds, CountWhatIsHeldAndTasks) {
   encode_task(task, {"cursor", "note"}, value);
   EXPECT_FALSE(row_kind_of(task)->held);
   EXPECT_EQ(row_kind_of(task)->check(task, value), std::nullopt);
-  counts.add(counted(task, value));
+  counts.add(row_kind_of(task)->counted(value));
   EXPECT_EQ(counts[Count::kTasks], 1U);
   counts[Count::kHeldBytes] = 17;
   EXPECT_EQ(counts.rows(), 4U) << "bytes are no rows";

@@ -13,21 +13,12 @@ using gate::LatestGate;
 
 const LatestGate kLatest(1000);
 
-class Views final : public engine::StateView {
+class Views final : public gate::WithOthers<> {
  public:
   [[nodiscard]] engine::Lookup find(DocumentId id) const override {
     engine::Lookup found;
     if (const auto place = documents.find(id); place != documents.end()) found.row = place->second;
     return found;
-  }
-  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
-  void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
-            const engine::RowVisit& visit) const override {
-    others.scan(prefix, cursor, rows_max, visit);
-  }
-  void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
-             const engine::IndexVisit& visit) const override {
-    others.index(index, from, entries_max, visit);
   }
   void commit(const engine::Batch& batch, std::span<const std::string> payloads) {
     for (const RowChange& change : batch.changes())
@@ -44,7 +35,6 @@ class Views final : public engine::StateView {
     partition = batch.state();
   }
   std::map<std::string, Row, std::less<>> documents;
-  gate::KeyedRows others;
   PartitionState partition;
 };
 
@@ -104,32 +94,16 @@ TEST_F(GateInABatch, EventsOfTimersStandLastWhateverElseIsTold) {
   EXPECT_EQ(dropped.decision.reason, Reason::kDuplicate) << name_of(dropped.decision.reason);
 }
 
-// The same rows, what the meta row says of the agenda: the same effects.
-class SmallFirst final : public engine::Gate {
+// Goes on with what is smaller when the turn has no room.
+class SmallFirst final : public LatestGate {
  public:
-  static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{1, "leave", {}}}};
-  [[nodiscard]] std::uint64_t capability() const override { return 1; }
-  [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kKinds; }
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::StateView&) const override { return UnixMs(); }
-  [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
-    return kLatest.holds(leaving, arena);
-  }
+  SmallFirst() : LatestGate(1000) {}
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
-    std::vector<std::string> keys;
-    batch.view().index(1, {}, SIZE_MAX, [&](std::string_view, std::string_view key) {
-      keys.emplace_back(key);
-      return true;
-    });
-    for (const std::string& key : keys) {
-      const auto decoded = codec::decode_held(key, *batch.rows().find(key));
-      const auto& held = std::get<codec::HeldRow>(decoded);
-      if (!turn.take(held.record_bytes)) continue;  // perhaps a smaller one
-      const gate::Note note = gate::decode_note(held.note);
-      (void)batch.let_through(key, note.id, note.forward);
-    }
+    for (const std::string& key : due(turn, batch)) (void)take_one(key, *batch.rows().find(key), turn, batch);
   }
 };
 
+// The same rows, what the meta row says of the agenda: the same effects.
 TEST_F(GateInABatch, ATurnThatHadNoRoomOnceHasNoneForSmallerOnes) {
   const SmallFirst gate;
   context.gate = &gate;
@@ -150,28 +124,15 @@ TEST_F(GateInABatch, ATurnThatHadNoRoomOnceHasNoneForSmallerOnes) {
   EXPECT_EQ(a, b);
 }
 
-class TwoKinds final : public engine::Gate {
+// Each of its kinds takes what the committed state has, and does not look whether the other had it.
+class TwoKinds final : public LatestGate {
  public:
-  static constexpr std::array<engine::AgendaKind, 2> kKinds = {{{1, "window", {}}, {2, "by hand", {}}}};
-  [[nodiscard]] std::uint64_t capability() const override { return 1; }
-  [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kKinds; }
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::StateView&) const override { return UnixMs(); }
-  [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
-    return kLatest.holds(leaving, arena);
-  }
+  TwoKinds() : LatestGate(1000) {}
+  static constexpr std::array<engine::AgendaKind, 2> kTwo = {{{1, "window", {}}, {2, "by hand", {}}}};
+  [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kTwo; }
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
-    std::vector<std::string> keys;
-    batch.view().index(1, {}, SIZE_MAX, [&](std::string_view, std::string_view key) {
-      keys.emplace_back(key);
-      return true;
-    });
-    for (const std::string& key : keys) {
-      const auto decoded = codec::decode_held(key, *batch.view().row(key));
-      const auto& held = std::get<codec::HeldRow>(decoded);
-      if (!turn.take(held.record_bytes)) return;
-      const gate::Note note = gate::decode_note(held.note);
-      (void)batch.let_through(key, note.id, note.forward);
-    }
+    for (const std::string& key : due(turn, batch))
+      if (!take_one(key, *batch.view().row(key), turn, batch)) return;
   }
 };
 

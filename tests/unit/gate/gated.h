@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/hash.h"
@@ -43,21 +44,30 @@ class Gated : public SimulatedApplication {
       if (codec::partition_of(id, Partitioner::kMurmur2, kPartitions) == partition && n-- == 0) return id;
     }
   }
+  void append(const std::string& topic, const std::string& key, std::vector<simulation::StoredHeader> headers,
+              const std::string& payload, Partition p = Partition(0)) {
+    broker.append({*broker.topic("app." + topic), p}, {key, payload, std::move(headers), broker.now()});
+  }
   void request(const std::string& id, std::uint64_t sequence, const std::string& payload, Partition p = Partition(0)) {
-    broker.append({*broker.topic("app.requests"), p},
-                  {id, payload, {{"reseq-seq", std::to_string(sequence)}}, broker.now()});
+    append("requests", id, {{"reseq-seq", std::to_string(sequence)}}, payload, p);
   }
   void decide(std::uint64_t inputs) {
     for (int i = 0; i < 100'000 && worker->totals().inputs < inputs; ++i) step();
     ASSERT_GE(worker->totals().inputs, inputs);
     for (int i = 0; i < 20; ++i) step();
   }
-  std::vector<std::string> committed(const std::string& topic, Partition p = Partition(0)) {
-    std::vector<std::string> payloads;
+  std::vector<simulation::StoredRecord> records(const std::string& topic, Partition p = Partition(0)) {
+    std::vector<simulation::StoredRecord> committed;
     const simulation::Log& of = log(topic, p);
     for (const auto* entry = of.next_committed(Offset(0)); entry != nullptr;
          entry = of.next_committed(Offset(entry->offset.value() + 1)))
-      payloads.push_back(entry->record->payload.value_or("null"));
+      committed.push_back(*entry->record);
+    return committed;
+  }
+  std::vector<std::string> committed(const std::string& topic, Partition p = Partition(0)) {
+    std::vector<std::string> payloads;
+    for (const simulation::StoredRecord& record : records(topic, p))
+      payloads.push_back(record.payload.value_or("null"));
     return payloads;
   }
   std::uint64_t held_now(std::size_t task = 0) {

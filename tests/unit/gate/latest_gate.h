@@ -15,7 +15,7 @@
 
 namespace reseq::gate {
 
-class LatestGate final : public engine::Gate {
+class LatestGate : public engine::Gate {
  public:
   explicit LatestGate(std::int64_t delay) : delay_(delay) {}
   static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{1, "leave", {}}}};
@@ -37,24 +37,35 @@ class LatestGate final : public engine::Gate {
     return hold;
   }
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
+    for (const std::string& key : due(turn, batch)) {
+      const auto row = batch.rows().find(key);
+      if (row && !take_one(key, *row, turn, batch)) return;
+    }
+  }
+
+ protected:
+  // The keys of what is due by the committed state.
+  static std::vector<std::string> due(const engine::Turn& turn, const engine::GateBatch& batch) {
     std::vector<std::string> keys;
     batch.view().index(1, {}, SIZE_MAX, [&](std::string_view entry, std::string_view key) {
       if (UnixMs(std::stoll(std::string(entry))) > turn.until()) return false;
       keys.emplace_back(key);
       return true;
     });
-    for (const std::string& key : keys) {
-      const auto value = batch.rows().find(key);
-      if (!value) continue;
-      const auto decoded = codec::decode_held(key, *value);
-      const auto& held = std::get<codec::HeldRow>(decoded);
-      if (!turn.take(held.record_bytes)) return;
-      const Note note = decode_note(held.note);
-      (void)batch.let_through(key, note.id, note.forward);
-    }
+    return keys;
+  }
+  // False: the turn has no room for it.
+  static bool take_one(const std::string& key, std::string_view row, engine::Turn& turn, engine::GateBatch& batch) {
+    const auto decoded = codec::decode_held(key, row);
+    const auto& held = std::get<codec::HeldRow>(decoded);
+    if (!turn.take(held.record_bytes)) return false;
+    const Note note = decode_note(held.note);
+    (void)batch.let_through(key, note.id, note.forward);
+    return true;
   }
 
  private:
   std::int64_t delay_;
 };
+
 }  // namespace reseq::gate

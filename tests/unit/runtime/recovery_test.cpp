@@ -133,7 +133,8 @@ TEST(Recovery, ThrowsNothingAwayForAConfigurationThatDiffers) {
   judged.identity.partitions = 8;
   judged.identity.partitioner = Partitioner::kCrc32;
   EXPECT_EQ(judged(), Rebuild::kNone);
-  EXPECT_THAT(refusal(judged.identity, judged.app).value_or("none"), testing::HasSubstr("born with 8 partitions"));
+  EXPECT_THAT(refusal(judged.identity, std::nullopt, judged.app).value_or("none"),
+              testing::HasSubstr("born with 8 partitions"));
 }
 
 TEST(Recovery, KnowsAChangelogThatWasDeletedFromOneThatWasCutOff) {

@@ -3,75 +3,40 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "runtime/worker/worker.h"
-#include "simulated_application.h"
+#include "gated.h"
 #include "tests/gate/window_gate.h"
 
 namespace reseq::runtime {
 namespace {
 
-using simulation::Log;
 using simulation::StoredRecord;
 using test::good;
 
 constexpr Milliseconds kWindow{1'000};
 
-class GateTest : public SimulatedApplication {
+class GateTest : public Gated<1> {
  protected:
-  GateTest() {
-    application.gate = &gate;
-    start();
-  }
+  GateTest() : Gated(gate) { start(); }
 
-  void start() {
-    worker = std::make_unique<Worker>(application, *kafka, clock, shelf, [] { return HashKey{}; });
-    for (int i = 0; i < 10'000 && !running(); ++i) step();
-    ASSERT_TRUE(running());
-  }
-  bool running() { return worker->tasks().size() == 1 && task().phase() == Phase::kRunning; }
   const PartitionTask& task() { return *worker->tasks().front(); }
   std::uint64_t count(Count which) { return task().store().summary().counts[which]; }
-  void step() {
-    good(worker->step());
-    ticks(1);
-  }
-  void steps(int number) {
-    for (int i = 0; i < number; ++i) step();
-  }
-  Log& log(const std::string& topic) { return broker.log({*broker.topic("app." + topic), Partition(0)}); }
-  void append(const std::string& topic, const std::string& key, std::vector<simulation::StoredHeader> headers,
-              std::optional<std::string> payload = "{}") {
-    broker.append({*broker.topic("app." + topic), Partition(0)},
-                  {key, std::move(payload), std::move(headers), broker.now()});
-  }
-  void request(const std::string& id, std::uint64_t sequence) {
-    append("requests", id, {{"reseq-seq", std::to_string(sequence)}, {"trace", "7"}, {"empty", std::nullopt}});
-  }
   void operate(const std::string& operation) {
     append("control", "",
-           {{"reseq-control", operation}, {"reseq-control-id", operation}, {"reseq-control-partition", "0"}});
+           {{"reseq-control", operation}, {"reseq-control-id", operation}, {"reseq-control-partition", "0"}}, "{}");
   }
-  std::vector<StoredRecord> work() {
-    std::vector<StoredRecord> records;
-    const Log& of = log("work");
-    for (const auto* entry = of.next_committed(Offset(0)); entry != nullptr;
-         entry = of.next_committed(Offset(entry->offset.value() + 1)))
-      records.push_back(*entry->record);
-    return records;
-  }
+  std::vector<StoredRecord> work() { return records("work"); }
   // Until so many records of `work` are there, or two windows are over.
   void wait_for_work(std::size_t number) {
     const std::int64_t until = clock.now().value() + 2 * kWindow.value();
     while (work().size() < number && clock.now().value() < until) step();
   }
   void hold_one() {
-    request("a", 1);
+    append("requests", "a", {{"reseq-seq", "1"}, {"trace", "7"}, {"empty", std::nullopt}}, "{}");
     for (int i = 0; i < 1'000 && count(Count::kHeldRecords) == 0; ++i) step();
     ASSERT_EQ(count(Count::kHeldRecords), 1U);
   }
 
   gate::WindowGate gate{{.window = kWindow, .every = 1, .drained_max = 2, .partitions = 1}};
-  std::unique_ptr<Worker> worker;
 };
 
 TEST_F(GateTest, LetsThroughWhatItHeldAsItCame) {
@@ -90,7 +55,7 @@ TEST_F(GateTest, LetsThroughWhatItHeldAsItCame) {
   EXPECT_EQ(has("reseq-seq", "1"), 1);
   EXPECT_EQ(has("trace", "7"), 1);
   EXPECT_EQ(has("empty", std::nullopt), 1);
-  steps(200);
+  for (const std::int64_t until = clock.now().value() + 2 * kWindow.value(); clock.now().value() < until;) step();
   EXPECT_EQ(work().size(), 1U) << "it left twice";
   for (const Count which : {Count::kHeldRecords, Count::kHeldPieces, Count::kHeldBytes, Count::kTasks})
     EXPECT_EQ(count(which), 0U) << "a row of it is left";

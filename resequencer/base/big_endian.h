@@ -1,0 +1,29 @@
+// Numbers as bytes that compare as they do: the highest byte first.
+// Thread rule: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/assert.h"
+
+namespace reseq {
+
+// REQUIRES: an unsigned number.
+template <typename Number>
+void append_big_endian(Number number, std::string& out) {
+  static_assert(static_cast<Number>(-1) > Number{}, "a number with a sign compares otherwise");
+  for (std::size_t i = sizeof number; i > 0; --i) out.push_back(static_cast<char>(number >> (8 * (i - 1))));
+}
+
+// The first eight bytes. REQUIRES: there are so many.
+[[nodiscard]] inline std::uint64_t read_big_endian(std::string_view bytes) {
+  RESEQ_ASSERT(bytes.size() >= sizeof(std::uint64_t), "too short for a number");
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < sizeof number; ++i) number = number << 8U | static_cast<unsigned char>(bytes[i]);
+  return number;
+}
+
+}  // namespace reseq
