@@ -108,8 +108,9 @@ void remove_forged(const InputRecord& input, HeaderEdits& edits) {
 
 }  // namespace
 
-OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
-                         const EncodeContext& context, Arena& arena) {
+OutputRecord dead_letter(const DeadLetter& letter, const InputRecord& input, const EncodeContext& context,
+                         Arena& arena) {
+  const auto& [reason, expected, gone] = letter;
   OutputRecord record;
   record.role = Role::kDeadLetter;
   record.key = input.key;
@@ -128,6 +129,7 @@ OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, co
     add_streams(name_of(reason), input, context, arena, record.edits);
   if (context.dead_letter_headers == DeadLetterHeaders::kSpring)
     add_spring(name_of(reason), input, context, arena, record.edits);
+  if (gone > 0) record.edits.push_back({header::kPayloadOmitted, decimal(gone, arena)});
   if (!record.takes_input_headers)
     record.edits.push_back({header::kHeadersOmitted, decimal(input.headers_left_out, arena)});
   make_fit(record, input, context, arena);

@@ -8,13 +8,12 @@
 #include <string_view>
 
 #include "codec/output_encoder.h"
-#include "model/order.h"
-#include "model/reason.h"
+#include "model/effects.h"
 
 namespace reseq::codec {
 
-[[nodiscard]] OutputRecord dead_letter(Reason reason, const std::optional<Order>& expected, const InputRecord& input,
-                                       const EncodeContext& context, Arena& arena);
+[[nodiscard]] OutputRecord dead_letter(const DeadLetter& letter, const InputRecord& input, const EncodeContext& context,
+                                       Arena& arena);
 
 // What kFirstWritten says; nothing when it is no time.
 [[nodiscard]] std::optional<UnixMs> parse_first_written(std::string_view text);

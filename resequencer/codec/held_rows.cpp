@@ -131,6 +131,7 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   write_head({hold.entries, hold.note, record.role, record.partition, record.offset, record.timestamp, hold.bytes},
              first);
   if (hold.reference) {
+    RESEQ_ASSERT(record.role == Role::kRequests, "a reference to another log than requests");
     first.u8(kReference);
     first.varint(held_bytes(record));
     first.fixed64(hash.of_input(record.key, record.payload));
@@ -191,6 +192,7 @@ Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
   held.reference = form == kReference;
   held.record_bytes = in.varint(kMaxHeldRecordBytes);
   if (held.reference) {
+    in.require(held.role == Role::kRequests);
     held.hash = in.fixed64();
   } else if (in.ok()) {
     held.piece = in.bytes();

@@ -6,7 +6,7 @@
 //              | bytes varint                               upper bound of the record that leaves later
 //              | form u8 | record bytes varint
 //              | form 0: piece bytes                        the first of the record
-//              | form 1: hash fixed64                       the record is to be read again from its topic
+//              | form 1: hash fixed64                       the record is to be read again from `requests`
 //   P, body := piece bytes                                  the next of it
 //   record  := flags u8 (1 key, 2 payload) | [key bytes] | headers left out varint
 //              | count varint, (name bytes | flag u8 (1 value) | [value bytes])* | [payload: the rest]

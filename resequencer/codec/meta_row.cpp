@@ -11,11 +11,13 @@
 //   extension 3 := capabilities varint                     a version that does not have all of them must not go on
 //                  | count varint, (count u8 | sum varint)*      sums of rows that most states have none of, none 0
 //                  | (kind u8 | until time | rows varint)*       what was done of the agenda, none 0
+//                  | [0 u8 | offset+]     of `requests`: what was let through by reference, and its record was gone;
+//                                         behind something done, whose kinds rise, so that 0 is none of them
 //                  left out when all of it is nothing
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
-// end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the
-// agenda strictly rising.
+// end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and offsets
+// of what was gone strictly rising; nothing is gone where nothing was done.
 #include <algorithm>
 
 #include "codec/byte_writer.h"
@@ -29,6 +31,7 @@ namespace {
 constexpr std::uint64_t kPausedTag = 1;
 constexpr std::uint64_t kPinsTag = 2;
 constexpr std::uint64_t kWaitingTag = 3;  // no extension that is kept as it came can stand before it
+constexpr std::uint8_t kGone = 0;
 
 bool lineage_holds(const Meta& meta) {
   const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
@@ -41,6 +44,12 @@ bool agenda_holds(const Meta& meta) {
   const auto nothing = [](const AgendaDone& done) { return done.rows == 0; };
   return std::none_of(meta.agenda.begin(), meta.agenda.end(), nothing) &&
          std::adjacent_find(meta.agenda.begin(), meta.agenda.end(), not_rising) == meta.agenda.end();
+}
+
+bool gone_holds(const Meta& meta) {
+  const auto not_rising = [](Offset a, Offset b) { return a >= b; };
+  return std::adjacent_find(meta.gone.begin(), meta.gone.end(), not_rising) == meta.gone.end() &&
+         (meta.gone.empty() || !meta.agenda.empty());
 }
 
 template <typename OfInput>
@@ -63,7 +72,7 @@ bool holds(const Meta& meta) {
   if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
-         lineage_holds(meta) && agenda_holds(meta);
+         lineage_holds(meta) && agenda_holds(meta) && gone_holds(meta);
 }
 
 void write_state(const PartitionState& state, ByteWriter& out) {
@@ -153,6 +162,8 @@ void write_waiting(const Meta& meta, ByteWriter& out) {
     out.time(done.until);
     out.varint(done.rows);
   }
+  if (!meta.gone.empty()) out.u8(kGone);
+  for (const Offset offset : meta.gone) out.offset(offset);
 }
 
 void write_extensions(const Meta& meta, ByteWriter& out) {
@@ -194,8 +205,14 @@ void read_waiting(ByteReader& list, Meta& meta) {
     least = count + 1;
   }
   while (!list.rest().empty()) {
+    const std::uint8_t kind = list.u8();
+    if (kind == kGone && !meta.agenda.empty()) {
+      do meta.gone.push_back(list.offset());
+      while (list.ok() && !list.rest().empty());
+      break;
+    }
     AgendaDone& done = meta.agenda.emplace_back();
-    done.kind = list.u8();
+    done.kind = kind;
     done.until = list.time();
     done.rows = static_cast<std::uint32_t>(list.varint(UINT32_MAX));
   }

@@ -121,9 +121,8 @@ OutputRecord encode(const Emission& emission, const InputRecord& input, const En
     return encode_forward(*forward, input, context, arena);
   if (const auto* release = std::get_if<Release>(&emission.what))
     return encode_release(*release, input, context, arena);
-  if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
-    return dead_letter(letter->reason, letter->expected, input, context, arena);
-  return dead_letter(std::get<Redirect>(emission.what).reason, std::nullopt, input, context, arena);
+  if (const auto* letter = std::get_if<DeadLetter>(&emission.what)) return dead_letter(*letter, input, context, arena);
+  return dead_letter({std::get<Redirect>(emission.what).reason}, input, context, arena);
 }
 
 OutputRecord encode(const GeneratedRecord& generated) {

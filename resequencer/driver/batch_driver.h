@@ -34,6 +34,7 @@ struct Agenda {
   std::span<const GateTurn> turns = {};       // by kind
   std::span<const std::string> expired = {};  // watermarks kept long enough, in key order
   engine::BytesLeft* left = nullptr;          // for the turns; null = without a bound
+  engine::References* references = nullptr;   // likewise; null = nothing is held by reference
 };
 
 class BatchDriver {
@@ -71,6 +72,9 @@ class BatchDriver {
   // What the turns did, those that did nothing left out. REQUIRES: closed.
   [[nodiscard]] const std::vector<AgendaDone>& agenda_done() const { return agenda_done_; }
 
+  // Kinds whose turns ended in front of a reference whose record was not read. REQUIRES: closed.
+  [[nodiscard]] const std::vector<std::uint8_t>& lacking() const { return lacking_; }
+
   // Documents that became overdue in this batch. REQUIRES: closed.
   [[nodiscard]] std::size_t became_overdue() const { return became_overdue_; }
   // What came of it. REQUIRES: closed.
@@ -82,6 +86,7 @@ class BatchDriver {
   engine::Taken ended_by_ = engine::Taken::kDecided;
   std::size_t became_overdue_ = 0;
   std::vector<AgendaDone> agenda_done_;
+  std::vector<std::uint8_t> lacking_;
 };
 
 }  // namespace reseq::driver

@@ -65,7 +65,8 @@ void Batch::take(Turn& turn) {
   RESEQ_ASSERT(!body_->closed, "a turn in a closed batch");
   RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
   body_->agenda_begun = true;
-  GateBatch batch(body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context);
+  GateBatch batch(body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context,
+                  turn);
   const std::size_t before = batch.done();
   body_->context.gate->take(turn, batch);
   RESEQ_ASSERT(turn.rows() > 0 || batch.done() == before, "a turn that did what it took no room for");
@@ -108,7 +109,7 @@ std::span<const Hold> Batch::holds() const {
   return body_->effects.holds();
 }
 
-std::span<const std::string_view> Batch::let_through() const {
+std::span<const LetThrough> Batch::let_through() const {
   RESEQ_ASSERT(body_->closed, "what an open batch lets through");
   return body_->effects.let_through();
 }

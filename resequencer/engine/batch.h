@@ -77,8 +77,8 @@ class Batch {
   [[nodiscard]] std::span<const KeyedChange> row_changes() const;  // rows of other kinds, in order of first change
   // Inputs that the gate keeps: their rows are made of their records.
   [[nodiscard]] std::span<const Hold> holds() const;
-  // Keys of held records that are let through or dropped: the n-th has the InputIndex behind the inputs and n others.
-  [[nodiscard]] std::span<const std::string_view> let_through() const;
+  // Held records that are let through or dropped: the n-th has the InputIndex behind the inputs and n others.
+  [[nodiscard]] std::span<const LetThrough> let_through() const;
   [[nodiscard]] std::span<const LateResult> late_results() const;
   // Requests that came behind something newer of their document and were dropped for that, in input order. Not those
   // that lie in the log before its newest request: they are read again.

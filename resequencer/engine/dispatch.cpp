@@ -16,18 +16,18 @@ void Dispatch::offer(Document& document, const Request& request, Offset position
   effects_.keep(std::move(*hold));
 }
 
-bool Dispatch::let_through(Document& document, std::string_view key, const Forward& held, std::uint64_t bytes,
-                           const Context& context, Overlay& overlay) {
+bool Dispatch::let_through(Document& document, const HeldForward& leaving, const Context& context, Overlay& overlay) {
+  const Forward& held = leaving.forward;
   const Standing at = standing_at(document.known(), held.order);
-  const InputIndex input = effects_.let_through(key);
+  const InputIndex input = effects_.let_through({leaving.key, document.id, leaving.gone});
   Decision decision{Outcome::kForwarded, Reason::kNone, TableRow::kNone};
   const std::optional<Order> newest = document.newest_order();
   const TargetSet targets = held.targets & at.pending;
   if (targets.empty()) {
     decision = {Outcome::kDropped, at.group != nullptr ? Reason::kDuplicate : Reason::kSuperseded, TableRow::kNone};
-  } else if (bytes > context.work_bytes_max) {
-    decision = {Outcome::kDeadLettered, Reason::kTooLarge, TableRow::kNone};
-    effects_.send(input, DeadLetter{decision.reason, newest});
+  } else if (leaving.gone || leaving.work_bytes > context.work_bytes_max) {
+    decision = {Outcome::kDeadLettered, leaving.gone ? Reason::kBodyGone : Reason::kTooLarge, TableRow::kNone};
+    effects_.send(input, DeadLetter{decision.reason, newest, leaving.gone ? leaving.record_bytes : 0});
     RowEdit edit;
     edit.order = held.order;
     edit.removed = targets;

@@ -56,9 +56,9 @@ class Effects {
 
   // The forward of a request, which was sent last, does not leave now: it is held.
   void keep(Hold hold);
-  // The number of a held record that is let through: those are numbered behind the inputs. `key`: of its row.
+  // The number of a held record that is let through: those are numbered behind the inputs. Its key is copied.
   // REQUIRES: all inputs are decided.
-  InputIndex let_through(std::string_view key);
+  InputIndex let_through(const LetThrough& held);
   // A record of which nothing comes from an input, to one partition. Everything is copied.
   void generate(const GeneratedRecord& record, Partition to);
   [[nodiscard]] Arena& arena() { return arena_; }
@@ -74,7 +74,7 @@ class Effects {
   [[nodiscard]] const std::vector<Emission>& emissions() const { return emissions_; }
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
   [[nodiscard]] const std::vector<Hold>& holds() const { return holds_; }
-  [[nodiscard]] const std::vector<std::string_view>& let_through() const { return let_through_; }
+  [[nodiscard]] const std::vector<LetThrough>& let_through() const { return let_through_; }
 
  private:
   const Policies& policies_;
@@ -83,7 +83,7 @@ class Effects {
   std::vector<Event> events_;
   std::vector<Hold> holds_;
   std::set<std::string_view> held_keys_;
-  std::vector<std::string_view> let_through_;  // keys of rows
+  std::vector<LetThrough> let_through_;
   Arena arena_;
   bool late_events_ = false;  // some were added behind those of later inputs
 };

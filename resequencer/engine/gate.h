@@ -50,16 +50,23 @@ class GateBatch {
  public:
   // REQUIRES: all of them outlive it.
   GateBatch(const StateView& view, Rows& rows, Overlay& overlay, Dispatch& dispatch, Effects& effects,
-            const Context& context)
-      : view_(view), rows_(rows), overlay_(overlay), dispatch_(dispatch), effects_(effects), context_(context) {}
+            const Context& context, const Turn& turn)
+      : view_(view),
+        rows_(rows),
+        overlay_(overlay),
+        dispatch_(dispatch),
+        effects_(effects),
+        context_(context),
+        turn_(turn) {}
 
   // Indexes of the committed state: what the batch changed is to be looked up in rows().
   [[nodiscard]] const StateView& view() const { return view_; }
   [[nodiscard]] Rows& rows() { return rows_; }
 
   // What is held under this key leaves for those of its targets that still wait for it; all of its rows are removed.
-  // False: nothing leaves, because nobody waits, `work` does not take it any more, or no row is there: it has left in
-  // this batch, or the disk cannot be read, and then nothing of this batch will be.
+  // False: nothing leaves, because nobody waits, `work` does not take it any more, its record is gone, or no row is
+  // there: it has left in this batch, or the disk cannot be read, and then nothing of this batch will be.
+  // REQUIRES: the turn had room for it.
   bool let_through(const std::string& key, DocumentId id, const Forward& held);
   // A record of which nothing comes from an input.
   void generate(const GeneratedRecord& record, Partition to) { effects_.generate(record, to); }
@@ -74,6 +81,7 @@ class GateBatch {
   Dispatch& dispatch_;
   Effects& effects_;
   const Context& context_;
+  const Turn& turn_;
 };
 
 // A forward that is about to leave.

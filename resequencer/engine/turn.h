@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/assert.h"
+#include "codec/held_rows.h"
+#include "engine/references.h"
 #include "model/ids.h"
 
 namespace reseq::engine {
@@ -18,9 +21,10 @@ struct BytesLeft {
 // What is done of one kind of the agenda in one batch.
 class Turn {
  public:
-  // What was due by `until`, `rows_max` of it at most. REQUIRES: left outlives the turn.
-  Turn(std::uint8_t kind, UnixMs until, std::uint32_t rows_max, BytesLeft& left)
-      : kind_(kind), until_(until), rows_max_(rows_max), left_(left) {}
+  // What was due by `until`, `rows_max` of it at most. `references` null: nothing is held by reference.
+  // REQUIRES: left and references outlive the turn.
+  Turn(std::uint8_t kind, UnixMs until, std::uint32_t rows_max, BytesLeft& left, References* references = nullptr)
+      : kind_(kind), until_(until), rows_max_(rows_max), left_(left), references_(references) {}
 
   [[nodiscard]] std::uint8_t kind() const { return kind_; }
   [[nodiscard]] UnixMs until() const { return until_; }
@@ -28,23 +32,41 @@ class Turn {
   // waits for ever because it is large. Once there was none there is none for what is smaller: with so many rows, and
   // whatever room, the same is done again.
   [[nodiscard]] bool take(std::uint64_t bytes) {
-    const bool fits = bytes <= left_.bytes;
-    left_.lacked = left_.lacked || !fits;
-    ended_ = ended_ || rows_ >= rows_max_ || (rows_ > 0 && !fits);
+    left_.lacked = left_.lacked || bytes > left_.bytes;
+    ended_ = !has_room(bytes);
     if (ended_) return false;
     left_.bytes -= std::min(bytes, left_.bytes);
     ++rows_;
     return true;
   }
+  // The same for what is held, before it is let through: for a reference there is no room before its record is read.
+  [[nodiscard]] bool take(const codec::HeldRow& held) {
+    if (held.reference && has_room(held.record_bytes) && found(held) == References::Found::kUnread)
+      ended_ = lacks_record_ = true;
+    return take(held.record_bytes);
+  }
+  // What came of reading it again. REQUIRES: held.reference.
+  [[nodiscard]] References::Found found(const codec::HeldRow& held) const {
+    RESEQ_ASSERT(references_ != nullptr, "a reference where nothing is read again");
+    return references_->find(held);
+  }
   [[nodiscard]] std::uint32_t rows() const { return rows_; }
+  // It ended in front of a reference whose record was not read.
+  [[nodiscard]] bool lacks_record() const { return lacks_record_; }
 
  private:
+  [[nodiscard]] bool has_room(std::uint64_t bytes) const {
+    return !ended_ && rows_ < rows_max_ && (rows_ == 0 || bytes <= left_.bytes);
+  }
+
   std::uint8_t kind_;
   UnixMs until_;
   std::uint32_t rows_max_;
   std::uint32_t rows_ = 0;
   bool ended_ = false;
+  bool lacks_record_ = false;
   BytesLeft& left_;
+  References* references_;
 };
 
 }  // namespace reseq::engine

@@ -96,7 +96,8 @@ struct Release {  // to the output of `target`
 
 struct DeadLetter {
   Reason reason = Reason::kNone;
-  std::optional<Order> expected;  // the newest order known, where there is one
+  std::optional<Order> expected = {};  // the newest order known, where there is one
+  std::uint64_t gone = 0;              // bytes of a record that is not in its log any more
 };
 
 struct Redirect {  // policy on_missing = a topic
@@ -156,6 +157,13 @@ struct Hold {
   std::string_view note;    // what the gate has to know of it
   std::uint64_t bytes = 0;  // upper bound of the record that leaves later
   bool reference = false;   // where it was read is enough: it is read again when it is let through
+};
+
+// What a gate held, let through. It lives as long as the batch.
+struct LetThrough {
+  std::string_view key;  // of its first row, as it stands before the batch
+  DocumentId id;
+  std::optional<Offset> gone;  // a reference whose record is not in its log any more: where that was
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

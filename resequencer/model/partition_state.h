@@ -85,6 +85,7 @@ struct Meta {
   std::vector<InputPin> pins;
   std::uint64_t capabilities = 0;  // bits: a version that does not have one of them must not open the state
   std::vector<AgendaDone> agenda;  // by kind; none with nothing done
+  std::vector<Offset> gone;        // of `requests`: records that were let through by reference and are gone, rising
   std::string extensions;
   friend bool operator==(const Meta&, const Meta&) = default;
 };

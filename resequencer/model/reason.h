@@ -39,6 +39,8 @@ enum class Reason : std::uint8_t {
   kMisrouted,
   kTooLarge,
   kTooManyHeaders,
+  // requests that wait
+  kBodyGone,
   // modes and control
   kReprocessNeedsInline,
   kResetNeedsEpochs,
@@ -80,6 +82,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "misrouted",
     "too_large",
     "too_many_headers",
+    "body_gone",
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",

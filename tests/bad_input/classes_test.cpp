@@ -77,6 +77,7 @@ TEST_F(BadInput, HasACaseForEveryReason) {
   for (const Case& one : all_cases()) covered.insert(one.reason);
   covered.insert({"too_large"});                                     // sizes_test.cpp
   covered.insert({"too_many_headers"});                              // many_headers_test.cpp
+  covered.insert({"body_gone"});                                     // tests/unit/gate, property tests
   covered.insert({"reprocess_needs_inline", "reset_needs_epochs"});  // kinds_test.cpp
   covered.insert({"unexpected_state", "no_change", "dry_run"});      // operations: property tests, tests/admin
   covered.insert({"id_collision", "version_exhausted"});             // property tests

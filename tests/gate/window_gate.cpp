@@ -119,6 +119,7 @@ std::optional<Hold> WindowGate::holds(const engine::Leaving& leaving, Arena& are
   append_big_endian(static_cast<std::uint64_t>(leaving.position.value()), rank);
   hold.key = arena.copy(codec::held_key(kGate, rank));
   hold.note = arena.copy(encode_note(leaving.id, leaving.forward));
+  hold.reference = leaving.request.work_bytes > settings_.reference_above;
   return hold;
 }
 
@@ -155,18 +156,15 @@ bool WindowGate::drain(std::string_view task, UnixMs window, engine::Turn& turn,
   const auto* found = std::get_if<codec::TaskRow>(&decoded);
   if (found == nullptr) return false;
   codec::TaskRow row = *found;
-  std::vector<std::pair<std::string, std::uint64_t>> next;  // and bytes
+  std::vector<std::string> next;
   batch.rows().scan(codec::held_key(kGate, bytes_of(window)), row.cursor, settings_.drained_max,
-                    [&](std::string_view key, std::string_view value) {
-                      if (const auto held = held_row(key, value)) next.emplace_back(key, held->record_bytes);
+                    [&](std::string_view key, std::string_view) {
+                      next.emplace_back(key);
                       return true;
                     });
   bool room = true;
   std::size_t done = 0;
-  for (; done < next.size() && (room = turn.take(next[done].second)); ++done) {
-    row.cursor = next[done].first;
-    let_through(next[done].first, batch);
-  }
+  for (; done < next.size() && (room = let_through(next[done], turn, batch)); ++done) row.cursor = next[done];
   const bool ended = done == next.size() && next.size() < settings_.drained_max;
   if (ended && turn.take(0)) {
     batch.rows().remove(task);
@@ -180,14 +178,15 @@ bool WindowGate::drain(std::string_view task, UnixMs window, engine::Turn& turn,
   return room && !ended;
 }
 
-void WindowGate::let_through(const std::string& key, engine::GateBatch& batch) const {
+// False: the turn has no room for it, or its row cannot be read.
+bool WindowGate::let_through(const std::string& key, engine::Turn& turn, engine::GateBatch& batch) const {
   const auto held = held_row(key, batch.rows().find(key));
-  if (!held) return;
+  if (!held || !turn.take(*held)) return false;
   const Note note = decode_note(held->note);
   const Partition other((held->partition.value() + 1) % settings_.partitions);
   const std::int32_t own = held->partition.value();
   const Offset offset = held->offset;
-  if (!batch.let_through(key, note.id, note.forward)) return;
+  if (!batch.let_through(key, note.id, note.forward)) return true;
   const std::string id = "gate-" + std::to_string(own) + "-" + std::to_string(offset.value());
   const std::string to = std::to_string(other.value());
   const std::array<Header, 4> headers = {{{codec::header::kControl, "resume"},
@@ -195,6 +194,7 @@ void WindowGate::let_through(const std::string& key, engine::GateBatch& batch) c
                                           {codec::header::kControlPartition, to},
                                           {codec::header::kControlDryRun, "true"}}};
   batch.generate({Role::kControl, std::nullopt, std::nullopt, headers}, other);
+  return true;
 }
 
 }  // namespace reseq::gate

@@ -27,9 +27,10 @@ class WindowGate final : public engine::Gate {
  public:
   struct Settings {
     Milliseconds window{1000};
-    std::int64_t every = 3;         // offsets that this divides are held
-    std::uint32_t drained_max = 2;  // of one window in one batch
-    std::int32_t partitions = 1;    // of `control`
+    std::int64_t every = 3;                      // offsets that this divides are held
+    std::uint32_t drained_max = 2;               // of one window in one batch
+    std::int32_t partitions = 1;                 // of `control`
+    std::uint64_t reference_above = UINT64_MAX;  // what is larger in `work` is held by reference
   };
   explicit WindowGate(const Settings& settings) : settings_(settings) {}
 
@@ -47,7 +48,7 @@ class WindowGate final : public engine::Gate {
   void drain(engine::Turn& turn, engine::GateBatch& batch) const;
   // False: the turn has no room for the next one.
   [[nodiscard]] bool drain(std::string_view task, UnixMs window, engine::Turn& turn, engine::GateBatch& batch) const;
-  void let_through(const std::string& key, engine::GateBatch& batch) const;
+  [[nodiscard]] bool let_through(const std::string& key, engine::Turn& turn, engine::GateBatch& batch) const;
 
   Settings settings_;
 };

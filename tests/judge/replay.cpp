@@ -33,6 +33,18 @@ Record sent(const codec::OutputRecord& record, std::span<const Header> input_hea
   return sent;
 }
 
+// All that was referred to was read, but for what the meta row says.
+class SaidToBeGone final : public engine::References {
+ public:
+  explicit SaidToBeGone(std::span<const Offset> gone) : gone_(gone) {}
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    return std::binary_search(gone_.begin(), gone_.end(), held.offset) ? Found::kGone : Found::kRead;
+  }
+
+ private:
+  std::span<const Offset> gone_;
+};
+
 }  // namespace
 
 // The state of the replay: rows by key, as the changelog orders them.
@@ -170,9 +182,13 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   const std::vector<std::string> expired = swept(logged.meta);
   std::vector<driver::GateTurn> turns;
   for (const AgendaDone& done : logged.meta.agenda) turns.push_back({done.kind, done.until, done.rows});
-  driver.close({.overdue = overdue, .turns = turns, .expired = expired});
+  SaidToBeGone references(logged.meta.gone);
+  driver.close({.overdue = overdue, .turns = turns, .expired = expired, .references = &references});
   const engine::Batch& batch = driver.batch();
-  read_held(batch, inputs, arena);
+  if (!read_held(batch, inputs, replayed, arena)) {
+    differs(logged.at, "what is held by reference is no record of requests");
+    return take_over(logged);
+  }
   for (std::size_t i = 0; i < replayed.inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
@@ -194,12 +210,29 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   state_ = batch.state();
 }
 
-// What was held and is let through stands behind the inputs.
-void Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records, Arena& arena) const {
+// What was held and is let through stands behind the inputs. False: a reference to nothing.
+bool Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records, ReplayedBatch& replayed,
+                       Arena& arena) const {
+  const runtime::FindAgain again = [&](Offset offset) -> std::optional<codec::InputRecord> {
+    const History::Log& log = history_.log({application_.topics.of(Role::kRequests).value(), partition_});
+    const std::size_t place = log.at_or_behind(offset);
+    if (place == log.size() || log.offset(place) != offset) return std::nullopt;
+    const Record record = log[place];
+    ++replayed.read_again;
+    return codec::InputRecord{Role::kRequests,
+                              partition_,
+                              offset,
+                              record.timestamp,
+                              record.key,
+                              record.payload,
+                              arena.copy(std::span<const Header>(record.headers.data(), record.headers.size())),
+                              {}};
+  };
   const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
   const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
-  for (const std::string_view key : batch.let_through())
-    records.push_back(runtime::let_through(key, row, decoding, arena).value());
+  for (const LetThrough& held : batch.let_through())
+    if (auto record = runtime::record_of(held, row, again, decoding, arena)) records.push_back(*record);
+  return records.size() == batch.decisions().size() + batch.let_through().size();
 }
 
 bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,

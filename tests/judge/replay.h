@@ -53,6 +53,7 @@ struct ReplayedBatch {
   std::vector<Fired> fired;
   std::vector<std::string> expired;
   std::vector<AgendaDone> done;  // of the gate's agenda
+  std::size_t read_again = 0;    // held records that were references
 };
 
 class Replay {
@@ -79,7 +80,8 @@ class Replay {
   // Ids, in the order of the batch.
   [[nodiscard]] std::vector<std::string> became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const;
   [[nodiscard]] std::vector<std::string> swept(const Meta& meta) const;
-  void read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records, Arena& arena) const;
+  [[nodiscard]] bool read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records,
+                               ReplayedBatch& replayed, Arena& arena) const;
   [[nodiscard]] std::vector<store::Change> rows_of(const engine::Batch& batch,
                                                    std::span<const codec::InputRecord> records, Arena& arena) const;
   // What differs, or empty.

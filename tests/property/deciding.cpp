@@ -89,6 +89,18 @@ codec::InputRecord record_of(const Input& input, std::string& payload) {
   return record;
 }
 
+// What was referred to was read again, or is gone.
+class ReadAgain final : public engine::References {
+ public:
+  explicit ReadAgain(bool takes_gone_for_read) : takes_gone_for_read_(takes_gone_for_read) {}
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    return is_gone(held.offset) && !takes_gone_for_read_ ? Found::kGone : Found::kRead;
+  }
+
+ private:
+  bool takes_gone_for_read_;
+};
+
 // What is held, and what the gate changed, as rows.
 void add_others(const engine::Batch& batch, const Plan& plan, Decided& decided) {
   Arena arena;
@@ -102,7 +114,7 @@ void add_others(const engine::Batch& batch, const Plan& plan, Decided& decided) 
   rows.insert(rows.end(), batch.row_changes().begin(), batch.row_changes().end());
   for (const KeyedChange& row : rows)
     decided.others.push_back({std::string(row.key), row.value ? std::optional(std::string(*row.value)) : std::nullopt});
-  decided.let_through.assign(batch.let_through().begin(), batch.let_through().end());
+  for (const reseq::LetThrough& held : batch.let_through()) decided.let_through.emplace_back(held.key);
   for (const Emission& emission : batch.emissions()) {
     if (const auto* generated = std::get_if<Generated>(&emission.what))
       decided.generated.push_back(told(emission, *generated->record));
@@ -134,7 +146,8 @@ Decided decide(const Plan& plan, const Rows& rows, const PartitionState& state, 
     if (wrong.ignores_rows) turn.rows_max = UINT32_MAX;
   }
   engine::BytesLeft left{wrong.ignores_bytes ? UINT64_MAX : plan.bytes_max};
-  driver.close({.overdue = overdue, .turns = turns, .expired = {}, .left = &left});
+  ReadAgain references(wrong.sends_what_is_gone);
+  driver.close({.overdue = overdue, .turns = turns, .expired = {}, .left = &left, .references = &references});
   const engine::Batch& batch = driver.batch();
   decided.decisions.assign(batch.decisions().begin(), batch.decisions().end());
   add_others(batch, plan, decided);

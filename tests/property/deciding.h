@@ -72,6 +72,7 @@ struct WrongEngine {
   Judged judged = Judged::kAll;
   Milliseconds turns_early{0};  // of the gate
   bool ignores_bytes = false;   // that it may let through
+  bool sends_what_is_gone = false;
   bool ignores_rows = false;
 
   [[nodiscard]] bool is_right() const {

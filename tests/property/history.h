@@ -62,8 +62,10 @@ struct Rows {
 struct LetThrough {
   Offset position;  // of the request
   std::uint64_t bytes = 0;
+  bool reference = false;
   std::optional<Forward> forward;
-  std::uint32_t produced = 0;  // emissions, without events
+  std::optional<DeadLetter> dead_letter;  // its record is gone
+  std::uint32_t produced = 0;             // emissions, without events
   std::uint32_t events = 0;
 };
 

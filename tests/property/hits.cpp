@@ -38,11 +38,21 @@ std::ostream& operator<<(std::ostream& out, const Hits& hits) {
                             "held by a gate",
                             "sent later",
                             "sent later to fewer",
-                            "sent later, larger than a batch"};
-  const std::array counts = {hits.inputs,          hits.stopped,        hits.requests_first,
-                             hits.withdrawn,       hits.narrowed,       hits.monotonic_releases,
-                             hits.forced_releases, hits.overdue,        hits.held,
-                             hits.left_later,      hits.left_for_fewer, hits.left_large};
+                            "sent later, larger than a batch",
+                            "gone"};
+  const std::array counts = {hits.inputs,
+                             hits.stopped,
+                             hits.requests_first,
+                             hits.withdrawn,
+                             hits.narrowed,
+                             hits.monotonic_releases,
+                             hits.forced_releases,
+                             hits.overdue,
+                             hits.held,
+                             hits.left_later,
+                             hits.left_for_fewer,
+                             hits.left_large,
+                             hits.gone};
   print(out, "besides", names, counts);
   return out;
 }

@@ -27,6 +27,8 @@ struct Hits {
   std::uint64_t left_for_fewer = 0;  // of those, to fewer targets than were asked for
   std::uint64_t left_large = 0;      // and alone, because they are larger than what a batch has room for
 
+  std::uint64_t gone = 0;  // given up, because their records were gone
+
   void count(const Entry& entry);
 };
 

@@ -80,8 +80,11 @@ Model model_of(const Script& script) {
 }
 
 const engine::Gate& window_gate() {
-  static const gate::WindowGate gate(
-      {.window = Milliseconds(kWindowMs), .every = 2, .drained_max = kDrainedMax, .partitions = 4});
+  static const gate::WindowGate gate({.window = Milliseconds(kWindowMs),
+                                      .every = 2,
+                                      .drained_max = kDrainedMax,
+                                      .partitions = 4,
+                                      .reference_above = kReferenceAbove});
   return gate;
 }
 

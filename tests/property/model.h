@@ -37,6 +37,12 @@ struct Model {
 
 [[nodiscard]] Model model_of(const Script& script);
 
+inline constexpr std::uint64_t kReferenceAbove = 100;  // bytes of `work`: what the gate holds by its place
+// What retention has taken when it is to be read again.
+[[nodiscard]] inline bool is_gone(Offset request) {
+  return request.value() % 6 == 4;
+}
+
 // The gate of the models that have one.
 [[nodiscard]] const engine::Gate& window_gate();
 

@@ -24,8 +24,9 @@ void Oracle::observe(const BatchRecord& batch, const Rows& rows) {
   entry_ = nullptr;
   if (requests) narrow_forwards();
   settle_forwards(batch);
-  judge_gate(batch);
   judge_timers(batch);
+  judge_gate(batch);
+  forget_overdue();
   judge_rows(rows);
   require(batch.after == state_, "the partition state is not what clock, releases and RESETs make it");
 }

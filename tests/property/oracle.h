@@ -83,6 +83,7 @@ class Oracle {
   void judge_gate(const BatchRecord& batch);
   void judge_bounds(const BatchRecord& batch);
   void judge_let_through(const LetThrough& one);
+  void give_up(const Waiting& waiting, TargetSet targets, const DeadLetter& letter, Past& past);
   void judge_nothing_waits(const Rows& rows);
 
   void judge_unregister(const Entry& entry, const Unregister& command);
@@ -105,6 +106,7 @@ class Oracle {
 
   [[nodiscard]] bool waits_too_long(const Past& past) const;
   [[nodiscard]] TargetSet targets_that_wait_too_long(const Past& past) const;
+  void forget_overdue();
   void judge_timers(const BatchRecord& batch);
   void judge_rows(const Rows& rows);
   void judge_end(std::size_t document, const std::vector<LostWork>& lost);

@@ -54,17 +54,30 @@ void Oracle::judge_let_through(const LetThrough& one) {
   const TargetSet targets = those(waiting.targets, [&](TargetNumber t) {
     return past.newest(t) == waiting.order && past.standing(t) == Standing::kPending;
   });
-  require(one.forward.has_value() == !targets.empty(), "a held request leaves exactly when somebody waits for it");
+  const bool gone = one.reference && is_gone(one.position);
+  require(one.forward.has_value() == (!targets.empty() && !gone),
+          "a held request leaves exactly when somebody waits for it and it is there");
+  require(one.dead_letter.has_value() == (!targets.empty() && gone),
+          "of a held request that is gone the one who waits is told");
   std::uint32_t events = model_.events == engine::EventPolicy::kAll ? 1 : 0;
-  if (model_.events == engine::EventPolicy::kDrops && targets.empty()) events = 1;
+  if (model_.events == engine::EventPolicy::kDrops && !one.forward) events = 1;
   require(one.events == events, "events of what is let through do not follow the policy");
+  if (one.forward || one.dead_letter) require(one.produced == 1, "a held request is sent twice");
+  if (one.dead_letter) give_up(waiting, targets, *one.dead_letter, past);
   if (!one.forward) return;
-  require(one.produced == 1, "a held request is sent twice");
   require(one.forward->order == waiting.order && one.forward->op == waiting.op, "another request is let through");
   require(one.forward->targets == targets, "a held request leaves for others than those that wait for it");
   past.forward(waiting.order, targets);
   if (hits_) ++hits_->left_later;
   if (hits_ && targets != waiting.targets) ++hits_->left_for_fewer;
+}
+
+// Nobody will work for it, so nobody may wait for a result of it.
+void Oracle::give_up(const Waiting& waiting, TargetSet targets, const DeadLetter& letter, Past& past) {
+  require(letter.reason == Reason::kBodyGone && letter.gone > 0, "what is gone is given up for another reason");
+  require(letter.expected == past.newest_order(), "a dead letter that expects another order");
+  each_target(targets, [&](TargetNumber t) { past.remove({waiting.order, t, Version(0)}, batch_->now); });
+  if (hits_) ++hits_->gone;
 }
 
 void Oracle::judge_nothing_waits(const Rows& rows) {

@@ -120,14 +120,19 @@ TargetSet Oracle::targets_that_wait_too_long(const Past& past) const {
                [&](TargetNumber t) { return batch_->now.value() - past.gets_nothing_since(t).value() >= kTimeoutMs; });
 }
 
-// A live document is reported overdue once for each time that a target of it waits and gets nothing for the time-out,
-// however often it is requested meanwhile.
-void Oracle::judge_timers(const BatchRecord& batch) {
+// Who got something, or waits for nothing any more.
+void Oracle::forget_overdue() {
   for (std::size_t document = 0; document < kDocuments; ++document) {
     const Past& past = pasts_[document];
     if (std::exchange(judged_changes_[document], past.changes()) == past.changes()) continue;
     if (!waits_too_long(past)) reported_overdue_[document] = false;
   }
+}
+
+// A live document is reported overdue once for each time that a target of it waits and gets nothing for the time-out,
+// however often it is requested meanwhile.
+void Oracle::judge_timers(const BatchRecord& batch) {
+  forget_overdue();
   std::size_t reported = 0;
   for (const std::size_t document : batch.timers) {
     const bool due = waits_too_long(pasts_[document]) && !reported_overdue_[document];

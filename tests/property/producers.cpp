@@ -59,7 +59,7 @@ void Producers::write(std::size_t document, const Number& number, const Step& st
   request.what.targets = explicit_targets(step, model_);
   if (step.flavour % 2 == 1) request.what.headers = routing_headers();
   request.hash = PayloadHash(++payloads_);
-  request.work_bytes = step.flavour >= 248 ? kTooManyBytes : 100;
+  request.work_bytes = step.flavour >= 248 ? kTooManyBytes : step.flavour % 4 == 0 ? kReferenceAbove + 1 : 100;
   producers_[document].written.push_back(request);
   logs_.write(Log::kRequests, request);
 }

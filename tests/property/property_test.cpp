@@ -33,6 +33,7 @@ void expect_all_met(const Hits& hits) {
   EXPECT_GT(hits.left_later, 0U);
   EXPECT_GT(hits.left_for_fewer, 0U);
   EXPECT_GT(hits.left_large, 0U);
+  EXPECT_GT(hits.gone, 0U);
 }
 
 TEST(Property, TheLastReleaseIsTheNewestAcceptedOrderAndEveryReasonIsTrue) {

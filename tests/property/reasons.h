@@ -39,7 +39,7 @@ inline constexpr std::array kEngineReasons = {
     Reason::kDryRun,
 };
 
-static_assert(kDecoderReasons.size() + kEngineReasons.size() + 1 == static_cast<std::size_t>(Reason::kCount),
-              "every reason is found by one of the two");
+static_assert(kDecoderReasons.size() + kEngineReasons.size() + 2 == static_cast<std::size_t>(Reason::kCount),
+              "every reason is found by one of the two, but for body_gone: that is of what was held (Hits::gone)");
 
 }  // namespace reseq::property

@@ -193,6 +193,7 @@ LetThrough World::let_through(const std::string& key) {
   }
   one.position = row->offset;
   one.bytes = row->record_bytes;
+  one.reference = row->reference;
   return one;
 }
 
@@ -205,9 +206,11 @@ void World::record_emission(const Emission& emission, BatchRecord& batch) {
       emission.input.value() - std::min<std::size_t>(emission.input.value(), batch.entries.size());
   if (emission.input.value() >= batch.entries.size()) {
     const auto* forward = std::get_if<Forward>(&emission.what);
-    if (behind >= batch.let_through.size() || forward == nullptr)
+    const auto* letter = std::get_if<DeadLetter>(&emission.what);
+    if (behind >= batch.let_through.size() || (forward == nullptr && letter == nullptr))
       return wrong("a record for an input that was not decided");
-    batch.let_through[behind].forward = *forward;
+    if (forward != nullptr) batch.let_through[behind].forward = *forward;
+    if (letter != nullptr) batch.let_through[behind].dead_letter = *letter;
     ++batch.let_through[behind].produced;
     return;
   }

@@ -91,6 +91,24 @@ void forget_to_send(Decided& decided, const Rows&, std::size_t n) {
   if (const auto forward = forward_of(decided, n); forward != decided.emissions.end()) decided.emissions.erase(forward);
 }
 
+// W9
+std::vector<Emission>::iterator letter_of(Decided& decided, std::size_t n) {
+  const std::size_t input = decided.decisions.size() + n;
+  return std::find_if(decided.emissions.begin(), decided.emissions.end(), [&](const Emission& each) {
+    return each.input.value() == input && std::holds_alternative<DeadLetter>(each.what);
+  });
+}
+
+void forget_the_letter(Decided& decided, const Rows&, std::size_t n) {
+  if (const auto letter = letter_of(decided, n); letter != decided.emissions.end()) decided.emissions.erase(letter);
+}
+
+void let_wait(Decided& decided, const Rows& rows, std::size_t n) {
+  if (letter_of(decided, n) == decided.emissions.end()) return;
+  const std::size_t document = document_of(note_of(rows, decided.let_through[n]).id);
+  std::erase_if(decided.changes, [&](const ChangedRow& each) { return each.document == document; });
+}
+
 WrongEngine hidden(Corruption corrupt) {
   WrongEngine engine;
   engine.corrupt = std::move(corrupt);
@@ -117,6 +135,10 @@ std::vector<NamedWrongEngine> untruthful_gates() {
   early.turns_early = Milliseconds(kWindowMs / 2);
   WrongEngine greedy;
   greedy.ignores_bytes = true;
+  WrongEngine pretending;
+  pretending.sends_what_is_gone = true;
+  WrongEngine waiting;
+  waiting.corrupt = every_let_through(let_wait);
   WrongEngine hasty;
   hasty.ignores_rows = true;
   return {
@@ -124,6 +146,9 @@ std::vector<NamedWrongEngine> untruthful_gates() {
       {"lets the last of a window through first", hidden(send_last_first)},
       {"sends what nobody waits for", hidden(every_let_through(send_what_nobody_waits_for))},
       {"lets something through before its time", early},
+      {"sends what is gone", pretending},
+      {"gives up what is gone without a word", hidden(every_let_through(forget_the_letter))},
+      {"lets something wait for what is gone", waiting},
       {"lets more bytes through than a batch has room for", greedy},
       {"lets more rows through than a turn has room for", hasty},
   };

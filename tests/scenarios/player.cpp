@@ -147,7 +147,7 @@ void Player::turn(const Line& line) {
   driver_->close({.overdue = none, .turns = turns, .expired = none});
   std::string got;
   for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
-    const std::string_view key = batch().let_through()[n];
+    const std::string_view key = batch().let_through()[n].key;
     const auto held = codec::decode_held(key, *state_.row(key));
     const gate::Note note = gate::decode_note(std::get<codec::HeldRow>(held).note);
     got += (got.empty() ? "" : "; ") + note.id + " " + text_of(note.forward.order) + " ";

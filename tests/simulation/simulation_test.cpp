@@ -170,7 +170,7 @@ TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
   simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kGatedSeeds);
   run.gated = true;
   const Findings found = play(run);
-  for (const std::string name : {"gate open", "gate drain", "batches beside held pieces"}) {
+  for (const std::string name : {"gate open", "gate drain", "batches beside held pieces", "held records read again"}) {
     const auto met = found.counters.find(name);
     ASSERT_NE(met, found.counters.end()) << name;
     std::cout << std::setw(12) << met->second << "  " << name << '\n';

@@ -35,13 +35,23 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
   return context;
 }
 
-std::optional<codec::InputRecord> let_through(std::string_view key, const codec::FindRow& row,
-                                              const codec::DecodeContext& decoding, Arena& arena) {
-  const auto value = row(key);
+std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
+                                            const codec::DecodeContext& decoding, Arena& arena) {
+  const auto value = row(held.key);
   if (!value) return std::nullopt;
-  const auto decoded = codec::decode_held(key, *value);
-  const auto* held = std::get_if<codec::HeldRow>(&decoded);
-  auto record = held != nullptr ? codec::held_record(key, *held, row, arena) : std::nullopt;
+  const auto decoded = codec::decode_held(held.key, *value);
+  const auto* const head = std::get_if<codec::HeldRow>(&decoded);
+  if (head == nullptr) return std::nullopt;
+  if (held.gone) {
+    codec::InputRecord left;
+    left.role = head->role;
+    left.partition = head->partition;
+    left.offset = head->offset;
+    left.timestamp = head->timestamp;
+    left.key = held.id;
+    return left;
+  }
+  auto record = head->reference ? again(head->offset) : codec::held_record(held.key, *head, row, arena);
   if (record) (void)codec::decode(*record, decoding);  // for what it said beside
   return record;
 }

@@ -3,6 +3,7 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -41,10 +42,15 @@ struct Decoded {
   return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena);
 }
 
-// The record that is held under this key, as if it was read now. It lives in the arena and in what `row` gives. None:
-// one of its rows cannot be read.
-[[nodiscard]] std::optional<codec::InputRecord> let_through(std::string_view key, const codec::FindRow& row,
-                                                            const codec::DecodeContext& decoding, Arena& arena);
+// The record at this place of `requests`, if it was read again. What it gives outlives what is made of it.
+using FindAgain = std::function<std::optional<codec::InputRecord>(Offset offset)>;
+
+// What was held, as if it was read now. It lives in the arena and in what `row` and `again` give. Of a record that is
+// gone, what is known of it: where it was, and its document for a key. None: one of its rows cannot be read, or what it
+// refers to was not.
+[[nodiscard]] std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row,
+                                                          const FindAgain& again, const codec::DecodeContext& decoding,
+                                                          Arena& arena);
 
 // Encoded and addressed, without its headers' place. `input` is what the emission names, null for kNoInput; the record
 // lives in the arena and in the input. REQUIRES: a target of an emission is one of the table.

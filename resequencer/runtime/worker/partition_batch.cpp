@@ -17,8 +17,16 @@ namespace {
 constexpr std::string_view kFirstDocument = "D";
 constexpr std::string_view kBehindDocuments = "E";
 
-std::span<const Header> headers_of(const kafka::Record& record) {
-  return {record.headers.data(), record.headers.size()};
+codec::InputRecord input_of(Role role, const kafka::Record& record) {
+  return {role,
+          record.where.partition,
+          record.offset,
+          record.timestamp,
+          record.key,
+          record.payload,
+          {record.headers.data(), record.headers.size()},
+          {},
+          record.left_out.count};
 }
 
 // The first key behind this one.
@@ -57,12 +65,27 @@ void PartitionBatch::decide() {
   if (deadlines_at_ && !stopped_at_) {
     const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
     if (until) overdue = task_.store().due(*until, kTimersMax);
-    turns = task_.chores().turns(task_.store(), positions_, *deadlines_at_);
+    turns = task_.turns(positions_, *deadlines_at_);
     if (task_.chores().want_sweep(until)) expired = sweep();
   }
-  driver_->close({.overdue = overdue, .turns = turns, .expired = expired, .left = &left_});
+  driver_->close(
+      {.overdue = overdue, .turns = turns, .expired = expired, .left = &left_, .references = &task_.references()});
   expired_ = expired.size();
+  if (!driver_->lacking().empty()) want_references(task_.chores().turns(task_.store(), positions_, *deadlines_at_));
   read_held();
+}
+
+// What the next turns need. Played with all of them, and room of their own, or kinds would take it from each other.
+void PartitionBatch::want_references(const std::vector<driver::GateTurn>& turns) {
+  NeededRecords needed;
+  engine::BytesLeft left{static_cast<std::uint64_t>(application_.settings.batch_bytes_max)};
+  const store::BatchView view(task_.store());
+  driver::BatchDriver ahead(view, task_.store().meta()->state, context_);
+  ahead.close({.turns = turns, .left = &left, .references = &needed});
+  std::vector<std::uint8_t> kinds = driver_->lacking();
+  for (const driver::GateTurn& turn : turns)
+    if (task_.references().waits(turn.kind)) kinds.push_back(turn.kind);
+  task_.references().want(needed.needed(), kinds);
 }
 
 // Held records that are let through stand behind the inputs. A row that the disk has damaged is a fault of the store,
@@ -70,9 +93,14 @@ void PartitionBatch::decide() {
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
   const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
-  for (const std::string_view key : batch().let_through()) {
-    const auto record = let_through(key, row, reading, arena_);
+  const FindAgain again = [this](Offset offset) {
+    again_.push_back(offset);
+    return std::optional(input_of(Role::kRequests, task_.references().at(offset)));
+  };
+  for (const LetThrough& held : batch().let_through()) {
+    const auto record = record_of(held, row, again, reading, arena_);
     if (task_.store().fault()) return;
+    if (held.gone) again_.push_back(*held.gone);
     RESEQ_ASSERT(record.has_value(), "a held record without all of its rows is let through");
     records_.push_back(*record);
     sources_.push_back(nullptr);
@@ -95,10 +123,7 @@ void PartitionBatch::decide_input(Role role) {
   const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
   std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
   for (kafka::Record& source : queue.records(role)) {
-    codec::InputRecord& record = records_.emplace_back();
-    record = {
-        role, source.where.partition, source.offset, source.timestamp, source.key, source.payload, headers_of(source),
-        {},   source.left_out.count};
+    codec::InputRecord& record = records_.emplace_back(input_of(role, source));
     const bool requests_read =
         role != Role::kCommands || !application_.guards.requests_first || queue.requests_read_for(source.offset);
     const engine::Taken answer = driver_->decide(record, reading, requests_read);
@@ -164,6 +189,7 @@ void PartitionBatch::encode() {
   meta.swept_to = swept_to_;
   meta.pins = pins();
   meta.agenda = driver_->agenda_done();
+  meta.gone = gone();
   meta.extensions = task_.store().meta()->extensions;
   append_meta(std::move(meta));
 }
@@ -180,6 +206,15 @@ std::vector<InputPin> PartitionBatch::pins() const {
         pin_of(records_[behind - 1].role, *sources_[behind - 1], task_.store().hash());
   }
   return pins;
+}
+
+// Where records were that were let through and are gone.
+std::vector<Offset> PartitionBatch::gone() const {
+  std::vector<Offset> gone;
+  for (const LetThrough& held : batch().let_through())
+    if (held.gone) gone.push_back(*held.gone);
+  std::sort(gone.begin(), gone.end());
+  return gone;
 }
 
 void PartitionBatch::append_meta(Meta meta) {
@@ -232,6 +267,7 @@ void PartitionBatch::apply(Offset meta_offset, Milliseconds steady) {
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
   note_requests(task_.older_requests(), steady);
+  for (const Offset offset : again_) task_.references().forget(offset);
   for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
 }
 

@@ -44,6 +44,7 @@ class PartitionBatch {
   [[nodiscard]] std::size_t inputs(std::size_t role) const { return taken_[role]; }  // per kInputs
   [[nodiscard]] std::size_t timers() const { return driver_ ? driver_->became_overdue() : 0; }
   [[nodiscard]] std::size_t expired() const { return expired_; }
+  [[nodiscard]] std::vector<Offset> gone() const;
 
   [[nodiscard]] const std::vector<Outgoing>& outputs() const { return outputs_; }
   [[nodiscard]] const std::vector<store::Change>& rows() const { return rows_; }  // meta row last
@@ -65,6 +66,7 @@ class PartitionBatch {
  private:
   void decide_input(Role role);
   void read_held();
+  void want_references(const std::vector<driver::GateTurn>& turns);
   void settle_positions();
   void note_requests(OlderRequests& noted, Milliseconds steady) const;
   [[nodiscard]] std::vector<std::string> sweep();
@@ -85,6 +87,7 @@ class PartitionBatch {
   std::array<std::size_t, 3> taken_{};       // per kInputs
   std::vector<codec::InputRecord> records_;  // inputs, then held records that are let through
   std::vector<kafka::Record*> sources_;      // of the inputs
+  std::vector<Offset> again_;                // of references that are let through
   std::size_t inputs_ = 0;
   std::size_t expired_ = 0;
   std::optional<Offset> stopped_at_;

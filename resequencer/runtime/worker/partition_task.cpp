@@ -64,6 +64,7 @@ void PartitionTask::committed(std::span<const store::Change> changes, const Summ
 void PartitionTask::rewind() {
   for (const Role role : kInputs) queue_.reset(role, queue_.decided(role));
   chores_.restart(clock_.steady());
+  references_.clear();
 }
 
 bool PartitionTask::reading_refused(Role role) const {

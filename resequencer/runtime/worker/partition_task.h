@@ -30,6 +30,7 @@
 #include "runtime/worker/chores.h"
 #include "runtime/worker/input_queue.h"
 #include "runtime/worker/older_requests.h"
+#include "runtime/worker/referenced_records.h"
 #include "runtime/worker/report.h"
 #include "runtime/worker/survey.h"
 #include "runtime/worker/totals.h"
@@ -145,6 +146,14 @@ class PartitionTask {
     return store_ != nullptr && !to_wipe_ && phase_ != Phase::kParked && store_->fault().has_value();
   }
   [[nodiscard]] const store::PartitionStore& store() const { return *store_; }
+  // What of the gate's agenda can be done now, with the inputs decided up to `positions`.
+  [[nodiscard]] std::vector<driver::GateTurn> turns(const std::vector<InputPosition>& positions, UnixMs now) const {
+    std::vector<driver::GateTurn> turns = chores_.turns(*store_, positions, now);
+    std::erase_if(turns, [this](const driver::GateTurn& turn) { return references_.waits(turn.kind); });
+    return turns;
+  }
+  [[nodiscard]] ReferencedRecords& references() { return references_; }
+  [[nodiscard]] const ReferencedRecords& references() const { return references_; }
   [[nodiscard]] Chores& chores() { return chores_; }
   [[nodiscard]] const Chores& chores() const { return chores_; }
   [[nodiscard]] InputQueue& queue() { return queue_; }
@@ -249,6 +258,7 @@ class PartitionTask {
   InputQueue queue_;
   PinnedInputs pins_;
   Chores chores_;
+  ReferencedRecords references_;
   std::optional<PartitionSetting> setting_;
   OutcomeCounts outcomes_;
   OlderRequests older_requests_;

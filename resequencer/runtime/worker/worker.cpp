@@ -29,6 +29,7 @@ Worker::Worker(const Application& application, kafka::Cluster& cluster, const Cl
       clock_(clock, Milliseconds(application.settings.max_clock_jump_ms)),
       shelf_(shelf),
       draw_key_(std::move(draw_key)),
+      reference_reader_(application, cluster, clock_),
       questions_(application, clock_),
       rivals_(clock.steady()) {
   totals_.outputs.resize(application.topics.names().size());
@@ -173,6 +174,7 @@ Result<> Worker::idle(bool after_checkpoint) {
   if (!producer_) return Done{};  // given up meanwhile: its init comes before all questions
   if (auto moved = move_takeovers(); !moved) return moved;
   ask_ends();
+  reference_reader_.step(tasks_);
   throttle_commands();
   log_progress();
   survey_one();
@@ -228,7 +230,7 @@ std::vector<Participant> Worker::participants() {
       const auto until = task->chores().may_fire(positions, *deadlines_at_);
       const auto earliest = task->store().earliest_deadline();
       chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until) ||
-               !task->chores().turns(task->store(), positions, *deadlines_at_).empty();
+               !task->turns(positions, *deadlines_at_).empty();
     }
     if (task->faulty()) continue;  // found while it was asked for chores
     if (task->something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});

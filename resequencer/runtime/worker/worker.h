@@ -25,6 +25,7 @@
 #include "runtime/worker/marker_pause.h"
 #include "runtime/worker/pace.h"
 #include "runtime/worker/partition_task.h"
+#include "runtime/worker/reference_reader.h"
 #include "runtime/worker/report.h"
 #include "runtime/worker/takeover_questions.h"
 #include "runtime/worker/totals.h"
@@ -126,6 +127,7 @@ class Worker {
   std::unique_ptr<changelog::Restorer> restorer_;
 
   std::shared_ptr<const kafka::GroupMetadata> group_;
+  ReferenceReader reference_reader_;
   std::vector<std::unique_ptr<PartitionTask>> tasks_;  // of the current assignment, by partition
   std::vector<Partition> throttled_;                   // commands not read until requests have caught up
   std::vector<Partition> held_;                        // not read at all: their memory is full

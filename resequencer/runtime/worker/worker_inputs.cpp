@@ -29,7 +29,9 @@ constexpr std::int64_t kReadAgainMax = 1'000;
 // Reads what has arrived, up to what one transaction may hold. Waits when there is nothing else to do, and while
 // markers are written.
 Result<bool> Worker::gather(bool at_once) {
-  Milliseconds wait = at_once || busy() ? Milliseconds(0) : taking_over() ? kTakeoverWait : kIdleWait;
+  Milliseconds wait = at_once || busy()                              ? Milliseconds(0)
+                      : taking_over() || reference_reader_.reading() ? kTakeoverWait
+                                                                     : kIdleWait;
   const std::int64_t pause_ms = marker_pause_.until().value() - clock_.steady().value();
   if (pause_ms > 0) wait = std::min(wait, Milliseconds(pause_ms));
   std::size_t records = waiting_records();

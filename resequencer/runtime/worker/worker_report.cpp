@@ -67,6 +67,12 @@ void Worker::count(const PartitionBatch& batch, UnixMs committed) {
   }
   totals_.outcomes += outcomes;
   batch.task().count(outcomes);
+  const std::vector<Offset> gone = batch.gone();
+  if (!gone.empty())
+    spdlog::error(
+        "partition={} alarm=body_gone records={} first_offset={} requests that waited by reference are not in the "
+        "topic any more: each is a dead letter, ask their producers again; its retention is too short",
+        batch.task().partition().value(), gone.size(), gone.front().value());
   totals_.older_requests += batch.older_requests();
   count_late(batch.late_results(), batch.now(), application_.sequence_kind, totals_);
 }

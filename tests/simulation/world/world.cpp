@@ -27,8 +27,15 @@ Scenario scenario_of(Draw& draw, std::int32_t partitions, bool gated) {
   return gated ? of_pieces(std::move(drawn)) : drawn;
 }
 
-gate::WindowGate::Settings gate_of(const Scenario& scenario) {
-  return {.window = Milliseconds(700), .every = 3, .drained_max = 2, .partitions = scenario.partitions};
+// In every third world what is large is held by reference, in another third all.
+gate::WindowGate::Settings gate_of(const Scenario& scenario, std::uint64_t seed) {
+  return {.window = Milliseconds(700),
+          .every = 3,
+          .drained_max = 2,
+          .partitions = scenario.partitions,
+          .reference_above = seed % 3 == 0   ? UINT64_MAX
+                             : seed % 3 == 1 ? kPayloadOfPieces
+                                             : 0};
 }
 
 }  // namespace
@@ -38,7 +45,7 @@ World::World(std::uint64_t seed, const Guards& guards, const std::string& root, 
       scenario_(scenario_of(draw_, partitions, gated)),
       time_(kStart),
       broker_(time_, draw_, scenario_.broker),
-      gate_(gated ? std::optional<gate::WindowGate>(gate_of(scenario_)) : std::nullopt),
+      gate_(gated ? std::optional<gate::WindowGate>(gate_of(scenario_, seed)) : std::nullopt),
       application_(scenario_.settings),
       topics_(application_.topics.names().size()),
       fleet_((create_topics(), scenario_), guards, gate_ ? &*gate_ : nullptr, time_, broker_, root, counters_),
@@ -252,6 +259,7 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
     ++counters_["outcome " + std::string(name_of(decided.decision.outcome))];
     ++counters_["reason " + std::string(name_of(decided.decision.reason))];
   }
+  counters_["held records read again"] += batch.read_again;
   if (batch.meta.summary.counts[Count::kHeldPieces] > 0) ++counters_["batches beside held pieces"];
   for (const AgendaDone& done : batch.done)
     counters_["gate " + std::string(engine::kind_of(*gate_, done.kind).name)] += done.rows;

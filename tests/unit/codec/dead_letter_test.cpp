@@ -83,10 +83,23 @@ TEST_F(DeadLetterRecord, TellsHowManyHeadersWereLeftOutBecauseTheyAreTooMany) {
   view_ = sample.view();
   view_.headers = {};
   view_.headers_left_out = 5'000;
-  const OutputRecord record = dead_letter(Reason::kTooManyHeaders, std::nullopt, view_, context_, arena_);
+  const OutputRecord record = dead_letter({Reason::kTooManyHeaders}, view_, context_, arena_);
   EXPECT_FALSE(record.takes_input_headers);
   EXPECT_EQ(edits(record).at("reseq-headers-omitted"), "5000");
   EXPECT_EQ(record.payload, "payload");
+}
+
+// Sent again, a null payload would delete the document.
+TEST_F(DeadLetterRecord, OfARecordThatIsGoneSaysThatItsPayloadIsLeftOut) {
+  view_ = {};
+  view_.key = "a";
+  view_.offset = Offset(7);
+  const OutputRecord record = dead_letter({Reason::kBodyGone, std::nullopt, 1'234}, view_, context_, arena_);
+  EXPECT_EQ(record.key, "a");
+  EXPECT_FALSE(record.payload);
+  EXPECT_EQ(edits(record).at("reseq-reason"), "body_gone");
+  EXPECT_EQ(edits(record).at("reseq-source-offset"), "7");
+  EXPECT_EQ(edits(record).at("reseq-payload-omitted"), "1234");
 }
 
 TEST_F(DeadLetterRecord, OfARedirectLooksTheSame) {

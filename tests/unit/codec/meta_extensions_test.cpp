@@ -37,10 +37,10 @@ std::optional<RowError> error_with(const std::string& extensions) {
 
 const std::optional<RowError> kReadable;
 const std::string kPinBytes = "\x02\x0b\x00\x02\x03\x08\x07\x06\x05\x04\x03\x02\x01"s;
-const std::string kWaitingBytes = "\x03\x0c\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01"s;
+const std::string kWaitingBytes = "\x03\x0f\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01\x00\x04\x0a"s;
 
 TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
-  for (unsigned parts = 0; parts < 64; ++parts) {
+  for (unsigned parts = 0; parts < 128; ++parts) {
     SCOPED_TRACE(parts);
     Meta meta;
     const auto has = [parts](unsigned part) { return (parts >> part & 1U) != 0; };
@@ -53,6 +53,7 @@ TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
       meta.summary.counts[Count::kTasks] = 1;
     }
     if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
+    if (has(4) && has(6)) meta.gone = {Offset(0), Offset(INT64_MAX - 1)};
     if (has(5)) meta.extensions = "\x04\x01?\x80\x08\x00"s;
     expect_meta_survives(meta);
   }
@@ -68,6 +69,7 @@ TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
   meta.summary.counts[Count::kHeldRecords] = 7;
   meta.summary.counts[Count::kTasks] = 9;
   meta.agenda = {{1, UnixMs(5), 2}, {4, UnixMs(5), 1}};
+  meta.gone = {Offset(3), Offset(9)};
   const std::string value = meta_value(meta);
   const std::size_t content = bare.size() - kChecksumBytes;
   EXPECT_EQ(value.substr(0, content), bare.substr(0, content));
@@ -84,6 +86,7 @@ TEST(MetaExtensions, OfAllKindsAreRead) {
   EXPECT_EQ(meta.summary.counts[Count::kHeldRecords], 7U);
   EXPECT_EQ(meta.summary.counts[Count::kTasks], 9U);
   EXPECT_EQ(meta.agenda, (std::vector<AgendaDone>{{1, UnixMs(5), 2}, {4, UnixMs(5), 1}}));
+  EXPECT_EQ(meta.gone, (std::vector<Offset>{Offset(3), Offset(9)}));
   EXPECT_EQ(meta.extensions, "\x04\x00"s);
 }
 
@@ -144,6 +147,13 @@ TEST(MetaExtensions, WithAnAgendaThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x03\x08\x00\x00\x04\x05\x02\x01\x05\x02"s), RowError::kInvalid) << "falling kinds";
   EXPECT_EQ(error_with("\x03\x04\x00\x00\x01\x05"s), RowError::kInvalid) << "no rows";
   EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x80\x80\x80\x80\x10"s), RowError::kInvalid) << "too many rows";
+}
+
+TEST(MetaExtensions, WithWhatIsGoneThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x04\x0a"s), kReadable);
+  EXPECT_EQ(error_with("\x03\x06\x00\x00\x01\x05\x02\x00"s), RowError::kInvalid) << "nothing";
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x04\x04"s), RowError::kInvalid) << "twice";
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x0a\x04"s), RowError::kInvalid) << "falling";
 }
 
 TEST(MetaExtensionsDeathTest, OfAnAgendaThatBreaksItsInvariantsAreNotWritten) {

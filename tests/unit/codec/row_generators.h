@@ -195,6 +195,11 @@ inline Meta any_meta() {
   for (std::size_t kind = below(40); one_in(2) && kind < 256; kind += 1 + below(40))
     meta.agenda.push_back({static_cast<std::uint8_t>(kind), UnixMs(any<std::int64_t>()),
                            static_cast<std::uint32_t>(1 + below(UINT32_MAX))});
+  auto offset = static_cast<std::int64_t>(below(40));
+  for (std::size_t gone = meta.agenda.empty() ? 0 : below(4); gone > 0; --gone) {
+    meta.gone.emplace_back(offset);
+    offset += 1 + static_cast<std::int64_t>(below(1'000'000));
+  }
   meta.extensions = any_extensions(8);
   return meta;
 }

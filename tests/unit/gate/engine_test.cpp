@@ -1,6 +1,9 @@
 // What a gate does in a batch: effects are a function of rows and turn, and something leaves once.
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "driver/batch_driver.h"
 #include "latest_gate.h"
@@ -20,13 +23,15 @@ class Views final : public gate::WithOthers<> {
     if (const auto place = documents.find(id); place != documents.end()) found.row = place->second;
     return found;
   }
-  void commit(const engine::Batch& batch, std::span<const std::string> payloads) {
+  // `at`: of its requests.
+  void commit(const engine::Batch& batch, std::span<const std::string> payloads, Offset at = Offset(0)) {
     for (const RowChange& change : batch.changes())
       if (change.row != nullptr) documents.insert_or_assign(std::string(change.id), *change.row);
     Arena arena;
     std::vector<KeyedChange> rows;
     for (const Hold& hold : batch.holds()) {
       codec::InputRecord record;
+      record.offset = at;
       record.payload = payloads[hold.input.value()];
       codec::append_held(hold, record, codec::KeyedHash(HashKey()), arena, rows);
     }
@@ -37,6 +42,12 @@ class Views final : public gate::WithOthers<> {
   std::map<std::string, Row, std::less<>> documents;
   PartitionState partition;
 };
+
+std::vector<std::string> keys_of(const engine::Batch& batch) {
+  std::vector<std::string> keys;
+  for (const LetThrough& held : batch.let_through()) keys.emplace_back(held.key);
+  return keys;
+}
 
 Request asked(DocumentId id, std::uint64_t number) {
   Request request;
@@ -60,7 +71,7 @@ class GateInABatch : public testing::Test {
     ASSERT_EQ(driver.decide(asked(id, 1), Offset(++position), true), engine::Taken::kDecided);
     driver.close();
     const std::string payloads[] = {payload};
-    views.commit(driver.batch(), payloads);
+    views.commit(driver.batch(), payloads, Offset(position));
   }
   engine::Context context;
   Views views;
@@ -119,9 +130,7 @@ TEST_F(GateInABatch, ATurnThatHadNoRoomOnceHasNoneForSmallerOnes) {
   const std::vector<driver::GateTurn> again = {{done.kind, done.until, done.rows}};
   driver::BatchDriver replay(views, views.partition, context);
   replay.close({.turns = again});
-  std::vector<std::string> a(first.batch().let_through().begin(), first.batch().let_through().end());
-  std::vector<std::string> b(replay.batch().let_through().begin(), replay.batch().let_through().end());
-  EXPECT_EQ(a, b);
+  EXPECT_EQ(keys_of(first.batch()), keys_of(replay.batch()));
 }
 
 // Each of its kinds takes what the committed state has, and does not look whether the other had it.
@@ -144,6 +153,118 @@ TEST_F(GateInABatch, WhatTwoKindsLetThroughInABatchLeavesOnce) {
   driver::BatchDriver driver(views, views.partition, context);
   driver.close({.turns = turns});
   EXPECT_EQ(driver.batch().emissions().size(), 1U);
+}
+
+// Holds by reference, and lets through in the order of the ids.
+class ByReference final : public LatestGate {
+ public:
+  ByReference() : LatestGate(1000) {}
+  [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
+    auto hold = LatestGate::holds(leaving, arena);
+    hold->reference = true;
+    return hold;
+  }
+};
+
+// Of some, by their places, it is said that they have not been read or are gone.
+class Said final : public engine::References {
+ public:
+  explicit Said(std::map<std::int64_t, Found> otherwise) : otherwise_(std::move(otherwise)) {}
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    const auto other = otherwise_.find(held.offset.value());
+    return other == otherwise_.end() ? Found::kRead : other->second;
+  }
+
+ private:
+  std::map<std::int64_t, Found> otherwise_;
+};
+
+class GateOfReferences : public GateInABatch {
+ protected:
+  GateOfReferences() {
+    context.gate = &gate;
+    for (const char* id : {"document-a", "document-b", "document-c"}) requested(id);  // at 1, 2, 3
+    context.now = UnixMs(5000);
+  }
+  void turn(std::map<std::int64_t, engine::References::Found> otherwise) {
+    Said said(std::move(otherwise));
+    driver.emplace(views, views.partition, context);
+    driver->close({.turns = turns, .references = &said});
+  }
+  std::vector<std::string> let_through() {
+    std::vector<std::string> ids;
+    for (const LetThrough& held : driver->batch().let_through()) ids.emplace_back(held.id);
+    return ids;
+  }
+  using Found = engine::References::Found;
+  using Ids = std::vector<std::string>;
+  const ByReference gate;
+  const std::vector<driver::GateTurn> turns = {{1, UnixMs(5000), 1000}};
+  std::optional<driver::BatchDriver> driver;
+};
+
+TEST_F(GateOfReferences, LetsNothingPassOneThatHasNotBeenRead) {
+  turn({{2, Found::kUnread}});
+  EXPECT_EQ(let_through(), Ids{"document-a"});
+  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{1});
+  EXPECT_EQ(driver->agenda_done().front().rows, 1U) << "the meta row says more than was done";
+  turn({});
+  EXPECT_EQ(let_through(), (Ids{"document-a", "document-b", "document-c"}));
+  EXPECT_TRUE(driver->lacking().empty());
+}
+
+TEST_F(GateOfReferences, DoesNothingWhileTheFirstHasNotBeenRead) {
+  turn({{1, Found::kUnread}});
+  EXPECT_TRUE(let_through().empty());
+  EXPECT_TRUE(driver->agenda_done().empty());
+  EXPECT_TRUE(driver->batch().changes().empty());
+  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{1});
+}
+
+// It had no room anyway: to read it now would be too early.
+TEST_F(GateOfReferences, LacksNoRecordThatItHasNoRoomFor) {
+  Said said({{2, Found::kUnread}});
+  driver.emplace(views, views.partition, context);
+  const std::vector<driver::GateTurn> one = {{1, UnixMs(5000), 1}};
+  driver->close({.turns = one, .references = &said});
+  EXPECT_EQ(let_through(), Ids{"document-a"});
+  EXPECT_TRUE(driver->lacking().empty());
+}
+
+TEST_F(GateOfReferences, MakesADeadLetterOfOneThatIsGone) {
+  turn({{2, Found::kGone}});
+  EXPECT_EQ(let_through(), (Ids{"document-a", "document-b", "document-c"}));
+  EXPECT_EQ(driver->batch().let_through()[1].gone, Offset(2));
+  const auto emissions = driver->batch().emissions();
+  ASSERT_EQ(emissions.size(), 3U);
+  const auto* letter = std::get_if<DeadLetter>(&emissions[1].what);
+  ASSERT_NE(letter, nullptr);
+  EXPECT_EQ(letter->reason, Reason::kBodyGone);
+  EXPECT_GT(letter->gone, 0U);
+  const auto changes = driver->batch().changes();
+  const auto of_b =
+      std::find_if(changes.begin(), changes.end(), [](const RowChange& change) { return change.id == "document-b"; });
+  ASSERT_NE(of_b, changes.end());
+  EXPECT_TRUE(of_b->row->completed()) << "somebody waits for a result that nobody works for";
+  ASSERT_EQ(driver->batch().events().size(), 1U);
+  EXPECT_EQ(driver->batch().events().front().decision.outcome, Outcome::kDeadLettered);
+}
+
+// Nobody waits for it, so nobody misses it.
+TEST_F(GateOfReferences, SaysNothingOfOneThatIsGoneWhenNobodyWaitsForIt) {
+  {
+    driver::BatchDriver before(views, views.partition, context);
+    Unregister all;
+    all.id = "document-b";
+    all.sequence = Sequence::of_number(1);
+    all.everything = true;
+    ASSERT_EQ(before.decide(all, Offset(1), true), engine::Taken::kDecided);
+    before.close();
+    views.commit(before.batch(), {});
+  }
+  turn({{2, Found::kGone}});
+  for (const Emission& emission : driver->batch().emissions())
+    EXPECT_TRUE(std::holds_alternative<Forward>(emission.what)) << "a dead letter of what nobody waits for";
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class LatestGate : public engine::Gate {
   static bool take_one(const std::string& key, std::string_view row, engine::Turn& turn, engine::GateBatch& batch) {
     const auto decoded = codec::decode_held(key, row);
     const auto& held = std::get<codec::HeldRow>(decoded);
-    if (!turn.take(held.record_bytes)) return false;
+    if (!turn.take(held)) return false;
     const Note note = decode_note(held.note);
     (void)batch.let_through(key, note.id, note.forward);
     return true;

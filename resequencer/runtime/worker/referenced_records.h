@@ -1,0 +1,126 @@
+// ReferencedRecords: records of `requests` that the gate of one partition holds by reference. A turn ends in front of
+// one that has not been read again; then the turns are played ahead as if all were there, which says what they need,
+// and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone.
+// Thread rule: one worker. Records must be destroyed before the reader that gave them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "codec/hash.h"
+#include "codec/held_rows.h"
+#include "engine/references.h"
+#include "kafka/cluster.h"
+
+namespace reseq::runtime {
+
+// What turns need, told by playing them as if all of it was there.
+class NeededRecords final : public engine::References {
+ public:
+  struct Needed {
+    Offset offset;
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    needed_.push_back({held.offset, held.hash, held.record_bytes});
+    return Found::kRead;
+  }
+  [[nodiscard]] const std::vector<Needed>& needed() const { return needed_; }
+
+ private:
+  std::vector<Needed> needed_;
+};
+
+class ReferencedRecords final : public engine::References {
+ public:
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    const auto known = records_.find(held.offset);
+    return known == records_.end() ? Found::kUnread : known->second.found;
+  }
+  // REQUIRES: found kRead.
+  [[nodiscard]] const kafka::Record& at(Offset offset) const {
+    const auto known = records_.find(offset);
+    RESEQ_ASSERT(known != records_.end() && known->second.record, "a record that was not read again");
+    return *known->second.record;
+  }
+
+  // These are to be read, for turns of these kinds; what is not needed any more is forgotten. One may be named twice.
+  void want(const std::vector<NeededRecords::Needed>& needed, const std::vector<std::uint8_t>& kinds) {
+    std::map<Offset, Entry> wanted;
+    for (const auto& one : needed) {
+      auto known = records_.extract(one.offset);
+      if (known.empty())
+        wanted.try_emplace(one.offset, Entry{one.hash, one.bytes, Found::kUnread, std::nullopt});
+      else
+        wanted.insert(std::move(known));
+    }
+    records_ = std::move(wanted);
+    kinds_ = kinds;
+  }
+  // It was let through.
+  void forget(Offset offset) { records_.erase(offset); }
+  void clear() {
+    records_.clear();
+    kinds_.clear();
+  }
+
+  // Something that is wanted has not been read.
+  [[nodiscard]] bool waits() const { return next().has_value(); }
+  // A turn of this kind would only find that.
+  [[nodiscard]] bool waits(std::uint8_t kind) const {
+    return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end() && waits();
+  }
+  // The first that is to be read.
+  [[nodiscard]] std::optional<Offset> next() const {
+    for (const auto& [offset, entry] : records_)
+      if (entry.found == Found::kUnread) return offset;
+    return std::nullopt;
+  }
+  // Of all that is wanted, read or not.
+  [[nodiscard]] std::uint64_t bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [offset, entry] : records_) bytes += entry.bytes;
+    return bytes;
+  }
+  // Of what has been read.
+  [[nodiscard]] std::uint64_t read_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [offset, entry] : records_) bytes += entry.record ? entry.bytes : 0;
+    return bytes;
+  }
+
+  // The next record of the log behind the last one that was read. True: it was wanted.
+  bool read(kafka::Record&& record, const codec::KeyedHash& hash) {
+    gone_before(record.offset);
+    const auto wanted = records_.find(record.offset);
+    if (wanted == records_.end() || wanted->second.found != Found::kUnread) return false;
+    Entry& entry = wanted->second;
+    const bool same = hash.of_input(record.key, record.payload) == entry.hash;
+    entry.found = same ? Found::kRead : Found::kGone;
+    if (same) entry.record = std::move(record);
+    return true;
+  }
+  // What has not been read in front of this place is not there any more.
+  void gone_before(Offset place) {
+    for (auto one = records_.begin(); one != records_.end() && one->first < place; ++one)
+      if (one->second.found == Found::kUnread) one->second.found = Found::kGone;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::uint64_t bytes = 0;
+    Found found = Found::kUnread;
+    std::optional<kafka::Record> record;
+  };
+  std::map<Offset, Entry> records_;
+  std::vector<std::uint8_t> kinds_;
+};
+
+}  // namespace reseq::runtime
