@@ -107,8 +107,9 @@ void read_entries(std::string_view bytes, ByteReader& in) {
   in.require(list.ok());
 }
 
-KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value, Arena& arena) {
-  seal(key, {}, 0, writer);
+KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value, Arena& arena,
+                   std::string_view extensions = {}) {
+  seal(key, extensions, 0, writer);
   return {arena.copy(key), arena.copy(value)};
 }
 
@@ -170,7 +171,7 @@ KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<cons
     first.fixed64(held.hash);
   else
     first.bytes(held.piece);
-  return sealed(key, first, value, arena);
+  return sealed(key, first, value, arena, held.extensions);
 }
 
 Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
@@ -197,7 +198,7 @@ Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
     in.require(held.piece.size() <= held.record_bytes);
     if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
   }
-  (void)read_extensions(in);
+  held.extensions = read_extensions(in);
   if (!in.ok()) return *in.error();
   return held;
 }

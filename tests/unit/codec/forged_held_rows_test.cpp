@@ -84,6 +84,7 @@ std::string written_again(const HeldRow& row) {
   } else {
     writer.bytes(row.piece);
   }
+  writer.raw(row.extensions);
   writer.finish();
   return content;
 }
@@ -155,7 +156,7 @@ TEST(ForgedHeldRow, OfRandomBytesWithAChecksumThatFitsIsRefusedOrWrittenAgainAsI
     ++read;
     const auto& row = std::get<HeldRow>(decoded);
     expect_entries_within_limits(value);
-    expect_written_again(content, written_again(row));
+    EXPECT_EQ(written_again(row), content);
     if (row.reference) continue;
     Arena arena;
     const auto record = forged.record(arena);

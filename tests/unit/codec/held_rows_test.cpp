@@ -266,5 +266,21 @@ TEST(HeldRows, WrittenAgainWithAnotherNoteKeepTheirRecord) {
     }
 }
 
+// What a later version has put there is not the gate's: it is not lost when an older one writes the row again.
+TEST(HeldRows, WrittenAgainKeepExtensionsOfALaterVersion) {
+  Hold reference = sample_hold(Held::sample_key());
+  reference.reference = true;
+  const SampleRecord sample = SampleRecord::request();
+  for (const Hold& hold : {sample_hold(Held::sample_key()), reference}) {
+    const Held held(sample.view(), hold);
+    const std::string later = sealed_again(held.key, content_of(held.rows.at(held.key)) + "\x02\x01?\x04\x01!");
+    const auto decoded = decode_held(held.key, later);
+    ASSERT_TRUE(std::holds_alternative<HeldRow>(decoded));
+    Arena arena;
+    const KeyedChange again = held_again(held.key, std::get<HeldRow>(decoded), hold.entries, hold.note, arena);
+    EXPECT_EQ(again.value, later);
+  }
+}
+
 }  // namespace
 }  // namespace reseq::codec
