@@ -217,22 +217,21 @@ Decoded<std::string_view> decode_piece(std::string_view key, std::string_view va
 std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held, const FindRow& row, Arena& arena) {
   RESEQ_ASSERT(!held.reference, "a reference has no record");
   const auto size = static_cast<std::size_t>(held.record_bytes);
-  char* const place = arena.allocate(size);
-  std::size_t at = 0;
-  const auto take = [&](std::string_view piece) {
-    std::copy(piece.begin(), piece.end(), place + at);
-    at += piece.size();
-  };
-  take(held.piece);
-  for (std::uint32_t number = 1; number <= held.further_pieces; ++number) {
+  char* place = nullptr;
+  // From the last one: no memory is taken for a length that a row only says.
+  for (std::uint32_t number = held.further_pieces; number > 0; --number) {
     const std::string next = piece_key(key, number);
     const auto value = row(next);
     if (!value) return std::nullopt;
     const auto piece = decode_piece(next, *value);
     const auto* bytes = std::get_if<std::string_view>(&piece);
+    const std::size_t at = held.piece.size() + (number - 1) * kPieceBytes;
     if (bytes == nullptr || bytes->size() != std::min(kPieceBytes, size - at)) return std::nullopt;
-    take(*bytes);
+    if (place == nullptr) place = arena.allocate(size);
+    std::copy(bytes->begin(), bytes->end(), place + at);
   }
+  if (place == nullptr) place = arena.allocate(size);
+  std::copy(held.piece.begin(), held.piece.end(), place);
   InputRecord record;
   record.role = held.role;
   record.partition = held.partition;

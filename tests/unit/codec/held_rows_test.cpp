@@ -193,6 +193,21 @@ TEST(HeldRows, OfWhichAPieceIsMissingAreNoRecord) {
   }
 }
 
+// The length is what a row says: no memory is taken for it before the last piece is there.
+TEST(HeldRows, OfWhichTheLastPieceIsMissingAreNotBegun) {
+  std::vector<std::string> asked;
+  const auto none = [&](std::string_view key) -> std::optional<std::string_view> {
+    asked.emplace_back(key);
+    return std::nullopt;
+  };
+  HeldRow row;
+  row.record_bytes = kMaxHeldRecordBytes;
+  row.further_pieces = 500'000;
+  Arena arena;
+  EXPECT_FALSE(held_record(Held::sample_key(), row, none, arena).has_value());
+  EXPECT_EQ(asked, std::vector{piece_key(Held::sample_key(), 500'000)});
+}
+
 TEST(HeldRows, WhosePiecesAreSwappedAreNoRecord) {
   const SampleRecord sample = SampleRecord::request().payload(std::string(4 * kHeldValueBytes, 'x'));
   Held held(sample.view());
