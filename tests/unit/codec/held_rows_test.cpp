@@ -70,11 +70,13 @@ RC_GTEST_PROP(HeldRows, GiveTheRecordBackThatTheyWereMadeOf, ()) {
   Hold hold;
   hold.key = key;
   hold.note = note;
+  hold.bytes = any<std::uint64_t>();
   for (const std::string& one : bytes) hold.entries.push_back({static_cast<std::uint8_t>(below(kIndexes)), one});
 
   const Held held(record, hold);
   const HeldRow head = held.head();
   RC_ASSERT(head.note == note);
+  RC_ASSERT(head.bytes == hold.bytes);
   const auto entries = entries_of(held.rows.at(key));
   RC_ASSERT(entries.size() == hold.entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i)
