@@ -107,8 +107,9 @@ void read_entries(std::string_view bytes, ByteReader& in) {
   in.require(list.ok());
 }
 
-KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value, Arena& arena) {
-  seal(key, {}, 0, writer);
+KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value, Arena& arena,
+                   std::string_view extensions = {}) {
+  seal(key, extensions, 0, writer);
   return {arena.copy(key), arena.copy(value)};
 }
 
@@ -171,7 +172,7 @@ KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<cons
     first.fixed64(held.hash);
   else
     first.bytes(held.piece);
-  return sealed(key, first, value, arena);
+  return sealed(key, first, value, arena, held.extensions);
 }
 
 Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
@@ -199,7 +200,7 @@ Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
     in.require(held.piece.size() <= held.record_bytes);
     if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
   }
-  (void)read_extensions(in);
+  held.extensions = read_extensions(in);
   if (!in.ok()) return *in.error();
   return held;
 }
@@ -218,22 +219,21 @@ Decoded<std::string_view> decode_piece(std::string_view key, std::string_view va
 std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held, const FindRow& row, Arena& arena) {
   RESEQ_ASSERT(!held.reference, "a reference has no record");
   const auto size = static_cast<std::size_t>(held.record_bytes);
-  char* const place = arena.allocate(size);
-  std::size_t at = 0;
-  const auto take = [&](std::string_view piece) {
-    std::copy(piece.begin(), piece.end(), place + at);
-    at += piece.size();
-  };
-  take(held.piece);
-  for (std::uint32_t number = 1; number <= held.further_pieces; ++number) {
+  char* place = nullptr;
+  // From the last one: no memory is taken for a length that a row only says.
+  for (std::uint32_t number = held.further_pieces; number > 0; --number) {
     const std::string next = piece_key(key, number);
     const auto value = row(next);
     if (!value) return std::nullopt;
     const auto piece = decode_piece(next, *value);
     const auto* bytes = std::get_if<std::string_view>(&piece);
+    const std::size_t at = held.piece.size() + (number - 1) * kPieceBytes;
     if (bytes == nullptr || bytes->size() != std::min(kPieceBytes, size - at)) return std::nullopt;
-    take(*bytes);
+    if (place == nullptr) place = arena.allocate(size);
+    std::copy(bytes->begin(), bytes->end(), place + at);
   }
+  if (place == nullptr) place = arena.allocate(size);
+  std::copy(held.piece.begin(), held.piece.end(), place);
   InputRecord record;
   record.role = held.role;
   record.partition = held.partition;

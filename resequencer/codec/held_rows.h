@@ -49,6 +49,7 @@ struct HeldRow {
   std::uint64_t record_bytes = 0;  // of a body and of what a reference refers to
   std::string_view piece;          // the first
   std::uint32_t further_pieces = 0;
+  std::string_view extensions;  // of a later version
 };
 
 // Bytes of a record as it is held: bounds are in them.
@@ -58,7 +59,8 @@ struct HeldRow {
 void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& hash, Arena& arena,
                  std::vector<KeyedChange>& out);
 
-// The first row again, with other entries and another note: its record stays what it is. Bytes live in the arena.
+// The first row again, with other entries and another note: its record and its extensions stay what they are. Bytes
+// live in the arena.
 [[nodiscard]] KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<const IndexEntry> entries,
                                      std::string_view note, Arena& arena);
 

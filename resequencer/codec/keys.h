@@ -7,7 +7,7 @@
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
 //                 reserved: 'C' catalogue | 'G' match
 //   realm      := 0 (others come later)
-//   gate       := whose it is (engine/gate.h)
+//   gate       := whose it is (engine/gate_numbers.h)
 //   rank       := 3 to kMaxRankBytes bytes, which compare as the gate orders
 //   tag        := 0 raw: name is the id | 1 hashed: name is the id's first kHashedPrefixBytes bytes
 //   name       := id bytes, each 00 written as 00 FF, so that keys compare as ids do

@@ -2,12 +2,8 @@
 // through from the agenda of later batches. What a request does to the row of its document is done when it is decided:
 // waiting changes when something leaves, never what is newest.
 //
-// A gate is a pure rule: the same forward, rows and turn give the same effects. Its number stands in the keys of its
-// rows, its capability and the numbers of its kinds in meta rows, so all are given out once:
-//
-//   gate   capability   kinds of its agenda       indexes
-//   255    bit 63       254 open, 255 drain       127         of the tests (tests/gate)
-//   200    bit 0        1                         1           of the tests (tests/unit/gate)
+// A gate is a pure rule: the same forward, rows and turn give the same effects. Its numbers are given out in
+// engine/gate_numbers.h.
 //
 // Thread rule: const; any thread.
 #pragma once

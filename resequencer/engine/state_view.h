@@ -38,9 +38,9 @@ class StateView {
   virtual void scan(std::string_view /*prefix*/, std::string_view /*cursor*/, std::size_t /*rows_max*/,
                     const RowVisit& /*visit*/) const {}
   // Rows by an index (below kIndexes), in the order of its entries from the first that is not less than `from`; those
-  // of the same entry by key. `entries_max` at most. They are those of the committed state: what the batch changed is
-  // to be looked up. What is visited lives until the visit returns. REQUIRES: `from` is empty, or as long as the
-  // entries of this index are.
+  // of the same entry by key. Shorter entries are less. `entries_max` at most. They are those of the committed state:
+  // what the batch changed is to be looked up. What is visited lives until the visit returns. REQUIRES: `from` is no
+  // longer than an entry may be.
   virtual void index(std::uint8_t /*index*/, std::string_view /*from*/, std::size_t /*entries_max*/,
                      const IndexVisit& /*visit*/) const {}
 };

@@ -140,7 +140,8 @@ struct Event {
   TargetSet targets;  // kOverdue: those that wait and get nothing
 };
 
-// Where a held record is found when it is due: entries of an index compare byte by byte.
+// Where a held record is found when it is due. Entries of an index may have any lengths up to the maximum: the shorter
+// one is less, those of one length compare byte by byte.
 struct IndexEntry {
   std::uint8_t index = 0;
   std::string_view bytes;

@@ -1,5 +1,7 @@
 #include "store/index_key.h"
 
+#include <tuple>
+
 #include "base/assert.h"
 #include "codec/row_kinds.h"
 #include "model/effects.h"
@@ -10,6 +12,11 @@ namespace {
 constexpr std::size_t kHeadBytes = 2;
 
 }  // namespace
+
+std::strong_ordering operator<=>(const IndexKey& a, const IndexKey& b) {
+  const auto parts = [](const IndexKey& key) { return std::tuple(key.index, key.entry.size(), key.entry, key.row); };
+  return parts(a) <=> parts(b);
+}
 
 void append_index_key(const IndexKey& key, std::string& out) {
   RESEQ_ASSERT(key.index < kIndexes && key.entry.size() <= kMaxIndexEntryBytes, "an entry outside its limits");

@@ -3,7 +3,8 @@
 //
 //   index key := index u8, below 80 | length of the entry u8 | entry | key of the row
 //
-// Entries of one index have one length, so they compare as (entry, key of the row).
+// The length stands in front, so that it is known where an entry ends, and keys compare as (index, length of the entry,
+// entry, key of the row).
 // Thread rule: plain value.
 #pragma once
 
@@ -20,8 +21,10 @@ struct IndexKey {
   std::uint8_t index = 0;
   std::string_view entry;
   std::string_view row;
-  friend auto operator<=>(const IndexKey&, const IndexKey&) = default;
+  friend bool operator==(const IndexKey&, const IndexKey&) = default;
 };
+// As their keys do: what is merged from memory and disk has the order that both are stored in.
+[[nodiscard]] std::strong_ordering operator<=>(const IndexKey& a, const IndexKey& b);
 
 void append_index_key(const IndexKey& key, std::string& out);
 // Views into `bytes`; none when they are no such key.

@@ -9,6 +9,7 @@
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
+#include "model/effects.h"
 #include "store/index_key.h"
 #include "store/partition_store.h"
 
@@ -132,8 +133,9 @@ class InOrder {
   bool from_disk_ = false;
 };
 
-// No entry has another length than the others of its index, so that in front of the length nothing compares.
+// Where the entries of an index that are not less than `from` begin; the empty one is in front of all.
 std::string begin_of(std::uint8_t index, std::string_view from) {
+  RESEQ_ASSERT(from.size() <= kMaxIndexEntryBytes, "an entry outside its limits");
   std::string begin(1, static_cast<char>(index));
   if (!from.empty()) begin.append(1, static_cast<char>(from.size())).append(from);
   return begin;

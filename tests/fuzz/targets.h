@@ -12,6 +12,8 @@ namespace reseq::fuzz {
 void fuzz_command(std::string_view input);     // headers of a record -> command or reason
 void fuzz_output(std::string_view input);      // what is written for such a record: work, outputs, dead letters, events
 void fuzz_row(std::string_view input);         // rows of documents, meta, identity, target table
+void fuzz_held(std::string_view input);        // rows of what waits: held records, their pieces, tasks
+void fuzz_index(std::string_view input);       // keys of index entries, beside those of timers
 void fuzz_key(std::string_view input);         // keys of rows
 void fuzz_sequence(std::string_view input);    // sequences between text and bytes, targets by name
 void fuzz_state_note(std::string_view input);  // checkpoint record; clean mark, boot note, owner of a state folder
@@ -24,9 +26,11 @@ struct Target {
   std::string_view name;
   void (*run)(std::string_view input);
 };
-inline constexpr std::array<Target, 10> kTargets = {{{"command", fuzz_command},
+inline constexpr std::array<Target, 12> kTargets = {{{"command", fuzz_command},
                                                      {"output", fuzz_output},
                                                      {"row", fuzz_row},
+                                                     {"held", fuzz_held},
+                                                     {"index", fuzz_index},
                                                      {"key", fuzz_key},
                                                      {"sequence", fuzz_sequence},
                                                      {"state_note", fuzz_state_note},

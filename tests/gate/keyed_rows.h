@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "codec/row_kinds.h"
 #include "engine/state_view.h"
@@ -31,15 +33,16 @@ class KeyedRows {
   // All rows are looked at: there are few.
   void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
              const engine::IndexVisit& visit) const {
-    std::set<std::pair<std::string, std::string_view>> entries;
+    std::set<std::tuple<std::size_t, std::string, std::string_view>> entries;  // shorter ones first
     for (const auto& [key, value] : rows_) {
       const codec::RowKind* const kind = codec::row_kind_of(key);
       if (kind == nullptr || kind->entries == nullptr) continue;
       kind->entries(value, [&, &row = key](std::uint8_t of, std::string_view entry) {
-        if (of == index && entry >= from) entries.emplace(entry, row);
+        if (of == index && std::pair(entry.size(), entry) >= std::pair(from.size(), from))
+          entries.emplace(entry.size(), entry, row);
       });
     }
-    for (const auto& [entry, key] : entries)
+    for (const auto& [bytes, entry, key] : entries)
       if (entries_max-- == 0 || !visit(entry, key)) return;
   }
 

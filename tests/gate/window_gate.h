@@ -14,14 +14,16 @@
 #include <string_view>
 
 #include "engine/gate.h"
+#include "engine/gate_numbers.h"
 
 namespace reseq::gate {
 
-inline constexpr std::uint8_t kGate = 255;
-inline constexpr std::uint8_t kIndex = 0x7F;
-inline constexpr std::uint64_t kCapability = std::uint64_t{1} << 63U;
+inline constexpr engine::GateNumbers kNumbers = engine::gate_numbers("window");
+inline constexpr std::uint8_t kGate = kNumbers.gate;
+inline constexpr std::uint8_t kIndex = kNumbers.indexes[0].value();
+inline constexpr std::uint64_t kCapability = kNumbers.capability_bit();
 
-enum Kind : std::uint8_t { kOpen = 254, kDrain = 255 };
+enum Kind : std::uint8_t { kOpen = kNumbers.kinds[0].value(), kDrain = kNumbers.kinds[1].value() };
 
 class WindowGate final : public engine::Gate {
  public:

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "base/arena.h"
+#include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "codec/row_frame.h"
 #include "codec/rows.h"
@@ -9,6 +11,8 @@
 #include "config/print.h"
 #include "config/settings.h"
 #include "store/checkpoint_record.h"
+#include "store/index_key.h"
+#include "store/timer.h"
 #include "tests/fuzz/fuzzed_record.h"
 
 namespace reseq::fuzz {
@@ -121,6 +125,70 @@ Seeds rows() {
   };
 }
 
+// A record of so many bytes that is held, as the first row of it.
+std::string unsealed_first(std::size_t bytes, bool reference) {
+  const std::string payload(bytes, 'p');
+  const std::vector<Header> headers = {{"reseq-seq", "7"}, {"traceparent", std::nullopt}};
+  codec::InputRecord record;
+  record.offset = Offset(42);
+  record.timestamp = UnixMs(1'709'164'800'000);
+  record.key = "doc-1";
+  record.payload = payload;
+  record.headers = headers;
+  const std::string key = codec::held_key(1, "rank");
+  Hold hold;
+  hold.key = key;
+  hold.entries = {{1, "due at 5"}, {127, ""}};
+  hold.note = "note";
+  hold.reference = reference;
+  Arena arena;
+  std::vector<KeyedChange> rows;
+  codec::append_held(hold, record, codec::KeyedHash(HashKey()), arena, rows);
+  return std::string(rows.front().value->substr(0, rows.front().value->size() - codec::kChecksumBytes));
+}
+
+Seeds held() {
+  using namespace std::string_literals;
+  const std::string no_pieces(1, '\0');
+  // The longest payload of one row: both lengths of it take a byte more.
+  const std::size_t full = codec::kHeldValueBytes - codec::kChecksumBytes - 2 - unsealed_first(0, false).size();
+  // A first row that was written again is short, so that its other bytes are a piece; they come first here.
+  const std::string record = "\3\5doc-1\0\0payload"s;
+  const std::string first = "\1\0\4note\0\0\x2B\0\0\0\x10\5"s + record.substr(0, 5);
+  const std::string texts = Pieces::of("reseq-seq") + Pieces::of("7") + Pieces::of("traceparent") + Pieces::of("") +
+                            Pieces::of("doc-1") + "\xFFp" + Pieces::of("note") + Pieces::of("due at 5");
+  // A value for each of both headers, role, partition, offset, time, key, payload, two headers, an entry of index 7;
+  // written again; the second row is swapped with the first.
+  const std::string choices = "\1\0\0\0\0\0\0\0\0\0\0\x2A\0\0\0\0\0\0\0\1\1\1\2\1\7\1"s;
+  return {{"one-row", '\0' + no_pieces + unsealed_first(7, false)},
+          {"extension", '\0' + no_pieces + unsealed_first(7, false) + "\2\1?"},
+          {"most-bytes", '\0' + no_pieces + "\1\0\4note\0\0\x2B\0\0\0\x80\x80\x80\x80\x08\0"s},
+          {"reference", '\0' + no_pieces + unsealed_first(7, true)},
+          {"with-piece", "\0\1"s + Pieces::of(record.substr(5)) + first},
+          {"full-page", "\0\1\xE0p"s + unsealed_first(full + 148, false)},
+          {"piece", "\1\1\4some"s},
+          {"task", "\2\1\6cursor\4note"s},
+          {"kept", '\3' + texts + choices + "\1\3\0"s},
+          {"lost", '\3' + texts + choices + "\1\0"s}};
+}
+
+Seeds indexes() {
+  using namespace std::string_literals;
+  std::string timer;
+  store::append_timer_key({UnixMs(1'709'164'800'000), codec::held_key(1, "rank")}, timer);
+  std::string entry;
+  const std::string row = codec::held_key(1, "rank");
+  store::append_index_key({127, "due at 5", row}, entry);
+  const auto two = [](std::string_view a, std::string_view b) {
+    return "\7"s + Pieces::of(a) + Pieces::of("rank") + "\1\7" + Pieces::of(b) + Pieces::of("rank") + "\1";
+  };
+  return {{"timer", timer},
+          {"entry", entry},
+          {"two", two("due at 5", "due at 6")},
+          {"beginning", two("9", "10")},
+          {"row", two("", "a") + unsealed_first(7, false)}};
+}
+
 Seeds keys() {
   std::string key;
   codec::append_document_key(std::string("a\0b", 3), codec::KeyedHash(HashKey()), key);
@@ -203,6 +271,7 @@ std::vector<Seed> seeds_of(std::string_view target) {
   static const std::map<std::string_view, Seeds> kSeeds = {
       {"command", records()},    {"output", with_first("\xFE", records())},
       {"row", rows()},           {"key", keys()},
+      {"held", held()},          {"index", indexes()},
       {"sequence", sequences()}, {"state_note", state_notes()},
       {"config", configs()},     {"log", logs()},
       {"line", lines()},         {"query", queries()},

@@ -70,11 +70,13 @@ RC_GTEST_PROP(HeldRows, GiveTheRecordBackThatTheyWereMadeOf, ()) {
   Hold hold;
   hold.key = key;
   hold.note = note;
+  hold.bytes = any<std::uint64_t>();
   for (const std::string& one : bytes) hold.entries.push_back({static_cast<std::uint8_t>(below(kIndexes)), one});
 
   const Held held(record, hold);
   const HeldRow head = held.head();
   RC_ASSERT(head.note == note);
+  RC_ASSERT(head.bytes == hold.bytes);
   const auto entries = entries_of(held.rows.at(key));
   RC_ASSERT(entries.size() == hold.entries.size());
   for (std::size_t i = 0; i < entries.size(); ++i)
@@ -193,6 +195,21 @@ TEST(HeldRows, OfWhichAPieceIsMissingAreNoRecord) {
   }
 }
 
+// The length is what a row says: no memory is taken for it before the last piece is there.
+TEST(HeldRows, OfWhichTheLastPieceIsMissingAreNotBegun) {
+  std::vector<std::string> asked;
+  const auto none = [&](std::string_view key) -> std::optional<std::string_view> {
+    asked.emplace_back(key);
+    return std::nullopt;
+  };
+  HeldRow row;
+  row.record_bytes = kMaxHeldRecordBytes;
+  row.further_pieces = 500'000;
+  Arena arena;
+  EXPECT_FALSE(held_record(Held::sample_key(), row, none, arena).has_value());
+  EXPECT_EQ(asked, std::vector{piece_key(Held::sample_key(), 500'000)});
+}
+
 TEST(HeldRows, WhosePiecesAreSwappedAreNoRecord) {
   const SampleRecord sample = SampleRecord::request().payload(std::string(4 * kHeldValueBytes, 'x'));
   Held held(sample.view());
@@ -264,6 +281,22 @@ TEST(HeldRows, WrittenAgainWithAnotherNoteKeepTheirRecord) {
       ASSERT_TRUE(record.has_value());
       EXPECT_TRUE(is_same(*record, sample.view()));
     }
+}
+
+// What a later version has put there is not the gate's: it is not lost when an older one writes the row again.
+TEST(HeldRows, WrittenAgainKeepExtensionsOfALaterVersion) {
+  Hold reference = sample_hold(Held::sample_key());
+  reference.reference = true;
+  const SampleRecord sample = SampleRecord::request();
+  for (const Hold& hold : {sample_hold(Held::sample_key()), reference}) {
+    const Held held(sample.view(), hold);
+    const std::string later = sealed_again(held.key, content_of(held.rows.at(held.key)) + "\x02\x01?\x04\x01!");
+    const auto decoded = decode_held(held.key, later);
+    ASSERT_TRUE(std::holds_alternative<HeldRow>(decoded));
+    Arena arena;
+    const KeyedChange again = held_again(held.key, std::get<HeldRow>(decoded), hold.entries, hold.note, arena);
+    EXPECT_EQ(again.value, later);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "engine/gate.h"
+#include "engine/gate_numbers.h"
 #include "tests/gate/window_gate.h"
 
 namespace reseq::gate {
@@ -18,12 +19,14 @@ namespace reseq::gate {
 class LatestGate : public engine::Gate {
  public:
   explicit LatestGate(std::int64_t delay) : delay_(delay) {}
-  static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{1, "leave", {}}}};
-  [[nodiscard]] std::uint64_t capability() const override { return 1; }
+  static constexpr engine::GateNumbers kOwn = engine::gate_numbers("latest");
+  static constexpr std::uint8_t kOwnIndex = kOwn.indexes[0].value();
+  static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{kOwn.kinds[0].value(), "leave", {}}}};
+  [[nodiscard]] std::uint64_t capability() const override { return kOwn.capability_bit(); }
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kKinds; }
   [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::StateView& view) const override {
     std::optional<UnixMs> next;
-    view.index(1, {}, 1, [&](std::string_view entry, std::string_view) {
+    view.index(kOwnIndex, {}, 1, [&](std::string_view entry, std::string_view) {
       next = UnixMs(std::stoll(std::string(entry)));
       return true;
     });
@@ -31,8 +34,8 @@ class LatestGate : public engine::Gate {
   }
   [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
     Hold hold;
-    hold.key = arena.copy(codec::held_key(200, leaving.id));
-    hold.entries = {{1, arena.copy(std::to_string(leaving.now.value() + delay_))}};
+    hold.key = arena.copy(codec::held_key(kOwn.gate, leaving.id));
+    hold.entries = {{kOwnIndex, arena.copy(std::to_string(leaving.now.value() + delay_))}};
     hold.note = arena.copy(encode_note(leaving.id, leaving.forward));
     return hold;
   }
@@ -47,7 +50,7 @@ class LatestGate : public engine::Gate {
   // The keys of what is due by the committed state.
   static std::vector<std::string> due(const engine::Turn& turn, const engine::GateBatch& batch) {
     std::vector<std::string> keys;
-    batch.view().index(1, {}, SIZE_MAX, [&](std::string_view entry, std::string_view key) {
+    batch.view().index(kOwnIndex, {}, SIZE_MAX, [&](std::string_view entry, std::string_view key) {
       if (UnixMs(std::stoll(std::string(entry))) > turn.until()) return false;
       keys.emplace_back(key);
       return true;

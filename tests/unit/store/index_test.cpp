@@ -66,6 +66,28 @@ TEST_P(Index, GivesRowsByEntryAndThenByKey) {
   EXPECT_FALSE(store_->fault());
 }
 
+// One entry is the beginning of another, and what is behind it goes on as the key of a row does.
+TEST_P(Index, GivesShorterEntriesFirst) {
+  put({held_row("r-2", {{4, "b"}, {4, ""}}), held_row("r-1", {{4, "ab"}, {4, "b"}})});
+  put({held_row("r-3", {{4, "a"}, {4, std::string("b\0", 2)}}), held_row("r-4", {{4, "bH"}})});
+  const std::string b0("b\0", 2);
+  EXPECT_THAT(index_of(*store_, 4), ElementsAre(at("", "r-2"), at("a", "r-3"), at("b", "r-1"), at("b", "r-2"),
+                                                at("ab", "r-1"), at(b0, "r-3"), at("bH", "r-4")));
+  EXPECT_THAT(index_of(*store_, 4, "b"),
+              ElementsAre(at("b", "r-1"), at("b", "r-2"), at("ab", "r-1"), at(b0, "r-3"), at("bH", "r-4")));
+  EXPECT_THAT(index_of(*store_, 4, "c"), ElementsAre(at("ab", "r-1"), at(b0, "r-3"), at("bH", "r-4")));
+  EXPECT_THAT(index_of(*store_, 4, "bA"), ElementsAre(at("bH", "r-4")));
+  EXPECT_FALSE(store_->fault());
+}
+
+TEST(IndexDeathTest, IsNotReadFromAnEntryThatNoneCanBe) {
+  PartitionStore store;
+  const Encoded identity = identity_row();
+  commit(store, {identity.put()});
+  EXPECT_THAT(index_of(store, 0, std::string(64, 'a')), IsEmpty());
+  EXPECT_DEATH((void)index_of(store, 0, std::string(65, 'a')), "limits");
+}
+
 TEST_P(Index, EndsWhereItIsTold) {
   put({held_row("r-1", {{0, "a"}}), held_row("r-2", {{0, "b"}}), held_row("r-3", {{0, "c"}})});
   EXPECT_THAT(index_of(*store_, 0, {}, 0), IsEmpty());
@@ -202,6 +224,24 @@ TEST(IndexOnDisk, IsThereAfterAReopenAndLeavesNothingBehind) {
   store = place.must_open();
   EXPECT_THAT(index_of(*store, 0), IsEmpty());
   EXPECT_THAT(index_of(*store, 1), ElementsAre(at("b", "r-1")));
+}
+
+// What was asked of it is decided by the log alone, not by what a checkpoint has already written.
+TEST(IndexOnDisk, HasOneOrderWhateverIsInMemory) {
+  const std::vector<Encoded> rows = {held_row("r-1", {{0, "9"}}), held_row("r-2", {{0, "10"}}),
+                                     held_row("r-3", {{0, "1"}})};
+  for (std::size_t on_disk = 0; on_disk < 8; ++on_disk) {
+    const Place place("/dev/shm");
+    auto store = place.must_open();
+    const Encoded identity = identity_row();
+    commit(*store, {identity.put()});
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if ((on_disk >> i & 1U) != 0) put_all(*store, {rows[i]});
+    ASSERT_TRUE(store->write_checkpoint().ok());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if ((on_disk >> i & 1U) == 0) put_all(*store, {rows[i]});
+    EXPECT_THAT(index_of(*store, 0), ElementsAre(at("1", "r-3"), at("9", "r-1"), at("10", "r-2"))) << on_disk;
+  }
 }
 
 // What memory hides is walked over once, and looked at again when a checkpoint has written it.

@@ -1,5 +1,6 @@
 #include "store/memory_table.h"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,27 @@ TEST(IndexKey, IsReadAsItWasWritten) {
   EXPECT_FALSE(parse_index_key("\1\3ab"s));
   EXPECT_FALSE(parse_index_key("\x80\1ab"s)) << "a timer";
   EXPECT_FALSE(parse_index_key("\1\x41"s + std::string(80, 'e')));
+}
+
+TEST(IndexKeyDeathTest, IsNotMadeOfAnEntryOutsideItsLimits) {
+  std::string key;
+  EXPECT_DEATH(append_index_key({kIndexes, "e", "row"}, key), "limits");
+  EXPECT_DEATH(append_index_key({0, std::string(kMaxIndexEntryBytes + 1, 'e'), "row"}, key), "limits");
+}
+
+// As the table orders them, whatever their bytes are.
+TEST(IndexKey, ComparesAsWhatItIsMadeOf) {
+  std::vector<IndexKey> keys;
+  for (const std::uint8_t index : std::array<std::uint8_t, 3>{0, 1, 127})
+    for (const std::string_view entry : {"", "9", "H", "\xFF", "10", "H\x01"})
+      for (const std::string_view row : {"H", "H1", "\xFF"}) keys.push_back({index, entry, row});
+  const auto bytes_of = [](const IndexKey& key) {
+    std::string bytes;
+    append_index_key(key, bytes);
+    return bytes;
+  };
+  for (const IndexKey& a : keys)
+    for (const IndexKey& b : keys) EXPECT_EQ(a <=> b, bytes_of(a) <=> bytes_of(b));
 }
 
 TEST(IndexKey, OfTheLongestRowAndEntryFitsIntoATable) {

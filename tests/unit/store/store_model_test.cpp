@@ -123,11 +123,11 @@ class Model {
     return rows;
   }
 
-  // Few, so that rows share them. Entries of one index have one length.
+  // Few, so that rows share them. Those of the last index have many lengths.
   std::string random_entry(std::uint8_t index) {
     const char last = "\0am\x7f\x80\xff"[random_() % 6];
     if (index == kIndexNumbers[1]) return "";
-    return std::string(index == kIndexNumbers[0] ? 1 : 8, last);
+    return std::string(index == kIndexNumbers[0] ? 1 : random_() % 10, last);
   }
 
   Row random_row() {
@@ -216,14 +216,16 @@ class Model {
     const std::string from = random_() % 3 == 0 ? std::string() : random_entry(index);
     const std::size_t max = random_() % 3 == 0 ? SIZE_MAX : random_() % 12;
     const std::size_t visits_max = random_() % 3 == 0 ? 1 + random_() % 12 : SIZE_MAX;
-    std::set<std::pair<std::string, std::string>> all;
+    std::set<std::tuple<std::size_t, std::string, std::string>> all;  // shorter entries first
     for (const auto& [key, value] : rows_) {
       if (codec::parse_key(key)->type != codec::KeyType::kHeld) continue;
       codec::each_index_entry(value, [&, row = key](std::uint8_t of, std::string_view entry) {
-        if (of == index && entry >= from) all.emplace(entry, row);
+        if (of == index && std::pair(entry.size(), entry) >= std::pair(from.size(), std::string_view(from)))
+          all.emplace(entry.size(), entry, row);
       });
     }
-    Found expected(all.begin(), all.end());
+    Found expected;
+    for (const auto& [bytes, entry, row] : all) expected.emplace_back(entry, row);
     expected.resize(std::min({expected.size(), max, visits_max}));
     Found found;
     store_->index(index, from, max, [&](std::string_view entry, std::string_view key) {
