@@ -93,7 +93,7 @@ void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
   const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
-  std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
+  std::size_t& taken = taken_[slot_of(role)];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back();
     record = {
