@@ -58,11 +58,11 @@ void Takeover::step(changelog::Restorer& restorer) {
   }
 }
 
-Question Takeover::question() const {
-  if (parking_.parked() || clock_.steady() < step_retry_at_ || to_wipe_) return Question::kNone;
-  if (phase_ == Phase::kOffsets) return Question::kOffsets;
-  if (phase_ == Phase::kHighWatermark) return Question::kChangelogEnds;
-  return phase_ == Phase::kCompare && to_be_born_ ? Question::kFirstOffsets : Question::kNone;
+TakeoverQuestion Takeover::question() const {
+  if (parking_.parked() || clock_.steady() < step_retry_at_ || to_wipe_) return TakeoverQuestion::kNone;
+  if (phase_ == Phase::kOffsets) return TakeoverQuestion::kOffsets;
+  if (phase_ == Phase::kHighWatermark) return TakeoverQuestion::kChangelogEnds;
+  return phase_ == Phase::kCompare && to_be_born_ ? TakeoverQuestion::kFirstOffsets : TakeoverQuestion::kNone;
 }
 
 void Takeover::restart(changelog::Restorer& restorer) {

@@ -8,7 +8,7 @@
 //   kBirth        fresh partition: the worker commits its birth                -> kReady
 //   kReady        it is over: the partition may run
 //
-// What it has to ask the brokers is a Question, so that the worker asks for all its partitions together
+// What it has to ask the brokers is a TakeoverQuestion, so that the worker asks for all its partitions together
 // (TakeoverQuestions). What needs a person is parked, and the takeover stands still.
 // Before kOffsets the producer of the worker must have been initialised: that ended the transactions of its older self.
 // Invariant: from kOpen on it holds the state, also while the partition runs; in the end it gives it back to the shelf.
@@ -36,7 +36,7 @@
 
 namespace reseq::runtime {
 
-enum class Question : std::uint8_t {
+enum class TakeoverQuestion : std::uint8_t {
   kNone,
   kOffsets,        // stable committed offsets of its inputs
   kChangelogEnds,  // where its changelog begins and ends
@@ -55,7 +55,7 @@ class Takeover {
   void step(changelog::Restorer& restorer);
 
   // What has to be asked before it can go on. It is answered by one of the following, or asked again.
-  [[nodiscard]] Question question() const;
+  [[nodiscard]] TakeoverQuestion question() const;
   void take_offsets(std::vector<InputPosition> committed);
   void take_ends(const changelog::LogEnds& ends, changelog::Restorer& restorer);
   void take_first_offsets(std::vector<InputPosition> first, changelog::Restorer& restorer);

@@ -36,10 +36,10 @@ void TakeoverQuestions::ask(const Takeovers& all, kafka::Consumer& consumer, cha
   Takeovers of_ends;
   Takeovers of_first_offsets;
   for (Takeover* takeover : all) {
-    const Question question = takeover->question();
-    if (question == Question::kOffsets) of_offsets.push_back(takeover);
-    if (question == Question::kChangelogEnds) of_ends.push_back(takeover);
-    if (question == Question::kFirstOffsets) of_first_offsets.push_back(takeover);
+    const TakeoverQuestion question = takeover->question();
+    if (question == TakeoverQuestion::kOffsets) of_offsets.push_back(takeover);
+    if (question == TakeoverQuestion::kChangelogEnds) of_ends.push_back(takeover);
+    if (question == TakeoverQuestion::kFirstOffsets) of_first_offsets.push_back(takeover);
   }
   if (!of_ends.empty()) ask_ends(next(ends_, std::move(of_ends)), restorer);
   if (!of_offsets.empty()) ask_offsets(next(offsets_, std::move(of_offsets)), consumer, restorer);
@@ -92,7 +92,7 @@ void TakeoverQuestions::ask_offsets_of_open(Takeovers takeovers, kafka::Consumer
       !ask_offsets(offsets_of_open_, next(offsets_of_open_, takeovers), consumer))
     offsets_of_open_.not_before = Milliseconds(clock_.steady().value() + kAfterSilence.value());
   for (Takeover* takeover : takeovers)
-    if (takeover->question() == Question::kOffsets) takeover->wait_before_next_step(kLookAgainAfter);
+    if (takeover->question() == TakeoverQuestion::kOffsets) takeover->wait_before_next_step(kLookAgainAfter);
 }
 
 bool TakeoverQuestions::ask_offsets(Turn& turn, const Takeovers& takeovers, kafka::Consumer& consumer) {

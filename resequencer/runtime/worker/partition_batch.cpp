@@ -227,7 +227,7 @@ void PartitionBatch::give_up() {
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
 }
 
-void PartitionBatch::apply(Offset meta_offset, Milliseconds steady) {
+void PartitionBatch::committed(Offset meta_offset, Milliseconds steady) {
   task_.committed(rows_, after_, Offset(meta_offset.value() + 1));
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));

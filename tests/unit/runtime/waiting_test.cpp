@@ -33,7 +33,7 @@ class Waits : public SimulatedApplication {
 
   void read() { good(restorer->step(100, Milliseconds(0))); }
   // Up to the question.
-  void step_to(Question question) {
+  void step_to(TakeoverQuestion question) {
     for (int i = 0; i < 100 && takeover.question() != question; ++i) {
       read();
       questions.ask({&takeover}, *consumer, *restorer);
@@ -47,9 +47,9 @@ class Waits : public SimulatedApplication {
     const test::LogLines log;
     time.advance(kAMinute);
     broker.faults().order(call, Fault::kRetriable);
-    const Question before = takeover.question();
+    const TakeoverQuestion before = takeover.question();
     questions.ask({&takeover}, *consumer, *restorer);
-    EXPECT_EQ(takeover.question(), Question::kNone) << "it asks again, but not at once";
+    EXPECT_EQ(takeover.question(), TakeoverQuestion::kNone) << "it asks again, but not at once";
     time.advance(Milliseconds(1'000));
     EXPECT_EQ(takeover.question(), before);
     questions.ask({&takeover}, *consumer, *restorer);
@@ -66,17 +66,17 @@ class Waits : public SimulatedApplication {
 };
 
 TEST_F(Waits, ForTheFirstOffsetsOfItsInputsAtItsBirth) {
-  step_to(Question::kFirstOffsets);
+  step_to(TakeoverQuestion::kFirstOffsets);
   EXPECT_THAT(refused(Call::kOffsets), HasSubstr("partition=0 takeover=compare waiting=first_offsets seconds=60 "));
 }
 
 TEST_F(Waits, ForTheEndsOfItsChangelog) {
-  step_to(Question::kChangelogEnds);
+  step_to(TakeoverQuestion::kChangelogEnds);
   EXPECT_THAT(refused(Call::kOffsets), HasSubstr("takeover=high_watermark waiting=changelog_ends seconds=60 "));
 }
 
 TEST_F(Waits, ToReadTheChangelogOn) {
-  step_to(Question::kChangelogEnds);
+  step_to(TakeoverQuestion::kChangelogEnds);
   questions.ask({&takeover}, *consumer, *restorer);
   ASSERT_EQ(takeover.phase(), Phase::kRestore);
   const test::LogLines log;
@@ -84,9 +84,9 @@ TEST_F(Waits, ToReadTheChangelogOn) {
   takeover.restore_failed({Partition(0), changelog::Restorer::Trouble::kPassing, {ErrorClass::kRetriable, 0, "gone"}},
                           *restorer);
   EXPECT_THAT(log.text(), HasSubstr("takeover=restore waiting=changelog_read seconds=60 detail=\"gone\""));
-  EXPECT_EQ(takeover.question(), Question::kNone) << "it asks again, but not at once";
+  EXPECT_EQ(takeover.question(), TakeoverQuestion::kNone) << "it asks again, but not at once";
   time.advance(Milliseconds(1'000));
-  EXPECT_EQ(takeover.question(), Question::kOffsets) << "it goes on by itself";
+  EXPECT_EQ(takeover.question(), TakeoverQuestion::kOffsets) << "it goes on by itself";
 }
 
 }  // namespace
