@@ -38,7 +38,7 @@ Result<> Sink::start(std::string_view topic, std::span<const kafka::PlainOffset>
 Result<> Sink::step(Milliseconds limit) {
   auto polled = reader_.poll(limit);
   if (!polled) return polled.error();
-  Result<> moved = polled.value() ? apply(*polled.value()) : follow_positions();
+  Result<> moved = polled.value() ? take(*polled.value()) : follow_positions();
   if (!moved) return moved;
   return batch_is_due() ? commit() : Result<>(Done{});
 }
@@ -63,7 +63,7 @@ Result<> Sink::open_batch() {
   return Done{};
 }
 
-Result<> Sink::apply(const kafka::PlainRecord& record) {
+Result<> Sink::take(const kafka::PlainRecord& record) {
   if (Result<> opened = open_batch(); !opened) return opened;
   if (Result<> written = write(record); !written) return written;
   ++counts_.records;

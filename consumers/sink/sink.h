@@ -56,7 +56,7 @@ class Sink {
   using Clock = std::chrono::steady_clock;
   Result<> open_batch();
   Result<> follow_positions();
-  Result<> apply(const kafka::PlainRecord& record);
+  Result<> take(const kafka::PlainRecord& record);
   Result<> write(const kafka::PlainRecord& record);
   Result<> reject(const kafka::PlainRecord& record, std::string_view why);
   [[nodiscard]] bool batch_is_due() const;

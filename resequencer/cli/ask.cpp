@@ -13,7 +13,7 @@
 #include "admin/answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/operate.h"
+#include "cli/operations.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
 #include "cli/session.h"

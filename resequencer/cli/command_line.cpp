@@ -13,7 +13,7 @@
 #include "cli/ask.h"
 #include "cli/check.h"
 #include "cli/init.h"
-#include "cli/operations.h"
+#include "cli/operation_commands.h"
 #include "cli/option_values.h"
 #include "cli/privacy.h"
 #include "cli/seek.h"
@@ -39,7 +39,7 @@ struct Options {
   WhyOptions why;
   std::int64_t older_than_ms = 0;
   bool watch = false;
-  Operations operations;
+  OperationArguments operations;
 };
 
 struct Subcommands {
@@ -197,7 +197,7 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   else
     log::open("critical");
   if (const auto asked = ask(all, options, settings.value())) return finish(*asked);
-  if (const auto done = operate(all.operations, options.operations, settings.value())) return finish(*done);
+  if (const auto done = run_operation(all.operations, options.operations, settings.value())) return finish(*done);
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
   if (all.run->parsed() && settings.value().mode == "observe")
     return finish(Shadow::observe(std::move(settings).value()));

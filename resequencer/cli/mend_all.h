@@ -2,7 +2,7 @@
 // Thread rule: main thread.
 #pragma once
 
-#include "cli/operate.h"
+#include "cli/operations.h"
 #include "cli/selection.h"
 
 namespace reseq::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/operate.h"
+#include "cli/operations.h"
 #include "cli/selection.h"
 #include "runtime/application/application.h"
 

@@ -1,204 +1,271 @@
 #include "cli/operations.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <map>
+#include <random>
+#include <utility>
 
-#include "cli/dead_letters.h"
-#include "cli/mend_all.h"
-#include "cli/option_values.h"
-#include "cli/redrive.h"
+#include "admin/json_text.h"
+#include "base/log.h"
 #include "cli/refusal.h"
-#include "cli/reprocess.h"
-#include "model/ids.h"
-#include "model/reason.h"
+#include "cli/writing.h"
+#include "codec/hash.h"
+#include "codec/header_names.h"
+#include "codec/json_writer.h"
+#include "codec/sequence_text.h"
+#include "kafka/admin.h"
+#include "runtime/application/clients.h"
+#include "runtime/application/log_reading.h"
 
 namespace reseq::cli {
 
 namespace {
 
-CLI::Validator reason() {
-  const auto look = [](const std::string& name) {
-    if (std::find(kReasonNames.begin(), kReasonNames.end(), name) != kReasonNames.end()) return std::string();
-    return "\"" + name + "\" is no reason: `dead-letter list` shows those that there are";
-  };
-  return CLI::Validator(look, "REASON");
-}
+using admin::bytes_in;
+using admin::Json;
+using admin::member;
+using admin::number_in;
+using admin::order_text;
+using admin::text_in;
+using runtime::LogReading;
+namespace header = codec::header;
 
-void declare_letters(CLI::App& app, OperationCommands& all, Operations& into) {
-  CLI::App* letters = app.add_subcommand("dead-letter", "inputs that could not be used");
-  letters->require_subcommand(1);
-  all.letters_list = letters->add_subcommand("list", "those that fit, the newest if there are too many");
-  all.letters_show = letters->add_subcommand("show", "one of them, with its headers");
-  all.letters_redrive = letters->add_subcommand("redrive", "write inputs again to where they came from");
-  all.letters_show->add_option("place", into.places, "as `dead-letter list` shows it, PARTITION:OFFSET")
-      ->required()
-      ->expected(1);
-  all.letters_redrive->add_option("place", into.places, "as `dead-letter list` shows them, PARTITION:OFFSET");
-  all.letters_redrive->add_flag("--old", into.old,
-                                "also requests and REGISTERs older than what is remembered: they may undo newer ones");
-  all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
-  for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
-    command->add_option("--reason", into.filter.reason, "only with this reason")->check(reason());
-    command->add_option("--prefix", into.filter.id_prefix, "only of ids that begin with it");
-    command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")->transform(duration());
-    command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
+constexpr std::size_t kControlIdBytesMax = 200;  // what is drawn comes behind it
+
+// One operation on its way: the same record to each partition concerned, and what became of each.
+class Operation {
+ public:
+  Operation(const config::Settings& settings, std::string name, const OperationOptions& options)
+      : application_(settings),
+        name_(std::move(name)),
+        options_(options),
+        drawn_(draw_control_id()),
+        control_id_(options.control_id.empty() ? drawn_ : options.control_id + " " + drawn_) {
+    add(header::kControl, name_);
+    add(header::kControlId, control_id_);
+    if (options.dry_run) add(header::kControlDryRun, "true");
   }
-}
 
-// A document, or all of a state.
-void declare_documents(CLI::App& command, Operations& into) {
-  CLI::Option* id = into.id.declare(command);
-  id->required(false);
-  const std::map<std::string, admin::State> states = {{"overdue", admin::State::kOverdue},
-                                                      {"starving", admin::State::kStarving}};
-  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: overdue, starving")
-                           ->transform(one_of(states))
-                           ->option_text("STATE")
-                           ->excludes(id);
-  command.add_option("--prefix", into.selection.id_prefix, "with --state: ids that begin with it")->needs(state);
-  command.add_option("--older-than", into.older_than_ms, "with --state: waits for at least so long, as 90s, 10m, 2h")
-      ->transform(duration())
-      ->needs(state);
-  command.add_option("--max", into.selection.documents_max, "with --state: documents at most")
-      ->check(CLI::PositiveNumber)
-      ->needs(state);
-  command.add_option("--rate", into.selection.rate, "with --state: documents a second at most (100)")
-      ->check(whole_number(1, 100'000))
-      ->needs(state);
-  command.add_option("--from", into.selection.from, "with --state: where an earlier run has ended, as it said")
-      ->needs(state);
-  command.callback([id, state] {
-    if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
-  });
-}
-
-// What means a document, and what means a selection. REQUIRES: the other options of both commands are declared.
-void tell_selections_apart(const OperationCommands& all, Operations& into) {
-  all.reprocess->add_option("--target", into.selection.target, "with --state: documents that wait for this target")
-      ->needs(all.reprocess->get_option("--state"));
-  for (const char* name : {"--expect-seq", "--partition"})
-    all.expire->get_option(name)->excludes(all.expire->get_option("--state"));
-}
-
-std::vector<LetterPlace> places_of(const std::vector<std::string>& texts, std::string& wrong) {
-  std::vector<LetterPlace> places;
-  for (const std::string& text : texts) {
-    const auto place = parse_place(text);
-    if (!place) wrong = "\"" + text + "\" is no place: `dead-letter list` shows them as PARTITION:OFFSET";
-    places.push_back(place.value_or(LetterPlace{}));
+  [[nodiscard]] const runtime::Application& application() const { return application_; }
+  void add(std::string_view name, std::optional<std::string> value) { headers_.emplace_back(name, std::move(value)); }
+  void expect(const Expectation& expected) {
+    if (!expected.sequence) return;
+    add(header::kControlExpectedSeq, *expected.sequence);
+    add(header::kControlExpectedEpoch, std::to_string(expected.epoch));
   }
-  return places;
-}
 
-Result<> pause_or_resume(bool paused, const Operations& operations, const config::Settings& settings) {
-  if (!operations.partition && !operations.all_partitions) return invalid("say --partition P or --all");
-  return pause(settings, paused, operations.partition, operations.options);
-}
+  // Whoever decides it would refuse it, and keep what cannot be used as a dead letter: better not to write it.
+  [[nodiscard]] Result<> knows(const std::optional<std::string>& target, const Expectation& expected) const {
+    if (expected.sequence && !codec::parse_sequence(application_.sequence_kind, *expected.sequence))
+      return invalid("--expect-seq \"" + *expected.sequence +
+                     "\" is no sequence of this application (sequence_kind = \"" + application_.settings.sequence_kind +
+                     "\")");
+    return check_operation(application_.settings, target, options_);
+  }
 
-Result<> redrive_those(const Operations& operations, const std::vector<LetterPlace>& places,
-                       const config::Settings& settings) {
-  if (places.empty() && !operations.all_letters)
-    return invalid("name the dead letters, or say --all for those that fit --reason, --prefix and --since");
-  if (!places.empty() && operations.all_letters)
+  // To where the document is.
+  Result<> run_for(const std::string& id, const std::optional<std::string>& payload,
+                   std::optional<std::int32_t> partition) {
+    const auto count = partitions();
+    if (!count) return count.error();
+    if (!partition && application_.partitioner == Partitioner::kUnchecked)
+      return invalid("with partitioner = unchecked nobody can say where the document is: add --partition, which " +
+                     std::string("`resequencer describe` names"));
+    if (!partition) partition = codec::partition_of(id, application_.partitioner, count.value()).value();
+    return run({*partition}, count.value(), id, payload);
+  }
+  Result<> run_for(std::optional<std::int32_t> partition) {
+    const auto count = partitions();
+    if (!count) return count.error();
+    std::vector<std::int32_t> all;
+    for (std::int32_t p = 0; p < count.value(); ++p)
+      if (!partition || *partition == p) all.push_back(p);
+    return run(partition && all.empty() ? std::vector{*partition} : all, count.value(), std::nullopt, std::nullopt);
+  }
+
+ private:
+  Result<std::int32_t> partitions() const {
+    auto admin = kafka::Admin::open(runtime::connection_of(application_.settings));
+    if (!admin) return admin.error();
+    auto count = admin.value()->partition_count(application_.settings.topic_control, kafka::kBrokerAnswerLimit);
+    if (!count) return runtime::with_fix(count.error(), application_.settings);
+    return count;
+  }
+
+  Result<> run(const std::vector<std::int32_t>& where, std::int32_t count, const std::optional<std::string>& key,
+               const std::optional<std::string>& payload) {
+    for (const std::int32_t partition : where)
+      if (partition < 0 || partition >= count)
+        return invalid("there is no partition " + std::to_string(partition) + ": there are " + std::to_string(count));
+    auto events = LogReading::open(application_, application_.settings.topic_events);
+    if (!events) return runtime::with_fix(events.error(), application_.settings);
+    if (auto marked = events.value().mark_ends(); !marked) return marked;
+    if (auto written = write(where, key, payload); !written) return written;
+    std::map<std::int64_t, Json> told;
+    auto followed = events.value().follow(
+        options_.ask.timeout, [&](const kafka::Record& record) { note(record, told); },
+        [&] { return told.size() == where.size(); });
+    if (!followed && followed.error().what_to_do != ErrorClass::kTimeout) return followed;
+    print(told);
+    return judge(where, told);
+  }
+
+  Result<> write(const std::vector<std::int32_t>& where, const std::optional<std::string>& key,
+                 const std::optional<std::string>& payload) {
+    auto writing = Writing::open(application_);
+    if (!writing) return writing.error();
+    for (const std::int32_t partition : where) {
+      std::vector<OwnedHeader> headers = headers_;
+      headers.emplace_back(header::kControlPartition, std::to_string(partition));
+      if (auto sent =
+              writing.value().send(application_.settings.topic_control, key, payload, headers, Partition(partition));
+          !sent)
+        return runtime::with_fix(sent.error(), application_.settings);
+    }
+    if (auto finished = writing.value().finish(); !finished)
+      return runtime::with_fix(finished.error(), application_.settings);
+    return Done{};
+  }
+
+  void note(const kafka::Record& record, std::map<std::int64_t, Json>& told) const {
+    if (!record.payload || record.payload->find(drawn_) == std::string_view::npos) return;
+    Json event = admin::parse_object(*record.payload);
+    if (event.is_discarded() || text_in(event, "kind", "") != "operation") return;
+    if (!text_in(event, "control_id", "").ends_with(drawn_)) return;
+    told.emplace(number_in(member(event, "source"), "partition", -1), std::move(event));
+  }
+
+  void print(const std::map<std::int64_t, Json>& told) const {
+    if (options_.ask.view == View::kJson) {
+      Json events = Json::array();
+      for (const auto& [partition, event] : told) events.push_back(event);
+      const Json all = {{"control_id", control_id_}, {"events", std::move(events)}};
+      std::fputs(admin::indented(all).c_str(), stdout);
+      return;
+    }
+    for (const auto& [partition, event] : told)
+      std::printf("partition %lld: %s\n", static_cast<long long>(partition), log::one_line(told_of(event)).c_str());
+  }
+
+  [[nodiscard]] std::string told_of(const Json& event) const {
+    std::string text = name_;
+    if (const std::string id = bytes_in(event, "id"); id != "-") text += " " + id;
+    if (event.contains("target")) text += " for " + text_in(event, "target");
+    text += (options_.dry_run ? ": would be " : ": ") + text_in(event, "outcome");
+    if (event.contains("reason")) text += ", " + text_in(event, "reason");
+    if (event.contains("version")) text += ", version " + text_in(event, "version");
+    if (event.contains("expected")) text += ", newest request " + order_text(member(event, "expected"));
+    return text;
+  }
+
+  [[nodiscard]] Result<> judge(const std::vector<std::int32_t>& where, const std::map<std::int64_t, Json>& told) const {
+    std::string silent;
+    for (const std::int32_t partition : where)
+      if (!told.contains(partition)) silent += (silent.empty() ? "" : ", ") + std::to_string(partition);
+    if (!silent.empty())
+      return Error{
+          ErrorClass::kTimeout, 0,
+          name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
+              (options_.dry_run ? ": it changes nothing, whenever it is decided; `resequencer stats` says whether an "
+                                  "instance runs and has them, and which are parked"
+                                : ": it happens when an instance has them; the events topic will tell. Doing it again "
+                                  "is harmless")};
+    std::string refused;
+    for (const auto& [partition, event] : told) {
+      const std::string reason = text_in(event, "reason", "");
+      if (reason.empty() || reason == "no_change" || reason == "duplicate") continue;  // it is as it should be
+      refused += (refused.empty() ? "" : ", ") + std::to_string(partition) + " (" + reason + ")";
+    }
+    if (refused.empty()) return Done{};
+    const bool unknown = name_ == "release" && refused.find("(unregistered)") != std::string::npos;
     return invalid(
-        "either name the dead letters or say --all, which are those that fit --reason, --prefix and --since");
-  return redrive(settings, places, operations.filter,
-                 {operations.options.dry_run, operations.old, operations.options.ask.view});
-}
+        name_ + " was refused in partition " + refused + ": " +
+        (unknown ? "no request as new as this result is known for its target: a newer result may have gone out and be "
+                   "forgotten, and requests below its number would be stopped; --unknown releases it all the same"
+                 : "see schemas/reasons.md"));
+  }
+
+  runtime::Application application_;
+  std::string name_;
+  OperationOptions options_;
+  std::string drawn_;  // of this operation alone: its event is told from all others by it
+  std::string control_id_;
+  std::vector<OwnedHeader> headers_;
+};
 
 }  // namespace
 
-OperationCommands declare_operations(CLI::App& app, Operations& into) {
-  OperationCommands all;
-  all.expire = app.add_subcommand("expire", "wait no longer for the results of a document");
-  all.release = app.add_subcommand("release", "let a dead-lettered result go out, unless a newer one is known");
-  all.reprocess = app.add_subcommand("reprocess", "request a document once more, as it was requested last");
-  all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
-  all.floor = app.add_subcommand("raise-version-floor", "stamp all that is released from now on above a version");
-  all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
-  all.resume = app.add_subcommand("resume", "let paused partitions go on");
-  declare_letters(app, all, into);
-  for (CLI::App* command : {all.expire, all.reprocess}) declare_documents(*command, into);
-  all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
-      ->required()
-      ->expected(1);
-  for (CLI::App* command : {all.expire, all.release}) {
-    CLI::Option* sequence =
-        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
-    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
-        ->needs(sequence)
-        ->check(whole_number(0, UINT32_MAX));
-  }
-  all.release->add_flag(
-      "--unknown", into.unknown,
-      "also if no request as new as the result is known, or nothing of its target: a newer result may have gone out "
-      "and be forgotten, and requests below its number are stopped");
-  all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
-  const auto partition_number = whole_number(0, INT32_MAX);
-  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
-      ->check(partition_number);
-  tell_selections_apart(all, into);
-  all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
-      ->required()
-      ->check(whole_number(1, kVersionLimit - 1));
-  all.floor->add_option("--target", into.floor.target, "of this target only");
-  all.floor->add_option("--partition", into.floor.partition, "of this partition only")->check(partition_number);
-  all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)")
-      ->check(whole_number(0, kVersionLimit - 1));
-  all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")
-      ->required()
-      ->check(whole_number(0, UINT32_MAX));
-  for (CLI::App* command : {all.pause, all.resume}) {
-    CLI::Option* one = command->add_option("--partition", into.partition, "this one")->check(partition_number);
-    command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);
-  }
-  for (CLI::App* command : all.all())
-    if (command != all.letters_list && command != all.letters_show)
-      command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
-  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
-    command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
-  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess, all.reset})
-    command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
-        ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
-  const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
-  for (CLI::App* command : all.all())
-    command->add_option("-o,--output", into.options.ask.view, "table or json")
-        ->transform(one_of(views))
-        ->option_text("table|json");
-  return all;
+std::string draw_control_id() {
+  std::random_device random;
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "op-%08x%08x", random(), random());
+  return text.data();
 }
 
-std::optional<Result<>> operate(const OperationCommands& commands, Operations operations,
-                                const config::Settings& settings) {
-  operations.options.ask.timeout = Milliseconds(operations.timeout_ms);
-  operations.filter.since = Milliseconds(operations.since_ms);
-  operations.expire.expected = operations.expected;
-  const OperationOptions& options = operations.options;
-  const auto id = operations.id.bytes();
-  if (!id) return id.error();
-  operations.expire.id = id.value();
-  std::string wrong;
-  const std::vector<LetterPlace> places = places_of(operations.places, wrong);
-  if (!wrong.empty()) return invalid(wrong);
-  operations.selection.older_than = Milliseconds(operations.older_than_ms);
-  if (commands.expire->parsed() && commands.expire->count("--state") > 0) {
-    operations.selection.target = operations.expire.target;
-    return expire_all(settings, operations.selection, options);
-  }
-  if (commands.reprocess->parsed() && commands.reprocess->count("--state") > 0)
-    return reprocess_all(settings, operations.selection, options);
-  if (commands.expire->parsed()) return expire(settings, operations.expire, options);
-  if (commands.release->parsed())
-    return release(settings, {places.front(), operations.expected, operations.unknown}, options);
-  if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);
-  if (commands.reset->parsed()) return reset(settings, operations.epoch, options);
-  if (commands.floor->parsed()) return raise_version_floor(settings, operations.floor, options);
-  if (commands.pause->parsed()) return pause_or_resume(true, operations, settings);
-  if (commands.resume->parsed()) return pause_or_resume(false, operations, settings);
-  if (commands.letters_list->parsed()) return list_dead_letters(settings, operations.filter, options.ask.view);
-  if (commands.letters_show->parsed()) return show_dead_letter(settings, places.front(), options.ask.view);
-  if (commands.letters_redrive->parsed()) return redrive_those(operations, places, settings);
-  return std::nullopt;
+Result<> check_target(const config::Settings& settings, const std::optional<std::string>& target) {
+  const auto& all = settings.targets;
+  const auto is_it = [&](const config::Target& one) { return one.name == target; };
+  if (!target || std::any_of(all.begin(), all.end(), is_it)) return Done{};
+  std::string names;
+  for (const config::Target& one : all) names += (names.empty() ? "" : ", ") + one.name;
+  return invalid("there is no target \"" + *target + "\": there are " + names);
+}
+
+Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
+                         const OperationOptions& options) {
+  if (!codec::is_utf8(options.control_id) || options.control_id.size() > kControlIdBytesMax)
+    return invalid("--control-id must be UTF-8 text of at most " + std::to_string(kControlIdBytesMax) + " bytes");
+  return check_target(settings, target);
+}
+
+Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
+  if (wanted.id.empty()) return invalid("the id is empty: no document has that");
+  Operation operation(settings, "expire", options);
+  if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
+  if (wanted.target) operation.add(header::kTarget, *wanted.target);
+  operation.expect(wanted.expected);
+  return operation.run_for(wanted.id, std::nullopt, wanted.partition);
+}
+
+Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
+                             const OperationOptions& options) {
+  Operation operation(settings, "raise-version-floor", options);
+  if (auto known = operation.knows(wanted.target, {}); !known) return known;
+  operation.add(header::kVersion, std::to_string(wanted.version));
+  if (wanted.target) operation.add(header::kTarget, *wanted.target);
+  if (wanted.expected) operation.add(header::kControlExpectedVersion, std::to_string(*wanted.expected));
+  return operation.run_for(wanted.partition);
+}
+
+Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
+               const OperationOptions& options) {
+  Operation operation(settings, paused ? "pause" : "resume", options);
+  if (auto known = operation.knows({}, {}); !known) return known;
+  return operation.run_for(partition);
+}
+
+Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options) {
+  const LetterPlace& place = wanted.place;
+  Operation operation(settings, "release", options);
+  if (auto known = operation.knows({}, wanted.expected); !known) return known;
+  const auto letter = read_dead_letter(operation.application(), place);
+  if (!letter) return letter.error();
+  if (letter.value().text(header::kCommand) != "sequence" || !letter.value().key)
+    return invalid(text_of(place) + " is no result: only results can be released; `dead-letter redrive` sends others");
+  if (const auto name = letter.value().left_out())
+    return invalid(text_of(place) + ": a part of it was left out (" + *name + ")");
+  // It would be one more dead letter, also of a dry run.
+  const std::string target = letter.value().text(header::kTarget);
+  if (auto known = check_target(settings, target.empty() ? std::nullopt : std::optional(target)); !known) return known;
+  for (const auto& [name, value] : letter.value().input_headers())
+    if (!name.starts_with(header::kControl)) operation.add(name, value);
+  operation.expect(wanted.expected);
+  const bool unchecked = operation.application().partitioner == Partitioner::kUnchecked;
+  if (wanted.unknown) operation.add(header::kControlUnknown, "true");
+  return operation.run_for(*letter.value().key, letter.value().payload,
+                           unchecked ? letter.value().source_partition() : std::nullopt);
 }
 
 }  // namespace reseq::cli

@@ -1,60 +1,65 @@
-// The commands that change something in a running application, on the command line (cli/operate.h, cli/reprocess.h,
-// cli/redrive.h).
+// Operations on what runs: control records that instances take in their order, exactly once, and answer on the events
+// topic (schemas/wire.md, "Control"). Whoever may write the control topic may do them.
 // Thread rule: main thread.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/operate.h"
-#include "cli/option_values.h"
-#include "cli/selection.h"
+#include "cli/ask.h"
+#include "cli/dead_letter.h"
 
 namespace reseq::cli {
 
-struct Operations {
-  OperationOptions options;
-  std::int64_t timeout_ms = admin::kTimeoutDefault.value();
-  ExpireRequest expire;
-  FloorRequest floor;
-  Expectation expected;
-  std::optional<std::int32_t> partition;
-  bool all_partitions = false;
+struct OperationOptions {
+  AskOptions ask;
+  bool dry_run = false;
+  std::string control_id;  // stands in the audit event, in front of a part that is drawn
+};
+
+// What the operator has seen; an operation that finds something else does nothing.
+struct Expectation {
+  std::optional<std::string> sequence;  // of the newest request, as the producer writes it
   std::uint32_t epoch = 0;
-  std::vector<std::string> places;
-  bool unknown = false;
-  GivenId id;
-  Selection selection;
-  std::int64_t older_than_ms = 0;
-  bool old = false;
-  LetterFilter filter;
-  std::int64_t since_ms = 0;
-  bool all_letters = false;
 };
 
-struct OperationCommands {
-  CLI::App* expire = nullptr;
-  CLI::App* release = nullptr;
-  CLI::App* reprocess = nullptr;
-  CLI::App* reset = nullptr;
-  CLI::App* floor = nullptr;
-  CLI::App* pause = nullptr;
-  CLI::App* resume = nullptr;
-  CLI::App* letters_list = nullptr;
-  CLI::App* letters_show = nullptr;
-  CLI::App* letters_redrive = nullptr;
-
-  [[nodiscard]] std::vector<CLI::App*> all() const {
-    return {expire, release, reprocess, reset, floor, pause, resume, letters_list, letters_show, letters_redrive};
-  }
+struct ExpireRequest {
+  std::string id;
+  std::optional<std::string> target;
+  Expectation expected;
+  std::optional<std::int32_t> partition;  // needed only with partitioner = unchecked
+};
+struct ReleaseRequest {
+  LetterPlace place;
+  Expectation expected;
+  bool unknown = false;  // also when nothing is known of the document
+};
+struct FloorRequest {
+  std::uint64_t version = 0;
+  std::optional<std::string> target;
+  std::optional<std::uint64_t> expected;  // floor so far, 0 = none
+  std::optional<std::int32_t> partition;  // absent: all
 };
 
-[[nodiscard]] OperationCommands declare_operations(CLI::App& app, Operations& into);
-// Nothing: it was none of these.
-[[nodiscard]] std::optional<Result<>> operate(const OperationCommands& commands, Operations operations,
-                                              const config::Settings& settings);
+// A name that no other operation has: its events are told from all others by it.
+[[nodiscard]] std::string draw_control_id();
+// kInvalid: the configuration has no such target.
+[[nodiscard]] Result<> check_target(const config::Settings& settings, const std::optional<std::string>& target);
+// kInvalid: whoever decides it would refuse the target or the name.
+[[nodiscard]] Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
+                                       const OperationOptions& options);
+
+// Each prints what became of it, by partition. kInvalid: some partition refused it, or it cannot be written. kTimeout:
+// it is written, and nobody has confirmed it within the time-out.
+Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
+Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
+                             const OperationOptions& options);
+// `partition` absent: all.
+Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
+               const OperationOptions& options);
+// A dead-lettered result goes out although nothing waits for it, unless a newer one is known.
+Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options);
 
 }  // namespace reseq::cli

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/operate.h"
+#include "cli/operations.h"
 
 namespace reseq::cli {
 

@@ -20,11 +20,9 @@
 #include "model/guards.h"
 #include "model/partition_state.h"
 #include "model/target.h"
+#include "runtime/application/inputs.h"
 
 namespace reseq::runtime {
-
-// The three inputs in the order in which a batch decides them.
-inline constexpr std::array<Role, 3> kInputs = {Role::kRequests, Role::kControl, Role::kCommands};
 
 // Topic names of the application and their places in the list that the cluster is opened with.
 class Topics {

@@ -21,7 +21,7 @@ Offset PinnedInputs::read_from(Role role, Offset next) const {
 }
 
 const InputPin* PinnedInputs::pin(Role role) const {
-  const auto& waits = pins_[slot(role)];
+  const auto& waits = pins_[slot_of(role)];
   return waits ? &*waits : nullptr;
 }
 

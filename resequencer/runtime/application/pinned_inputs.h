@@ -20,6 +20,7 @@
 #include "codec/hash.h"
 #include "kafka/cluster.h"
 #include "model/partition_state.h"
+#include "runtime/application/inputs.h"
 
 namespace reseq::runtime {
 
@@ -41,12 +42,9 @@ class PinnedInputs {
   void give_up(Role role) { of(role).reset(); }
 
  private:
-  [[nodiscard]] static std::size_t slot(Role role) {
-    return role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2;
-  }
-  [[nodiscard]] std::optional<InputPin>& of(Role role) { return pins_[slot(role)]; }
+  [[nodiscard]] std::optional<InputPin>& of(Role role) { return pins_[slot_of(role)]; }
 
-  std::array<std::optional<InputPin>, 3> pins_;
+  std::array<std::optional<InputPin>, 3> pins_;  // per kInputs
 };
 
 }  // namespace reseq::runtime

@@ -154,8 +154,7 @@ class WorkerThread {
     const Milliseconds now = clock_.steady();
     if (!older_requests_.is_due(now)) return;
     const Totals& totals = worker.totals();
-    static_assert(kInputs[0] == Role::kRequests);
-    const std::uint64_t requests = totals.inputs_by_role[0];
+    const std::uint64_t requests = totals.inputs_by_role[slot_of(Role::kRequests)];
     if (const auto alarm = older_requests_.look(now, only_older(worker, now), totals.older_requests, requests))
       log_alarm(number_, *alarm);
   }

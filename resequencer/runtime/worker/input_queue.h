@@ -12,6 +12,7 @@
 
 #include "kafka/cluster.h"
 #include "model/ids.h"
+#include "runtime/application/inputs.h"
 
 namespace reseq::runtime {
 
@@ -120,14 +121,10 @@ class InputQueue {
       bytes += sizeof header + kHeaderObject + 2 * (header.name.size() + (header.value ? header.value->size() : 0));
     return bytes;
   }
-  // Slots in the order of kInputs.
-  [[nodiscard]] static std::size_t slot(Role role) {
-    return role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2;
-  }
-  [[nodiscard]] const Input& at(Role role) const { return inputs_[slot(role)]; }
-  [[nodiscard]] Input& at(Role role) { return inputs_[slot(role)]; }
+  [[nodiscard]] const Input& at(Role role) const { return inputs_[slot_of(role)]; }
+  [[nodiscard]] Input& at(Role role) { return inputs_[slot_of(role)]; }
 
-  std::array<Input, 3> inputs_;
+  std::array<Input, 3> inputs_;  // per kInputs
   std::uint64_t bytes_ = 0;
   std::optional<Fence> fence_;
   bool wants_ends_ = false;

@@ -121,7 +121,7 @@ void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
   const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
-  std::size_t& taken = taken_[role == Role::kRequests ? 0 : role == Role::kControl ? 1 : 2];
+  std::size_t& taken = taken_[slot_of(role)];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back(input_of(role, source));
     const bool requests_read =
@@ -262,7 +262,7 @@ void PartitionBatch::give_up() {
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
 }
 
-void PartitionBatch::apply(Offset meta_offset, Milliseconds steady) {
+void PartitionBatch::committed(Offset meta_offset, Milliseconds steady) {
   task_.committed(rows_, after_, Offset(meta_offset.value() + 1));
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));

@@ -59,7 +59,7 @@ class PartitionBatch {
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said. The inputs are gone
   // afterwards: what is still asked of them must not be their bytes.
-  void apply(Offset meta_offset, Milliseconds steady);
+  void committed(Offset meta_offset, Milliseconds steady);
   // It is empty: nothing will be committed.
   void give_up();
 

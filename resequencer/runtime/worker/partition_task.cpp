@@ -25,40 +25,76 @@ constexpr Milliseconds kAfterRefusal{5'000};
 PartitionTask::PartitionTask(const Application& application, const Clock& clock, Shelf& shelf, Partition partition)
     : application_(application),
       clock_(clock),
-      shelf_(shelf),
       partition_(partition),
-      logged_at_(clock.steady()),
-      started_at_(clock.steady()),
+      parking_(clock, partition),
+      takeover_(application, clock, shelf, parking_, partition),
       checkpointed_at_(clock.steady()),
       chores_(application) {}
 
-PartitionTask::~PartitionTask() {
-  if (store_) shelf_.give_back(partition_, std::move(store_));
+void PartitionTask::step(changelog::Restorer& restorer) {
+  if (parking_.parked()) return parking_.remind();
+  if (takeover_.phase() == Phase::kReady) return;
+  takeover_.step(restorer);
+  if (takeover_.forgot()) survey_ = Survey();
+  if (takeover_.phase() == Phase::kReady) get_ready();
+}
+
+// The takeover is over: the partition goes on where the last meta row says.
+void PartitionTask::get_ready() {
+  const Meta& meta = *store().meta();
+  targets_ = extended(application_, store().targets()).value();
+  targets_grew_ = targets_ != store().targets();
+  setting_ = partition_setting(application_, targets_);
+  for (const InputPosition& position : meta.positions) queue_.reset(position.role, position.next);
+  if (application_.guards.pinned_inputs) pins_.expect(meta.pins, meta.positions);
+}
+
+void PartitionTask::restart(changelog::Restorer& restorer) {
+  takeover_.restart(restorer);
+  stop();
+}
+
+void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
+  takeover_.rebuild(why, detail, restorer);
+  stop();
+}
+
+void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer) {
+  takeover_.restore_failed(failure, restorer);
+  stop();
+}
+
+// It does not run any more, but is taken over again or parked.
+void PartitionTask::stop() {
+  running_ = false;
+  if (takeover_.forgot()) survey_ = Survey();
+  rewind();
+}
+
+void PartitionTask::park(Parked why, std::string detail) {
+  rewind();
+  parking_.park(why, std::move(detail));
 }
 
 void PartitionTask::run() {
-  RESEQ_ASSERT(phase_ == Phase::kReady, "a partition runs that is not ready");
-  phase_ = Phase::kRunning;
-  rebuilds_ = 0;
+  RESEQ_ASSERT(phase() == Phase::kReady, "a partition runs that is not ready");
+  running_ = true;
+  takeover_.ran();
   was_paused_ = paused();
   if (was_paused_) spdlog::info("partition={} operation=paused", partition_.value());
-  chores_.start(store_->meta()->sweep_cursor, clock_.steady());
+  chores_.start(store().meta()->sweep_cursor, clock_.steady());
 }
 
 void PartitionTask::committed(std::span<const store::Change> changes, const Summary& after, Offset changelog_next) {
-  store_->apply(changes, after, changelog_next);
+  takeover_.store()->apply(changes, after, changelog_next);
   targets_grew_ = false;
   if (isolation_.aborted()) spdlog::info("partition={} transactions=shared", partition_.value());
   isolation_.committed();
   aborts_alone_ = 0;
   chores_.committed(clock_.steady());
-  if (phase_ != Phase::kBirth) return;
-  targets_ = store_->targets();
-  setting_ = partition_setting(application_, targets_);
-  for (const InputPosition& position : offsets_) queue_.reset(position.role, position.next);
-  lineage_ = store_->meta()->lineage;
-  phase_ = Phase::kReady;
-  spdlog::info("partition={} takeover=born generation=1", partition_.value());
+  if (takeover_.phase() != Phase::kBirth) return;
+  takeover_.born();
+  get_ready();
 }
 
 void PartitionTask::rewind() {
@@ -92,10 +128,16 @@ bool PartitionTask::has_read(Role role) {
 }
 
 bool PartitionTask::try_to_read() {
-  if (phase_ != Phase::kRunning || refusals_.empty() || clock_.steady() < try_to_read_at_) return false;
+  if (phase() != Phase::kRunning || refusals_.empty() || clock_.steady() < try_to_read_at_) return false;
   try_to_read_at_ = Milliseconds(clock_.steady().value() + kAfterRefusal.value());
   for (const Refusal& refusal : refusals_) log_refusal(refusal);
   return true;
+}
+
+void PartitionTask::log_refusal(const Refusal& refusal) {
+  spdlog::warn("partition={} reading=refused waiting={} seconds={} detail={}", partition_.value(),
+               name_of(Waiting::kInputRead), (clock_.steady().value() - refusal.since.value()) / 1000,
+               log::outside(refusal.detail));
 }
 
 bool PartitionTask::pause_changed() {
@@ -110,7 +152,7 @@ bool PartitionTask::is_known_log(Role role, const kafka::Record& record) {
   const InputPin* waits = pins_.pin(role);
   if (waits == nullptr) return true;
   const InputPin pin = *waits;
-  return fits(pin, pins_.judge(role, record, store_->hash()));
+  return fits(pin, pins_.judge(role, record, store().hash()));
 }
 
 bool PartitionTask::is_known_log(Role role, const kafka::EndOfLog& end) {
@@ -165,14 +207,14 @@ bool PartitionTask::damage_stays(Role role) {
 }
 
 bool PartitionTask::checkpoint_due() const {
-  if (!store_ || !store_->on_disk() || phase_ == Phase::kParked || clock_.steady() < checkpoint_retry_at_) return false;
-  const auto standing = store_->checkpoint();
-  const auto last = store_->checkpointed();
+  if (!has_store() || !store().on_disk() || parking_.parked() || clock_.steady() < checkpoint_retry_at_) return false;
+  const auto standing = store().checkpoint();
+  const auto last = store().checkpointed();
   if (!standing || (last && last->position == standing->position)) return false;
   // Inside of a transaction only when memory must be freed: a crash makes such a checkpoint worthless.
   if (standing->generation == 0) return memory_full();
   if (checkpoint_urgent()) return true;
-  if (phase_ != Phase::kRunning) return false;
+  if (phase() != Phase::kRunning) return false;
   // What a crash would make worthless is replaced as soon as it can be.
   if (!last || last->generation == 0) return true;
   return clock_.steady().value() - checkpointed_at_.value() >= application_.settings.checkpoint_interval_ms;
@@ -180,21 +222,21 @@ bool PartitionTask::checkpoint_due() const {
 
 bool PartitionTask::checkpoint_urgent() const {
   const config::Settings& settings = application_.settings;
-  return store_->dirty_rows() >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
-         store_->dirty_bytes() >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
+  return store().dirty_rows() >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
+         store().dirty_bytes() >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
 }
 
 Result<std::size_t> PartitionTask::checkpoint() {
-  const std::size_t rows = store_->dirty_rows();
+  const std::size_t rows = store().dirty_rows();
   const Milliseconds begin = clock_.steady();
-  if (const auto written = store_->write_checkpoint(); !written) {
+  if (const auto written = takeover_.store()->write_checkpoint(); !written) {
     checkpoint_retry_at_ = Milliseconds(clock_.steady().value() + kAfterFailedCheckpoint.value());
     checkpoint_error_ = written.error().message;
     return written.error();
   }
   checkpoint_error_.clear();
   checkpointed_at_ = clock_.steady();
-  const store::Checkpoint checkpoint = *store_->checkpointed();
+  const store::Checkpoint checkpoint = *store().checkpointed();
   const std::int64_t ms = checkpointed_at_.value() - begin.value();
   spdlog::debug("partition={} checkpoint=written changelog_position={} generation={} rows={} ms={}", partition_.value(),
                 checkpoint.position.value(), checkpoint.generation, rows, ms);
@@ -208,8 +250,8 @@ Result<std::size_t> PartitionTask::checkpoint() {
 
 bool PartitionTask::memory_full() const {
   const config::Settings& settings = application_.settings;
-  return store_->dirty_rows() / kMemoryStretch >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
-         store_->dirty_bytes() / kMemoryStretch >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
+  return store().dirty_rows() / kMemoryStretch >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
+         store().dirty_bytes() / kMemoryStretch >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
 }
 
 }  // namespace reseq::runtime

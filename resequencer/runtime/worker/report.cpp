@@ -1,7 +1,6 @@
 #include "runtime/worker/report.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace reseq::runtime {
@@ -34,12 +33,6 @@ void note_quiet(WorkerReport& report, const WorkerReport* before) {
 }
 
 }  // namespace
-
-std::string_view name_of(Phase phase) {
-  static constexpr std::array<std::string_view, 9> kNames = {"open",  "offsets", "high_watermark", "restore", "compare",
-                                                             "birth", "ready",   "running",        "parked"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
 
 const PartitionReport* find_partition(const WorkerReport& report, Partition partition) {
   const auto found = std::find_if(report.partitions.begin(), report.partitions.end(),

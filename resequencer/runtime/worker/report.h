@@ -15,23 +15,11 @@
 #include "changelog/restorer.h"
 #include "model/ids.h"
 #include "model/partition_state.h"
+#include "runtime/takeover/phase.h"
 #include "runtime/worker/survey.h"
 #include "runtime/worker/totals.h"
 
 namespace reseq::runtime {
-
-enum class Phase : unsigned char {
-  kOpen,
-  kOffsets,
-  kHighWatermark,
-  kRestore,
-  kCompare,
-  kBirth,
-  kReady,
-  kRunning,
-  kParked
-};
-[[nodiscard]] std::string_view name_of(Phase phase);
 
 // The inputs by name, in the order of kInputs.
 inline constexpr std::array<const char*, 3> kInputNames = {"requests", "control", "commands"};

@@ -232,7 +232,7 @@ void Transaction::apply() {
   for (auto& batch : batches_) {
     const auto meta = producer_.delivered({application_.topics.of(Role::kChangelog), batch->task().partition()});
     RESEQ_ASSERT(meta.has_value(), "a committed meta row without a delivery report");
-    batch->apply(*meta, commit_returned_);
+    batch->committed(*meta, commit_returned_);
     failpoint(Failpoint::kTransactionApplied);
   }
   end(Ending::kCommitted);

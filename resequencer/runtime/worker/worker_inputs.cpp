@@ -217,7 +217,9 @@ Result<> Worker::move_takeovers() {
   if (!read) return read.error();
   if (!read.value()) return Done{};
   if (auto stepped = step_takeovers(); !stepped) return stepped;
-  questions_.ask(tasks_, *consumer_, *restorer_);
+  std::vector<Takeover*> takeovers;
+  for (const auto& task : tasks_) takeovers.push_back(&task->takeover());
+  questions_.ask(takeovers, *consumer_, *restorer_);
   assign_ready();
   return Done{};
 }

@@ -1,11 +1,14 @@
 // What the takeovers of many partitions ask the brokers, when one of them gets no answer.
-#include "runtime/worker/takeover_questions.h"
+#include "runtime/takeover/takeover_questions.h"
 
+#include <deque>
 #include <gtest/gtest.h>
 #include <memory>
 #include <vector>
 
 #include "changelog/restorer.h"
+#include "runtime/takeover/parking.h"
+#include "runtime/takeover/takeover.h"
 #include "simulated_application.h"
 
 namespace reseq::runtime {
@@ -26,8 +29,8 @@ class ManyTakeovers : public SimulatedApplication {
     restorer = std::make_unique<changelog::Restorer>(*reader, application.topics.of(Role::kChangelog),
                                                      changelog::MemoryLimit{1'000, 1'000'000});
     for (std::int32_t p = 0; p < kMany; ++p) {
-      tasks.push_back(std::make_unique<PartitionTask>(application, clock, shelf, Partition(p)));
-      tasks.back()->step(*restorer);
+      takeovers.push_back(&all.emplace_back(application, clock, shelf, Partition(p)).takeover);
+      takeovers.back()->step(*restorer);
     }
   }
 
@@ -50,12 +53,19 @@ class ManyTakeovers : public SimulatedApplication {
   }
   [[nodiscard]] int waiting() const {
     int count = 0;
-    for (const auto& task : tasks) count += task->phase() == Phase::kOffsets ? 1 : 0;
+    for (const Takeover* takeover : takeovers) count += takeover->phase() == Phase::kOffsets ? 1 : 0;
     return count;
   }
-  void ask() { questions.ask(tasks, *consumer, *restorer); }
+  void ask() { questions.ask(takeovers, *consumer, *restorer); }
 
-  std::vector<std::unique_ptr<PartitionTask>> tasks;
+  struct One {
+    One(const Application& application, const Clock& clock, Shelf& shelf, Partition partition)
+        : parking(clock, partition), takeover(application, clock, shelf, parking, partition) {}
+    Parking parking;
+    Takeover takeover;
+  };
+  std::deque<One> all;
+  std::vector<Takeover*> takeovers;
   TakeoverQuestions questions{application, clock};
   std::unique_ptr<kafka::Consumer> consumer;
   std::unique_ptr<kafka::LogReader> reader;
@@ -73,7 +83,7 @@ TEST_F(ManyTakeovers, DoNotWaitForTheOneWithAnOpenTransaction) {
   open_transaction(kStuck, true);
   ask();
   EXPECT_EQ(waiting(), 1);
-  EXPECT_EQ(tasks[static_cast<std::size_t>(kStuck.value())]->phase(), Phase::kOffsets);
+  EXPECT_EQ(takeovers[static_cast<std::size_t>(kStuck.value())]->phase(), Phase::kOffsets);
   ask();  // for the ends of the others
   const std::uint64_t asked = broker.faults().calls(Call::kOffsets);
   for (int i = 0; i < 50; ++i) ask();
@@ -92,7 +102,7 @@ TEST_F(ManyTakeovers, GoOnWithoutTheOneWhoseOffsetsStayUnstable) {
   int rounds = 0;
   for (; waiting() > 1 && rounds < 100; ++rounds) ask();
   EXPECT_EQ(waiting(), 1);
-  EXPECT_EQ(tasks[static_cast<std::size_t>(kStuck.value())]->phase(), Phase::kOffsets);
+  EXPECT_EQ(takeovers[static_cast<std::size_t>(kStuck.value())]->phase(), Phase::kOffsets);
   EXPECT_LE(rounds, 16);
   const std::uint64_t unstable = broker.counters().unstable_answers;
   for (int i = 0; i < 10; ++i) ask();

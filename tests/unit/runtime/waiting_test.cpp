@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "changelog/restorer.h"
-#include "runtime/worker/partition_task.h"
-#include "runtime/worker/takeover_questions.h"
+#include "runtime/takeover/parking.h"
+#include "runtime/takeover/takeover.h"
+#include "runtime/takeover/takeover_questions.h"
 #include "simulated_application.h"
 #include "tests/support/log_lines.h"
 
@@ -29,37 +29,36 @@ class Waits : public SimulatedApplication {
     reader = good(kafka->log_reader());
     restorer = std::make_unique<changelog::Restorer>(*reader, application.topics.of(Role::kChangelog),
                                                      changelog::MemoryLimit{1'000, 1'000'000});
-    tasks.push_back(std::make_unique<PartitionTask>(application, clock, shelf, Partition(0)));
   }
 
   void read() { good(restorer->step(100, Milliseconds(0))); }
   // Up to the question.
-  void step_to(Question question) {
-    for (int i = 0; i < 100 && task().question() != question; ++i) {
+  void step_to(TakeoverQuestion question) {
+    for (int i = 0; i < 100 && takeover.question() != question; ++i) {
       read();
-      questions.ask(tasks, *consumer, *restorer);
+      questions.ask({&takeover}, *consumer, *restorer);
       ticks(1);
-      task().step(*restorer);
+      takeover.step(*restorer);
     }
-    ASSERT_EQ(task().question(), question);
+    ASSERT_EQ(takeover.question(), question);
   }
   // What it says when it was refused for a while; then it gets an answer and goes on.
   std::string refused(Call call) {
     const test::LogLines log;
     time.advance(kAMinute);
     broker.faults().order(call, Fault::kRetriable);
-    const Question before = task().question();
-    questions.ask(tasks, *consumer, *restorer);
-    EXPECT_EQ(task().question(), Question::kNone) << "it asks again, but not at once";
+    const TakeoverQuestion before = takeover.question();
+    questions.ask({&takeover}, *consumer, *restorer);
+    EXPECT_EQ(takeover.question(), TakeoverQuestion::kNone) << "it asks again, but not at once";
     time.advance(Milliseconds(1'000));
-    EXPECT_EQ(task().question(), before);
-    questions.ask(tasks, *consumer, *restorer);
-    EXPECT_NE(task().question(), before) << "it goes on by itself";
+    EXPECT_EQ(takeover.question(), before);
+    questions.ask({&takeover}, *consumer, *restorer);
+    EXPECT_NE(takeover.question(), before) << "it goes on by itself";
     return log.text();
   }
-  PartitionTask& task() { return *tasks.front(); }
 
-  std::vector<std::unique_ptr<PartitionTask>> tasks;
+  Parking parking{clock, Partition(0)};
+  Takeover takeover{application, clock, shelf, parking, Partition(0)};
   TakeoverQuestions questions{application, clock};
   std::unique_ptr<kafka::Consumer> consumer;
   std::unique_ptr<kafka::LogReader> reader;
@@ -67,27 +66,27 @@ class Waits : public SimulatedApplication {
 };
 
 TEST_F(Waits, ForTheFirstOffsetsOfItsInputsAtItsBirth) {
-  step_to(Question::kFirstOffsets);
+  step_to(TakeoverQuestion::kFirstOffsets);
   EXPECT_THAT(refused(Call::kOffsets), HasSubstr("partition=0 takeover=compare waiting=first_offsets seconds=60 "));
 }
 
 TEST_F(Waits, ForTheEndsOfItsChangelog) {
-  step_to(Question::kChangelogEnds);
+  step_to(TakeoverQuestion::kChangelogEnds);
   EXPECT_THAT(refused(Call::kOffsets), HasSubstr("takeover=high_watermark waiting=changelog_ends seconds=60 "));
 }
 
 TEST_F(Waits, ToReadTheChangelogOn) {
-  step_to(Question::kChangelogEnds);
-  questions.ask(tasks, *consumer, *restorer);
-  ASSERT_EQ(task().phase(), Phase::kRestore);
+  step_to(TakeoverQuestion::kChangelogEnds);
+  questions.ask({&takeover}, *consumer, *restorer);
+  ASSERT_EQ(takeover.phase(), Phase::kRestore);
   const test::LogLines log;
   time.advance(kAMinute);
-  task().restore_failed({Partition(0), changelog::Restorer::Trouble::kPassing, {ErrorClass::kRetriable, 0, "gone"}},
-                        *restorer);
+  takeover.restore_failed({Partition(0), changelog::Restorer::Trouble::kPassing, {ErrorClass::kRetriable, 0, "gone"}},
+                          *restorer);
   EXPECT_THAT(log.text(), HasSubstr("takeover=restore waiting=changelog_read seconds=60 detail=\"gone\""));
-  EXPECT_EQ(task().question(), Question::kNone) << "it asks again, but not at once";
+  EXPECT_EQ(takeover.question(), TakeoverQuestion::kNone) << "it asks again, but not at once";
   time.advance(Milliseconds(1'000));
-  EXPECT_EQ(task().question(), Question::kOffsets) << "it goes on by itself";
+  EXPECT_EQ(takeover.question(), TakeoverQuestion::kOffsets) << "it goes on by itself";
 }
 
 }  // namespace

@@ -9,15 +9,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "changelog/restorer.h"
 #include "kafka/cluster.h"
 #include "runtime/application/application.h"
 #include "runtime/application/clock.h"
-#include "runtime/worker/partition_task.h"
+#include "runtime/takeover/standstill.h"
+#include "runtime/takeover/takeover.h"
 
 namespace reseq::runtime {
 
@@ -26,28 +25,27 @@ class TakeoverQuestions {
   // REQUIRES: application and clock outlive it.
   TakeoverQuestions(const Application& application, const Clock& clock) : application_(application), clock_(clock) {}
 
-  // One question of each kind, to whom it concerns. `tasks` by partition.
-  void ask(std::span<const std::unique_ptr<PartitionTask>> tasks, kafka::Consumer& consumer,
-           changelog::Restorer& restorer);
+  using Takeovers = std::vector<Takeover*>;
+  // One question of each kind, to whom it concerns. `all` by partition.
+  void ask(const Takeovers& all, kafka::Consumer& consumer, changelog::Restorer& restorer);
 
  private:
-  using Tasks = std::vector<PartitionTask*>;
   // Whose turn it is.
   struct Turn {
     std::size_t together = SIZE_MAX;  // so many are asked for at once
     Partition after{-1};              // the last one that was asked for
     Milliseconds not_before;
   };
-  static Tasks next(Turn& turn, Tasks candidates);
+  static Takeovers next(Turn& turn, Takeovers candidates);
   static void answered(Turn& turn);
-  static void unanswered(Turn& turn, const Tasks& asked, Waiting what, const Error& error);
+  static void unanswered(Turn& turn, const Takeovers& asked, Waiting what, const Error& error);
 
-  void ask_offsets(const Tasks& tasks, kafka::Consumer& consumer, changelog::Restorer& restorer);
-  void ask_offsets_of_open(Tasks tasks, kafka::Consumer& consumer);
-  bool ask_offsets(Turn& turn, const Tasks& tasks, kafka::Consumer& consumer);
-  void ask_ends(const Tasks& tasks, changelog::Restorer& restorer);
-  void ask_first_offsets(const Tasks& tasks, kafka::Consumer& consumer, changelog::Restorer& restorer);
-  [[nodiscard]] std::vector<kafka::TopicPartition> inputs_of(const Tasks& tasks) const;
+  void ask_offsets(const Takeovers& takeovers, kafka::Consumer& consumer, changelog::Restorer& restorer);
+  void ask_offsets_of_open(Takeovers takeovers, kafka::Consumer& consumer);
+  bool ask_offsets(Turn& turn, const Takeovers& takeovers, kafka::Consumer& consumer);
+  void ask_ends(const Takeovers& takeovers, changelog::Restorer& restorer);
+  void ask_first_offsets(const Takeovers& takeovers, kafka::Consumer& consumer, changelog::Restorer& restorer);
+  [[nodiscard]] std::vector<kafka::TopicPartition> inputs_of(const Takeovers& takeovers) const;
 
   const Application& application_;
   const Clock& clock_;

@@ -1,4 +1,5 @@
-// The steps of a takeover (partition_task.h).
+#include "runtime/takeover/takeover.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,12 +7,12 @@
 #include "base/failpoint.h"
 #include "base/log.h"
 #include "runtime/application/clients.h"
-#include "runtime/worker/partition_task.h"
 
 namespace reseq::runtime {
 
 namespace {
 
+constexpr Milliseconds kLogWaitingEvery{5000};
 constexpr Milliseconds kAfterTrouble{1000};
 constexpr unsigned kRebuildsUntilParked = 3;
 // In one step: a few hundred pages of the copy, which a slow disk needs seconds for.
@@ -19,8 +20,22 @@ constexpr std::size_t kRowsPerLook = 10'000;
 
 }  // namespace
 
-void PartitionTask::step(changelog::Restorer& restorer) {
-  if (clock_.steady() < step_retry_at_) return;
+Takeover::Takeover(const Application& application, const Clock& clock, Shelf& shelf, Parking& parking,
+                   Partition partition)
+    : application_(application),
+      clock_(clock),
+      shelf_(shelf),
+      parking_(parking),
+      partition_(partition),
+      started_at_(clock.steady()),
+      logged_at_(clock.steady()) {}
+
+Takeover::~Takeover() {
+  if (store_) shelf_.give_back(partition_, std::move(store_));
+}
+
+void Takeover::step(changelog::Restorer& restorer) {
+  if (parking_.parked() || clock_.steady() < step_retry_at_) return;
   if (to_wipe_) return wipe();
   switch (phase_) {
     case Phase::kOpen:
@@ -38,38 +53,36 @@ void PartitionTask::step(changelog::Restorer& restorer) {
     case Phase::kBirth:
     case Phase::kReady:
     case Phase::kRunning:
-      return;
     case Phase::kParked:
-      return remind();
+      return;
   }
 }
 
-Question PartitionTask::question() const {
-  if (clock_.steady() < step_retry_at_ || to_wipe_) return Question::kNone;
-  if (phase_ == Phase::kOffsets) return Question::kOffsets;
-  if (phase_ == Phase::kHighWatermark) return Question::kChangelogEnds;
-  return phase_ == Phase::kCompare && to_be_born_ ? Question::kFirstOffsets : Question::kNone;
+TakeoverQuestion Takeover::question() const {
+  if (parking_.parked() || clock_.steady() < step_retry_at_ || to_wipe_) return TakeoverQuestion::kNone;
+  if (phase_ == Phase::kOffsets) return TakeoverQuestion::kOffsets;
+  if (phase_ == Phase::kHighWatermark) return TakeoverQuestion::kChangelogEnds;
+  return phase_ == Phase::kCompare && to_be_born_ ? TakeoverQuestion::kFirstOffsets : TakeoverQuestion::kNone;
 }
 
-void PartitionTask::restart(changelog::Restorer& restorer) {
+void Takeover::restart(changelog::Restorer& restorer) {
   restorer.drop(partition_);
-  if (phase_ == Phase::kParked || phase_ == Phase::kOpen) return;
-  if (phase_ == Phase::kRunning || phase_ == Phase::kReady) {
+  if (parking_.parked() || phase_ == Phase::kOpen) return;
+  if (phase_ == Phase::kReady) {
     rebuilt_ = Rebuild::kNone;
     from_.reset();
   }
-  take_over_again();
+  begin_again();
 }
 
-void PartitionTask::take_over_again() {
+void Takeover::begin_again() {
   phase_ = Phase::kOffsets;
   to_be_born_ = false;
   behind_since_ = Milliseconds(0);
   started_at_ = clock_.steady();
-  rewind();
 }
 
-void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer) {
+void Takeover::restore_failed(const changelog::Restorer::Failure& failure, changelog::Restorer& restorer) {
   using Trouble = changelog::Restorer::Trouble;
   switch (failure.trouble) {
     case Trouble::kPassing:
@@ -77,7 +90,7 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
       restart(restorer);
       return wait_before_next_step(kAfterTrouble);
     case Trouble::kUnreadable:
-      return park(Parked::kChangelogUnreadable, failure.error.message);
+      return parking_.park(Parked::kChangelogUnreadable, failure.error.message);
     case Trouble::kOtherLog:
       return rebuild(Rebuild::kRecord, failure.error.message, restorer);
     case Trouble::kFault:
@@ -85,19 +98,19 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
   }
 }
 
-void PartitionTask::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
+void Takeover::rebuild(Rebuild why, std::string_view detail, changelog::Restorer& restorer) {
   restorer.drop(partition_);
-  survey_ = Survey();
+  forgot_ = true;
   // A disk that fails is tried again and again, slowly; a log that does not fit itself needs a person.
   if (why != Rebuild::kFault && ++rebuilds_ >= kRebuildsUntilParked)
-    return park(Parked::kChangelogUnfit, "read from its beginning the changelog still does not fit (" +
-                                             std::string(name_of(why)) + "): " + std::string(detail));
+    return parking_.park(Parked::kChangelogUnfit, "read from its beginning the changelog still does not fit (" +
+                                                      std::string(name_of(why)) + "): " + std::string(detail));
   empty_store(why, detail);
-  take_over_again();
+  begin_again();
   if (why == Rebuild::kFault) wait_before_next_step(kAfterTrouble);
 }
 
-void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
+void Takeover::empty_store(Rebuild why, std::string_view detail) {
   spdlog::warn("partition={} recovery=rebuild reason={} detail={}", partition_.value(), name_of(why),
                log::outside(detail));
   rebuilt_ = why;
@@ -108,7 +121,7 @@ void PartitionTask::empty_store(Rebuild why, std::string_view detail) {
   wipe();
 }
 
-void PartitionTask::wipe() {
+void Takeover::wipe() {
   const auto wiped = store_->wipe();
   to_wipe_ = !wiped;
   if (wiped) return;
@@ -116,33 +129,33 @@ void PartitionTask::wipe() {
   wait_before_next_step(kAfterTrouble);
 }
 
-void PartitionTask::wait_before_next_step(Milliseconds pause) {
+void Takeover::wait_before_next_step(Milliseconds pause) {
   step_retry_at_ = Milliseconds(clock_.steady().value() + pause.value());
 }
 
-void PartitionTask::open() {
+void Takeover::open() {
   auto taken = shelf_.take(partition_);
   if (!taken && taken.error().what_to_do == ErrorClass::kRetriable)
     return log_waiting(Waiting::kCopyUnavailable, taken.error().message);
-  if (!taken) return park(Parked::kStateFolder, taken.error().message);
+  if (!taken) return parking_.park(Parked::kStateFolder, taken.error().message);
   store_ = std::move(taken.value().store);
   from_disk_ = taken.value().from_disk;
   rebuilt_ = taken.value().emptied;
   phase_ = Phase::kOffsets;
 }
 
-void PartitionTask::wait_longer() {
+void Takeover::wait_longer() {
   wait_before_next_step(Milliseconds(kAfterTrouble.value() << std::min(unanswered_++, 3U)));
 }
 
-void PartitionTask::take_offsets(std::vector<InputPosition> committed) {
+void Takeover::take_offsets(std::vector<InputPosition> committed) {
   unanswered_ = 0;
   failpoint(Failpoint::kTakeoverOffsets);
   offsets_ = std::move(committed);
   phase_ = Phase::kHighWatermark;
 }
 
-void PartitionTask::take_ends(const changelog::LogEnds& ends, changelog::Restorer& restorer) {
+void Takeover::take_ends(const changelog::LogEnds& ends, changelog::Restorer& restorer) {
   failpoint(Failpoint::kTakeoverHighWatermark);
   unanswered_ = 0;
   const bool begins = !restorer.restoring(partition_);
@@ -156,10 +169,11 @@ void PartitionTask::take_ends(const changelog::LogEnds& ends, changelog::Restore
 }
 
 // Reuse or rebuild. False: not now.
-bool PartitionTask::choose_way(const changelog::LogEnds& log) {
+bool Takeover::choose_way(const changelog::LogEnds& log) {
   if (changelog_lost(*store_, log)) {
-    park(Parked::kChangelogEmpty, "the changelog is empty, but a copy of the state with " +
-                                      std::to_string(store_->rows()) + " rows is here: it was deleted or emptied");
+    parking_.park(Parked::kChangelogEmpty, "the changelog is empty, but a copy of the state with " +
+                                               std::to_string(store_->rows()) +
+                                               " rows is here: it was deleted or emptied");
     return false;
   }
   const Rebuild why = judge(*store_, from_disk_, log, application_, clock_.now());
@@ -173,7 +187,7 @@ bool PartitionTask::choose_way(const changelog::LogEnds& log) {
   return !to_wipe_;
 }
 
-void PartitionTask::watch_restore(changelog::Restorer& restorer) {
+void Takeover::watch_restore(changelog::Restorer& restorer) {
   if (restorer.reached(partition_)) {
     phase_ = Phase::kCompare;
     return;
@@ -194,26 +208,28 @@ void PartitionTask::watch_restore(changelog::Restorer& restorer) {
 //   vector behind offsets              -> the transaction that moved them is not read yet: aim again, park in the end
 //   vector, but no offsets             -> the group expired: resume from the vector; a missing one counts as equal
 //   anything else                      -> park
-void PartitionTask::compare(changelog::Restorer& restorer) {
+void Takeover::compare(changelog::Restorer& restorer) {
   const bool no_offsets =
       std::all_of(offsets_.begin(), offsets_.end(), [](const InputPosition& p) { return p.next == kNoOffset; });
   if (store_->empty() && no_offsets) {
     // With the changelog and the offsets gone, a copy that was thrown away is no reason to forget what it knew.
     if (lost_rows_)
-      return park(Parked::kStateGone,
-                  "the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
-                      std::string(name_of(rebuilt_)) + ")");
+      return parking_.park(
+          Parked::kStateGone,
+          "the changelog is empty and no offsets are committed, but this host had a copy of the state (" +
+              std::string(name_of(rebuilt_)) + ")");
     to_be_born_ = true;
     return;
   }
   if (!store_->meta())
-    return park(Parked::kNoMetaRow,
-                store_->empty() ? "the changelog is empty but offsets are committed: it was deleted or truncated"
-                                : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
+    return parking_.park(Parked::kNoMetaRow,
+                         store_->empty()
+                             ? "the changelog is empty but offsets are committed: it was deleted or truncated"
+                             : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = runtime::refusal(*store_->identity(), store_->meta(), application_))
-    return refuse(Parked::kIdentity, *reason);
+    return parking_.refuse(Parked::kIdentity, *reason);
   if (!look_for_missing_target()) return;
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();
@@ -223,10 +239,10 @@ void PartitionTask::compare(changelog::Restorer& restorer) {
   compare_positions(restorer);
 }
 
-void PartitionTask::compare_positions(changelog::Restorer& restorer) {
+void Takeover::compare_positions(changelog::Restorer& restorer) {
   const std::vector<InputPosition>& vector = store_->meta()->positions;
   if (vector.size() != offsets_.size())
-    return park(Parked::kOtherInputs, "the meta row lists other inputs than this version reads");
+    return parking_.park(Parked::kOtherInputs, "the meta row lists other inputs than this version reads");
   // Kafka forgets offsets of topics that the group does not subscribe to, one by one, when nothing was committed for
   // offsets.retention.minutes: one that is missing says nothing.
   bool equal = true;
@@ -241,19 +257,20 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   if (equal && missing)
     spdlog::warn("partition={} takeover=compare offsets of the group expired: resuming from the changelog",
                  partition_.value());
-  if (equal) return resume(vector, restorer);
+  if (equal) return get_ready(restorer);
   if (!behind) {
     // A process that slept in between asked for its offsets before another one moved them.
     if (asked_again_)
-      return park(Parked::kOffsetsMoved,
-                  "committed offsets are not those of the changelog: were they reset by hand? " + difference());
+      return parking_.park(
+          Parked::kOffsetsMoved,
+          "committed offsets are not those of the changelog: were they reset by hand? " + difference());
     asked_again_ = true;
     phase_ = Phase::kOffsets;
     return;
   }
   if (behind_since_ == Milliseconds(0)) behind_since_ = clock_.steady();
   if (clock_.steady().value() - behind_since_.value() > application_.settings.transaction_timeout_ms)
-    return park(
+    return parking_.park(
         Parked::kOffsetsAhead,
         "committed offsets are ahead of the changelog: were they moved by hand, or is the changelog truncated? " +
             difference());
@@ -261,7 +278,7 @@ void PartitionTask::compare_positions(changelog::Restorer& restorer) {
   phase_ = Phase::kHighWatermark;
 }
 
-Rebuild PartitionTask::distrust() const {
+Rebuild Takeover::distrust() const {
   if (store_->fault()) return Rebuild::kFault;
   const Summary& summary = store_->summary();
   const Meta& meta = *store_->meta();
@@ -272,7 +289,7 @@ Rebuild PartitionTask::distrust() const {
 }
 
 // The first input whose offset is another one than in the meta row. REQUIRES: there is one.
-std::string PartitionTask::difference() const {
+std::string Takeover::difference() const {
   const std::vector<InputPosition>& vector = store_->meta()->positions;
   for (std::size_t i = 0; i < vector.size(); ++i)
     if (offsets_[i].next != kNoOffset && offsets_[i].next != vector[i].next)
@@ -283,7 +300,7 @@ std::string PartitionTask::difference() const {
 
 // A pass over all rows, but only when a target was taken out of the configuration, and step by step: of a large state
 // on a slow disk it takes many minutes. False: it is not over, or the partition is refused.
-bool PartitionTask::look_for_missing_target() {
+bool Takeover::look_for_missing_target() {
   const auto& configured = application_.settings.targets;
   const auto is_configured = [&](const std::string& name) {
     return std::any_of(configured.begin(), configured.end(), [&](const auto& target) { return target.name == name; });
@@ -299,13 +316,13 @@ bool PartitionTask::look_for_missing_target() {
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_configured(names[i]) || !waited_for_.targets.contains(TargetNumber(static_cast<std::uint8_t>(i)))) continue;
-    refuse(Parked::kTargetMissing, target_still_waits(names[i]));
+    parking_.refuse(Parked::kTargetMissing, target_still_waits(names[i]));
     return false;
   }
   return true;
 }
 
-void PartitionTask::take_first_offsets(std::vector<InputPosition> first, changelog::Restorer& restorer) {
+void Takeover::take_first_offsets(std::vector<InputPosition> first, changelog::Restorer& restorer) {
   unanswered_ = 0;
   to_be_born_ = false;
   if (!store_->empty()) return;  // something was read meanwhile: it is compared again
@@ -315,19 +332,13 @@ void PartitionTask::take_first_offsets(std::vector<InputPosition> first, changel
   failpoint(Failpoint::kTakeoverBirth);
 }
 
-void PartitionTask::resume(const std::vector<InputPosition>& positions, changelog::Restorer& restorer) {
-  auto table = extended(application_, store_->targets());
-  if (!table) return refuse(Parked::kTooManyTargets, table.error().message);
+void Takeover::get_ready(changelog::Restorer& restorer) {
+  if (const auto table = extended(application_, store_->targets()); !table)
+    return parking_.refuse(Parked::kTooManyTargets, table.error().message);
   const std::uint64_t records = restorer.progress(partition_).records;
   restorer.drop(partition_);
   from_.reset();
   asked_again_ = false;
-  targets_grew_ = table.value() != store_->targets();
-  targets_ = std::move(table).value();
-  setting_ = partition_setting(application_, targets_);
-  for (const InputPosition& position : positions) queue_.reset(position.role, position.next);
-  if (application_.guards.pinned_inputs) pins_.expect(store_->meta()->pins, positions);
-
   lineage_ = store_->meta()->lineage;
   append_generation(lineage_, restore_target_);
   phase_ = Phase::kReady;
@@ -338,6 +349,42 @@ void PartitionTask::resume(const std::vector<InputPosition>& positions, changelo
       records, store_->summary().counts[Count::kLiveRows], store_->summary().counts[Count::kWatermarks],
       store_->position().value_or(Offset(0)).value(), clock_.steady().value() - started_at_.value());
   failpoint(Failpoint::kTakeoverReady);
+}
+
+void Takeover::born() {
+  RESEQ_ASSERT(phase_ == Phase::kBirth, "a partition is born that was not asked for");
+  lineage_ = store_->meta()->lineage;
+  phase_ = Phase::kReady;
+  spdlog::info("partition={} takeover=born generation=1", partition_.value());
+}
+
+bool Takeover::forgot() {
+  return std::exchange(forgot_, false);
+}
+
+// What was decided, why, and what it costs, before it begins. The marker of its last transaction stands behind a state
+// that lacks nothing.
+void Takeover::log_way(const changelog::Progress& progress) const {
+  const bool rebuild = rebuilt_ != Rebuild::kNone;
+  const std::int64_t stands = store_->position().value_or(progress.from).value();
+  const bool reuse = !rebuild && stands + 1 >= progress.target.value();
+  spdlog::info("partition={} takeover=restore decision={} reason={} offsets_to_read={} from={} to={} rows={}",
+               partition_.value(),
+               rebuild ? "rebuild"
+               : reuse ? "reuse"
+                       : "catch_up",
+               rebuild      ? name_of(rebuilt_)
+               : from_disk_ ? store::name_of(store_->found())
+                            : "warm",
+               progress.target.value() - progress.from.value(), progress.from.value(), progress.target.value(),
+               store_->rows());
+}
+
+void Takeover::log_waiting(Waiting what, std::string_view detail) {
+  if (clock_.steady().value() - logged_at_.value() < kLogWaitingEvery.value()) return;
+  logged_at_ = clock_.steady();
+  spdlog::info("partition={} takeover={} waiting={} seconds={} detail={}", partition_.value(), name_of(phase_),
+               name_of(what), (logged_at_.value() - started_at_.value()) / 1000, log::outside(detail));
 }
 
 }  // namespace reseq::runtime

@@ -1,0 +1,204 @@
+#include "cli/operation_commands.h"
+
+#include <algorithm>
+#include <map>
+
+#include "cli/dead_letters.h"
+#include "cli/mend_all.h"
+#include "cli/option_values.h"
+#include "cli/redrive.h"
+#include "cli/refusal.h"
+#include "cli/reprocess.h"
+#include "model/ids.h"
+#include "model/reason.h"
+
+namespace reseq::cli {
+
+namespace {
+
+CLI::Validator reason() {
+  const auto look = [](const std::string& name) {
+    if (std::find(kReasonNames.begin(), kReasonNames.end(), name) != kReasonNames.end()) return std::string();
+    return "\"" + name + "\" is no reason: `dead-letter list` shows those that there are";
+  };
+  return CLI::Validator(look, "REASON");
+}
+
+void declare_letters(CLI::App& app, OperationCommands& all, OperationArguments& into) {
+  CLI::App* letters = app.add_subcommand("dead-letter", "inputs that could not be used");
+  letters->require_subcommand(1);
+  all.letters_list = letters->add_subcommand("list", "those that fit, the newest if there are too many");
+  all.letters_show = letters->add_subcommand("show", "one of them, with its headers");
+  all.letters_redrive = letters->add_subcommand("redrive", "write inputs again to where they came from");
+  all.letters_show->add_option("place", into.places, "as `dead-letter list` shows it, PARTITION:OFFSET")
+      ->required()
+      ->expected(1);
+  all.letters_redrive->add_option("place", into.places, "as `dead-letter list` shows them, PARTITION:OFFSET");
+  all.letters_redrive->add_flag("--old", into.old,
+                                "also requests and REGISTERs older than what is remembered: they may undo newer ones");
+  all.letters_redrive->add_flag("--all", into.all_letters, "all that fit --reason, --prefix and --since");
+  for (CLI::App* command : {all.letters_list, all.letters_redrive}) {
+    command->add_option("--reason", into.filter.reason, "only with this reason")->check(reason());
+    command->add_option("--prefix", into.filter.id_prefix, "only of ids that begin with it");
+    command->add_option("--since", into.since_ms, "written within this time, as 90s, 10m, 2h")->transform(duration());
+    command->add_option("--max", into.filter.letters_max, "at most so many")->check(CLI::PositiveNumber);
+  }
+}
+
+// A document, or all of a state.
+void declare_documents(CLI::App& command, OperationArguments& into) {
+  CLI::Option* id = into.id.declare(command);
+  id->required(false);
+  const std::map<std::string, admin::State> states = {{"overdue", admin::State::kOverdue},
+                                                      {"starving", admin::State::kStarving}};
+  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: overdue, starving")
+                           ->transform(one_of(states))
+                           ->option_text("STATE")
+                           ->excludes(id);
+  command.add_option("--prefix", into.selection.id_prefix, "with --state: ids that begin with it")->needs(state);
+  command.add_option("--older-than", into.older_than_ms, "with --state: waits for at least so long, as 90s, 10m, 2h")
+      ->transform(duration())
+      ->needs(state);
+  command.add_option("--max", into.selection.documents_max, "with --state: documents at most")
+      ->check(CLI::PositiveNumber)
+      ->needs(state);
+  command.add_option("--rate", into.selection.rate, "with --state: documents a second at most (100)")
+      ->check(whole_number(1, 100'000))
+      ->needs(state);
+  command.add_option("--from", into.selection.from, "with --state: where an earlier run has ended, as it said")
+      ->needs(state);
+  command.callback([id, state] {
+    if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
+  });
+}
+
+// What means a document, and what means a selection. REQUIRES: the other options of both commands are declared.
+void tell_selections_apart(const OperationCommands& all, OperationArguments& into) {
+  all.reprocess->add_option("--target", into.selection.target, "with --state: documents that wait for this target")
+      ->needs(all.reprocess->get_option("--state"));
+  for (const char* name : {"--expect-seq", "--partition"})
+    all.expire->get_option(name)->excludes(all.expire->get_option("--state"));
+}
+
+std::vector<LetterPlace> places_of(const std::vector<std::string>& texts, std::string& wrong) {
+  std::vector<LetterPlace> places;
+  for (const std::string& text : texts) {
+    const auto place = parse_place(text);
+    if (!place) wrong = "\"" + text + "\" is no place: `dead-letter list` shows them as PARTITION:OFFSET";
+    places.push_back(place.value_or(LetterPlace{}));
+  }
+  return places;
+}
+
+Result<> pause_or_resume(bool paused, const OperationArguments& arguments, const config::Settings& settings) {
+  if (!arguments.partition && !arguments.all_partitions) return invalid("say --partition P or --all");
+  return pause(settings, paused, arguments.partition, arguments.options);
+}
+
+Result<> redrive_those(const OperationArguments& arguments, const std::vector<LetterPlace>& places,
+                       const config::Settings& settings) {
+  if (places.empty() && !arguments.all_letters)
+    return invalid("name the dead letters, or say --all for those that fit --reason, --prefix and --since");
+  if (!places.empty() && arguments.all_letters)
+    return invalid(
+        "either name the dead letters or say --all, which are those that fit --reason, --prefix and --since");
+  return redrive(settings, places, arguments.filter,
+                 {arguments.options.dry_run, arguments.old, arguments.options.ask.view});
+}
+
+}  // namespace
+
+OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
+  OperationCommands all;
+  all.expire = app.add_subcommand("expire", "wait no longer for the results of a document");
+  all.release = app.add_subcommand("release", "let a dead-lettered result go out, unless a newer one is known");
+  all.reprocess = app.add_subcommand("reprocess", "request a document once more, as it was requested last");
+  all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
+  all.floor = app.add_subcommand("raise-version-floor", "stamp all that is released from now on above a version");
+  all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
+  all.resume = app.add_subcommand("resume", "let paused partitions go on");
+  declare_letters(app, all, into);
+  for (CLI::App* command : {all.expire, all.reprocess}) declare_documents(*command, into);
+  all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
+      ->required()
+      ->expected(1);
+  for (CLI::App* command : {all.expire, all.release}) {
+    CLI::Option* sequence =
+        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
+    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
+        ->needs(sequence)
+        ->check(whole_number(0, UINT32_MAX));
+  }
+  all.release->add_flag(
+      "--unknown", into.unknown,
+      "also if no request as new as the result is known, or nothing of its target: a newer result may have gone out "
+      "and be forgotten, and requests below its number are stopped");
+  all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
+  const auto partition_number = whole_number(0, INT32_MAX);
+  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
+      ->check(partition_number);
+  tell_selections_apart(all, into);
+  all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
+      ->required()
+      ->check(whole_number(1, kVersionLimit - 1));
+  all.floor->add_option("--target", into.floor.target, "of this target only");
+  all.floor->add_option("--partition", into.floor.partition, "of this partition only")->check(partition_number);
+  all.floor->add_option("--expect-floor", into.floor.expected, "only where this is the floor so far (0 = none)")
+      ->check(whole_number(0, kVersionLimit - 1));
+  all.reset->add_option("--epoch", into.epoch, "the new default epoch, absolute")
+      ->required()
+      ->check(whole_number(0, UINT32_MAX));
+  for (CLI::App* command : {all.pause, all.resume}) {
+    CLI::Option* one = command->add_option("--partition", into.partition, "this one")->check(partition_number);
+    command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);
+  }
+  for (CLI::App* command : all.all())
+    if (command != all.letters_list && command != all.letters_show)
+      command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
+  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
+    command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
+  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess, all.reset})
+    command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
+        ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
+  const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
+  for (CLI::App* command : all.all())
+    command->add_option("-o,--output", into.options.ask.view, "table or json")
+        ->transform(one_of(views))
+        ->option_text("table|json");
+  return all;
+}
+
+std::optional<Result<>> run_operation(const OperationCommands& commands, OperationArguments arguments,
+                                      const config::Settings& settings) {
+  arguments.options.ask.timeout = Milliseconds(arguments.timeout_ms);
+  arguments.filter.since = Milliseconds(arguments.since_ms);
+  arguments.expire.expected = arguments.expected;
+  const OperationOptions& options = arguments.options;
+  const auto id = arguments.id.bytes();
+  if (!id) return id.error();
+  arguments.expire.id = id.value();
+  std::string wrong;
+  const std::vector<LetterPlace> places = places_of(arguments.places, wrong);
+  if (!wrong.empty()) return invalid(wrong);
+  arguments.selection.older_than = Milliseconds(arguments.older_than_ms);
+  if (commands.expire->parsed() && commands.expire->count("--state") > 0) {
+    arguments.selection.target = arguments.expire.target;
+    return expire_all(settings, arguments.selection, options);
+  }
+  if (commands.reprocess->parsed() && commands.reprocess->count("--state") > 0)
+    return reprocess_all(settings, arguments.selection, options);
+  if (commands.expire->parsed()) return expire(settings, arguments.expire, options);
+  if (commands.release->parsed())
+    return release(settings, {places.front(), arguments.expected, arguments.unknown}, options);
+  if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);
+  if (commands.reset->parsed()) return reset(settings, arguments.epoch, options);
+  if (commands.floor->parsed()) return raise_version_floor(settings, arguments.floor, options);
+  if (commands.pause->parsed()) return pause_or_resume(true, arguments, settings);
+  if (commands.resume->parsed()) return pause_or_resume(false, arguments, settings);
+  if (commands.letters_list->parsed()) return list_dead_letters(settings, arguments.filter, options.ask.view);
+  if (commands.letters_show->parsed()) return show_dead_letter(settings, places.front(), options.ask.view);
+  if (commands.letters_redrive->parsed()) return redrive_those(arguments, places, settings);
+  return std::nullopt;
+}
+
+}  // namespace reseq::cli
