@@ -38,25 +38,26 @@ bool Chores::holds(const store::PartitionStore& store) const {
   return application_.gate != nullptr && store.summary().counts.any_rare();
 }
 
-bool Chores::want_ends(const store::PartitionStore& store, UnixMs now) const {
+bool Chores::want_ends(const store::PartitionStore& store, const InputFence::Offsets& positions, UnixMs now) const {
   if (!application_.guards.timers_behind_input) return false;
-  const auto missing = [&](std::optional<UnixMs> at) { return at && *at <= now && fence_.lacks(*at); };
-  if (missing(store.earliest_deadline()) || missing(expired_found_at_)) return true;
+  const auto missing = [&](const engine::Fence& fence, std::optional<UnixMs> at) {
+    return at && *at <= now && fence_.lacks(fence, positions, *at, now);
+  };
+  if (missing(kAll, store.earliest_deadline()) || missing(kAll, expired_found_at_)) return true;
   if (!holds(store)) return false;
   const store::BatchView view(store);
   const auto kinds = application_.gate->agenda();
   return std::any_of(kinds.begin(), kinds.end(), [&](const engine::AgendaKind& kind) {
-    return !kind.fence.open() && missing(application_.gate->next(kind.number, view));
+    return !kind.fence.open() && missing(kind.fence, application_.gate->next(kind.number, view));
   });
-}
-
-void Chores::set_ends(std::array<Offset, 3> ends, UnixMs asked_at) {
-  fence_.set(ends, asked_at);
 }
 
 std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
                                     UnixMs now) const {
-  return application_.guards.timers_behind_input ? fence_.until(fence, positions, now) : now;
+  if (!application_.guards.timers_behind_input) return now;
+  InputFence::Offsets next;
+  std::transform(positions.begin(), positions.end(), next.begin(), [](const InputPosition& one) { return one.next; });
+  return fence_.until(fence, next, now);
 }
 
 std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,

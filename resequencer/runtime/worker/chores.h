@@ -45,11 +45,14 @@ class Chores {
   void committed(Milliseconds steady);
 
   // Timers and sweep: `now` is the wall clock, which is frozen after a step (TrustedClock).
-  [[nodiscard]] bool want_ends(const store::PartitionStore& store, UnixMs now) const;
-  void set_ends(std::array<Offset, 3> ends, UnixMs asked_at);
+  [[nodiscard]] bool want_ends(const store::PartitionStore& store, const InputFence::Offsets& positions,
+                               UnixMs now) const;
+  void set_ends(const InputFence::Offsets& ends, const InputFence::Offsets& positions, UnixMs asked_at) {
+    fence_.set(ends, positions, asked_at);
+  }
   // The deadline up to which timers may fire once the inputs are decided up to `positions`.
   [[nodiscard]] std::optional<UnixMs> may_fire(const std::vector<InputPosition>& positions, UnixMs now) const {
-    return until({.requests = true, .control = true, .commands = true}, positions, now);
+    return until(kAll, positions, now);
   }
   // Turns of the gate's agenda in which something is due.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const store::PartitionStore& store,
@@ -68,6 +71,7 @@ class Chores {
                                     UnixMs now) const;
 
  private:
+  static constexpr engine::Fence kAll = {.requests = true, .control = true, .commands = true};
   [[nodiscard]] bool holds(const store::PartitionStore& store) const;
   [[nodiscard]] std::optional<UnixMs> until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
                                             UnixMs now) const;

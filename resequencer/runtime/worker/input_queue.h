@@ -58,6 +58,11 @@ class InputQueue {
     input.decided = after(role, 0);
   }
 
+  // Of all inputs, by kInputs.
+  [[nodiscard]] std::array<Offset, kInputs.size()> next_to_decide() const {
+    return {after(kInputs[0], 0), after(kInputs[1], 0), after(kInputs[2], 0)};
+  }
+
   // Next offset to read once the first `taken` records are decided: what the transaction commits.
   [[nodiscard]] Offset after(Role role, std::size_t taken) const {
     const Input& input = at(role);

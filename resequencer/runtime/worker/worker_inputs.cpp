@@ -322,16 +322,17 @@ void Worker::ask_ends() {
   for (const auto& task : tasks_) {
     if (task->phase() != Phase::kRunning || task->reading_refused()) continue;
     if (task->queue().wants_ends()) which.push_back({application_.topics.of(Role::kRequests), task->partition()});
-    if (deadlines_at_ && task->chores().want_ends(task->store(), *deadlines_at_))
+    if (deadlines_at_ && task->chores().want_ends(task->store(), task->queue().next_to_decide(), *deadlines_at_))
       for (const Role role : kInputs) of_timers.push_back({application_.topics.of(role), task->partition()});
   }
   for (const kafka::TopicPartitionOffset& end : ends_of(which, End::kStable))
     task(end.where.partition)->queue().set_fence(end.offset);
   const auto ends = ends_of(of_timers, End::kHighWatermark);
-  for (std::size_t i = 0; i + kInputs.size() <= ends.size(); i += kInputs.size())
-    task(ends[i].where.partition)
-        ->chores()
-        .set_ends({ends[i].offset, ends[i + 1].offset, ends[i + 2].offset}, *deadlines_at_);
+  for (std::size_t i = 0; i + kInputs.size() <= ends.size(); i += kInputs.size()) {
+    PartitionTask& owner = *task(ends[i].where.partition);
+    owner.chores().set_ends({ends[i].offset, ends[i + 1].offset, ends[i + 2].offset}, owner.queue().next_to_decide(),
+                            *deadlines_at_);
+  }
 }
 
 // Empty when nothing is asked, or nobody answers.

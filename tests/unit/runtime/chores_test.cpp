@@ -55,6 +55,8 @@ class Chore : public ::testing::Test {
     EXPECT_TRUE(store_.restore(changes.front(), Offset(next_++)).ok());
   }
 
+  static InputFence::Offsets at(std::int64_t next) { return {Offset(next), Offset(next), Offset(next)}; }
+
   Application application_;
   Arena arena_;
   store::PartitionStore store_;
@@ -64,29 +66,67 @@ class Chore : public ::testing::Test {
 };
 
 TEST_F(Chore, AsksForEndsOnlyOnceATimerIsDue) {
-  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  EXPECT_FALSE(chores_.want_ends(store_, at(9), kNow));
   put("a", UnixMs(kNow.value() + 10), false);
-  EXPECT_FALSE(chores_.want_ends(store_, UnixMs(kNow.value() + 9)));
-  EXPECT_TRUE(chores_.want_ends(store_, UnixMs(kNow.value() + 10)));
-  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, UnixMs(kNow.value() + 10));
-  EXPECT_FALSE(chores_.want_ends(store_, UnixMs(kNow.value() + 11)));
+  EXPECT_FALSE(chores_.want_ends(store_, at(9), UnixMs(kNow.value() + 9)));
+  EXPECT_TRUE(chores_.want_ends(store_, at(9), UnixMs(kNow.value() + 10)));
+  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, at(0), UnixMs(kNow.value() + 10));
+  EXPECT_FALSE(chores_.want_ends(store_, at(9), UnixMs(kNow.value() + 11)));
 }
 
 TEST_F(Chore, FiresNoTimerBeforeTheInputsAreReadToTheEndsAskedAfterIt) {
   put("a", kNow, false);
   EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kNow), std::nullopt) << "nothing was asked";
-  chores_.set_ends({Offset(7), Offset(5), Offset(9)}, kNow);
+  chores_.set_ends({Offset(7), Offset(5), Offset(9)}, at(0), kNow);
   EXPECT_EQ(chores_.may_fire(positions(7, 5, 8), kNow), std::nullopt);
   EXPECT_EQ(chores_.may_fire(positions(6, 5, 9), kNow), std::nullopt);
   EXPECT_EQ(chores_.may_fire(positions(7, 5, 9), UnixMs(kNow.value() + 50)), kNow) << "later ones must ask again";
 }
 
+// Or what is written all the time would keep it waiting for ever.
+TEST_F(Chore, GoesOnBehindEndsThatWereReadToWhileOthersAreAsked) {
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(0), kNow);
+  chores_.set_ends({Offset(9), Offset(9), Offset(9)}, at(5), UnixMs(kNow.value() + 10));
+  EXPECT_EQ(chores_.may_fire(positions(5, 5, 5), kLater), kNow);
+  EXPECT_EQ(chores_.may_fire(positions(9, 9, 8), kLater), kNow);
+  EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kLater), UnixMs(kNow.value() + 10));
+}
+
+TEST_F(Chore, KeepsTheEndOfAnInputUntilItWasReadTo) {
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(0), kNow);
+  chores_.set_ends({Offset(9), Offset(9), Offset(9)}, {Offset(5), Offset(5), Offset(4)}, UnixMs(kNow.value() + 10));
+  EXPECT_EQ(chores_.may_fire(positions(5, 5, 4), kLater), std::nullopt);
+  EXPECT_EQ(chores_.may_fire(positions(5, 5, 5), kLater), kNow) << "it waits for what was written since";
+  EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kLater), kNow) << "an end of later that was not asked";
+}
+
+// What is not read to anyway need not be asked again and again.
+TEST_F(Chore, AsksAgainOnlyForEndsThatWereReadTo) {
+  put("a", UnixMs(kNow.value() + 10), false);
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(0), kNow);
+  EXPECT_FALSE(chores_.want_ends(store_, at(4), UnixMs(kNow.value() + 10)));
+  EXPECT_TRUE(chores_.want_ends(store_, {Offset(5), Offset(4), Offset(4)}, UnixMs(kNow.value() + 10)));
+}
+
+// An unclean election can take what is at the end of a log: nobody reads to where it was.
+TEST_F(Chore, DoesNotWaitForAnEndThatALogHasLost) {
+  put("a", kNow, false);
+  chores_.set_ends({Offset(5), Offset(5), Offset(9)}, at(5), kNow);
+  EXPECT_FALSE(chores_.want_ends(store_, at(5), UnixMs(kNow.value() + 9'999)));
+  EXPECT_TRUE(chores_.want_ends(store_, at(5), UnixMs(kNow.value() + 10'000)));
+  chores_.set_ends({Offset(5), Offset(5), Offset(10)}, at(5), UnixMs(kNow.value() + 10'000));
+  EXPECT_EQ(chores_.may_fire(positions(5, 5, 8), kLater), std::nullopt) << "the log only grew";
+  EXPECT_FALSE(chores_.want_ends(store_, at(5), UnixMs(kNow.value() + 10'001))) << "asked all the time";
+  chores_.set_ends({Offset(5), Offset(5), Offset(8)}, at(5), UnixMs(kNow.value() + 20'000));
+  EXPECT_EQ(chores_.may_fire(positions(5, 5, 8), kLater), kNow);
+}
+
 TEST_F(Chore, ForgetsTheEndsWhenThePartitionIsReadAgain) {
   put("a", kNow, false);
-  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, kNow);
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(0), kNow);
   chores_.restart(Milliseconds(1));
   EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kNow), std::nullopt);
-  EXPECT_TRUE(chores_.want_ends(store_, kNow));
+  EXPECT_TRUE(chores_.want_ends(store_, at(9), kNow));
 }
 
 TEST_F(Chore, WritesAHeartbeatEveryQuarterOfTheTombstones) {
@@ -127,14 +167,14 @@ TEST_F(Chore, SweepsAtOnceWhenItStarts) {
 
 TEST_F(Chore, SweepsOnlyBehindTheInputsThatWereThereWhenItFoundSomething) {
   put("old", kNow, true);
-  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  EXPECT_FALSE(chores_.want_ends(store_, at(9), kNow));
   chores_.look_for_expired(store_, Milliseconds(1000), kNow);
-  EXPECT_TRUE(chores_.want_ends(store_, kNow));
+  EXPECT_TRUE(chores_.want_ends(store_, at(9), kNow));
   EXPECT_FALSE(chores_.want_sweep(std::nullopt)) << "inputs wait to be read";
   EXPECT_FALSE(chores_.want_sweep(UnixMs(kNow.value() - 1))) << "the ends are older than the find";
   EXPECT_TRUE(chores_.want_sweep(kNow));
-  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, kNow);
-  EXPECT_FALSE(chores_.want_ends(store_, kNow));
+  chores_.set_ends({Offset(7), Offset(7), Offset(7)}, at(0), kNow);
+  EXPECT_FALSE(chores_.want_ends(store_, at(9), kNow));
   chores_.restart(Milliseconds(1001));
   EXPECT_FALSE(chores_.want_sweep(kLater)) << "it is read again, and found again";
 }
