@@ -8,7 +8,7 @@
 //   RESEQ_MAP_BYTES=N                         first size of the memory map of a copy
 //   RESEQ_BOOT_ID=TEXT                        instead of the kernel's
 //   RESEQ_STUCK_AFTER_MS=N                    instead of a minute
-//   RESEQ_GATE=WINDOW_MS:EVERY:DRAINED:PARTITIONS   with the gate of tests/gate
+//   RESEQ_GATE=WINDOW_MS:EVERY:DRAINED:PARTITIONS:REFERENCE_ABOVE   with the gate of tests/gate
 // `resequencer-faulty failpoints` and `resequencer-faulty guards` print the names, one per line.
 // Thread rule: points are passed by any thread.
 #include <algorithm>
@@ -107,13 +107,14 @@ bool stand_gate(std::string_view text, Internals& internals) {
   std::vector<std::uint64_t> numbers;
   for (const std::string_view part : split(text, ':'))
     if (const auto one = number(part); one && *one > 0 && *one < INT32_MAX) numbers.push_back(*one);
-  if (numbers.size() != 4 || std::count(text.begin(), text.end(), ':') != 3) return false;
+  if (numbers.size() != 5 || std::count(text.begin(), text.end(), ':') != 4) return false;
   static std::optional<reseq::gate::WindowGate> gate;
   internals.gate = &gate.emplace(
       reseq::gate::WindowGate::Settings{.window = reseq::Milliseconds(static_cast<std::int64_t>(numbers[0])),
                                         .every = static_cast<std::int64_t>(numbers[1]),
                                         .drained_max = static_cast<std::uint32_t>(numbers[2]),
-                                        .partitions = static_cast<std::int32_t>(numbers[3])});
+                                        .partitions = static_cast<std::int32_t>(numbers[3]),
+                                        .reference_above = numbers[4]});
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include "tests/e2e/source.h"
 #include "tests/gate/window_gate.h"
 #include "tests/judge/judge.h"
+#include "tests/recovery/kafka_tools.h"
 #include "tests/support/good.h"
 
 namespace reseq::test {
@@ -31,9 +32,9 @@ using testing::IsEmpty;
 
 constexpr int kPartitions = 4;
 constexpr std::size_t kBody = std::size_t{16} << 20U;
-const std::vector<std::string> kGated = {"RESEQ_GATE=700:2:100:4"};
+const std::vector<std::string> kGated = {"RESEQ_GATE=700:2:100:4:500000"};
 
-// Bodies at the borders of what a row takes, up to the largest.
+// Bodies at the borders of what a row takes, and larger ones that are held by reference.
 const std::vector<std::size_t> kBodies = {0, 1, 3'900, 4'080, 4'096, 100'000, 1'000'000, kBody};
 
 std::string body_of(std::size_t bytes) {
@@ -109,8 +110,11 @@ class GateOnABroker : public testing::Test {
     return judged ? judged.value() : judge::Judgement();
   }
 
-  const gate::WindowGate gate_{
-      {.window = Milliseconds(700), .every = 2, .drained_max = 100, .partitions = kPartitions}};
+  const gate::WindowGate gate_{{.window = Milliseconds(700),
+                                .every = 2,
+                                .drained_max = 100,
+                                .partitions = kPartitions,
+                                .reference_above = 500'000}};
   const Workload workload_{11, 6'000, 2, kTwoTargets};
   ResequencerRun run_{Broker::shared().bootstrap_servers(), unique_name("gate"), kTwoTargets,
                       "init.max_message_bytes = 18000000\nevents = \"all\"\n"};
@@ -155,8 +159,46 @@ TEST_F(GateOnABroker, LosesAndDoublesNothingWhoeverIsKilled) {
   EXPECT_GE(right.copies, static_cast<std::uint64_t>(kPartitions));
 }
 
+// A process that held it is gone for longer than `requests` keeps it.
+TEST_F(GateOnABroker, TellsOfWhatRetentionTookWhileItWaited) {
+  const std::vector<std::string> gated = {"RESEQ_GATE=3000:1:100:4:1"};
+  auto producer = good(kafka::PlainProducer::open(run_.connection()));
+  const auto left = [&](const std::string& id) {
+    bool found = false;
+    read_all(run_.connection(), run_.topic("work"),
+             [&](const kafka::PlainRecord& record) { found = found || record.key == id; });
+    return found;
+  };
+  std::string id;
+  bool held = false;
+  for (int attempt = 0; attempt < 10 && !held; ++attempt) {  // unless its time came before the kill
+    id = "gone/" + std::to_string(attempt);
+    auto process = run_.start(1, gated);
+    good(producer->send(run_.topic("requests"), id, "body", std::vector<Header>{{"reseq-seq", "1"}}));
+    good(producer->flush(Milliseconds(60'000)));
+    ASSERT_TRUE(wait_until(kPatience, [&] { return run_.drained(); })) << process->tail();
+    process->signal(SIGKILL);
+    ASSERT_EQ(process->wait(5'000), 128 + SIGKILL);
+    held = !left(id);
+  }
+  ASSERT_TRUE(held);
+  std::vector<DeletedRecords> all;
+  for (int partition = 0; partition < kPartitions; ++partition) all.push_back({run_.topic("requests"), partition});
+  KafkaTools(run_.connection().bootstrap_servers).delete_records(all);
+  auto process = run_.start(1, gated);
+  std::vector<Released> letters;
+  ASSERT_TRUE(wait_until(kPatience, [&] {
+    letters = read_outputs(run_.connection(), run_.topic("dead-letter"));
+    return !letters.empty();
+  })) << process->tail();
+  EXPECT_EQ(letters.size(), 1U);
+  EXPECT_EQ(letters.front().id, id);
+  EXPECT_THAT(process->tail(), HasSubstr("alarm=body_gone records=1"));
+  EXPECT_FALSE(left(id));
+}
+
 TEST_F(GateOnABroker, KeepsAStateFromAVersionThatDoesNotKnowIt) {
-  auto gated = run_.start(1, {"RESEQ_GATE=3600000:1:100:4"});
+  auto gated = run_.start(1, {"RESEQ_GATE=1000000000:1:100:4:500000"});
   send_bodies();
   ASSERT_TRUE(wait_until(kPatience, [&] { return !gated->running() || run_.drained(); }));
   ASSERT_TRUE(gated->running()) << gated->tail();
