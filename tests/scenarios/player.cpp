@@ -86,6 +86,11 @@ void Player::play(const Line& line) {
     sweep(line);
   } else if (line.verb == "turn") {
     turn(line);
+  } else if (line.verb == "references") {
+    const std::string& are = line.words.at(0);
+    if (are != "read" && are != "unread" && are != "gone") throw std::invalid_argument("read, unread or gone");
+    using Found = engine::References::Found;
+    references_.found = are == "read" ? Found::kRead : are == "gone" ? Found::kGone : Found::kUnread;
   } else {
     decide(line);
   }
@@ -99,14 +104,21 @@ void Player::configure(const Line& line) {
     else if (key == "last")
       state_.partition.last = Version(number_of(value));
     else if (key == "gate_ms")
-      context_.gate =
-          &gate_.emplace(gate::WindowGate::Settings{.window = Milliseconds(static_cast<std::int64_t>(number_of(value))),
-                                                    .every = 1,
-                                                    .drained_max = 2,
-                                                    .partitions = 1});
+      stand_gate(value, UINT64_MAX);
+    else if (key == "reference_gate_ms")
+      stand_gate(value, 0);
     else if (!scenarios::configure(context_, key, value))
       throw std::invalid_argument("not a setting: " + word);
   }
+}
+
+void Player::stand_gate(const std::string& window_ms, std::uint64_t reference_above) {
+  context_.gate =
+      &gate_.emplace(gate::WindowGate::Settings{.window = Milliseconds(static_cast<std::int64_t>(number_of(window_ms))),
+                                                .every = 1,
+                                                .drained_max = 2,
+                                                .partitions = 1,
+                                                .reference_above = reference_above});
 }
 
 void Player::open_batch() {
@@ -144,7 +156,7 @@ void Player::turn(const Line& line) {
   open_batch();
   const std::array<driver::GateTurn, 2> turns = {{{gate::kOpen, context_.now, 1}, {gate::kDrain, context_.now, 2}}};
   const std::span<const std::string> none;
-  driver_->close({.overdue = none, .turns = turns, .expired = none});
+  driver_->close({.overdue = none, .turns = turns, .expired = none, .references = &references_});
   std::string got;
   for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
     const std::string_view key = batch().let_through()[n].key;
@@ -155,6 +167,8 @@ void Player::turn(const Line& line) {
     for (const Emission& emission : batch().emissions())
       if (const auto* forward = std::get_if<Forward>(&emission.what); forward && emission.input.value() == n)
         sent = text_of(forward->targets);
+      else if (const auto* letter = std::get_if<DeadLetter>(&emission.what); letter && emission.input.value() == n)
+        sent = name_of(letter->reason);
     got += sent;
   }
   compare(line, got.empty() ? "-" : got);

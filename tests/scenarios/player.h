@@ -14,6 +14,16 @@
 
 namespace reseq::scenarios {
 
+// What came of reading again what is held by reference: the same of all.
+class AllReferences final : public engine::References {
+ public:
+  [[nodiscard]] Found find(const codec::HeldRow& held) override {
+    (void)held;
+    return found;
+  }
+  Found found = Found::kRead;
+};
+
 class Player {
  public:
   // REQUIRES: the case outlives the player.
@@ -29,6 +39,7 @@ class Player {
   void fire(const Line& line);
   void sweep(const Line& line);
   void turn(const Line& line);
+  void stand_gate(const std::string& window_ms, std::uint64_t reference_above);
   void open_batch();
   void close_batch(const driver::Agenda& agenda = {});
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
@@ -41,6 +52,7 @@ class Player {
   engine::Context context_;
   State state_;
   std::optional<gate::WindowGate> gate_;
+  AllReferences references_;
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
   std::unique_ptr<driver::BatchDriver> driver_;
