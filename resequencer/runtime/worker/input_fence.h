@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <optional>
 
 #include "engine/gate.h"
@@ -25,12 +26,12 @@ class InputFence {
     asked_ = {};
     told_at_.reset();
   }
-  // Their ends, as they were told at that time.
+  // Their ends, as they were told at that time. What was asked by a clock that was ahead says nothing.
   void set(const Offsets& ends, const Offsets& positions, UnixMs at) {
     told_at_ = at;
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       std::optional<Asked>& asked = asked_[i];
-      if (!asked)
+      if (!asked || asked->at > at)
         asked = Asked{ends[i], at, std::nullopt};
       else if (positions[i] >= asked->end)
         asked = Asked{ends[i], at, asked->at};
@@ -41,10 +42,10 @@ class InputFence {
 
   // Ends have to be asked now before what is due at `at` can be done, and to ask would help.
   [[nodiscard]] bool lacks(const engine::Fence& fence, const Offsets& positions, UnixMs at, UnixMs now) const {
-    const bool look_again = told_at_ && now.value() - told_at_->value() >= kLookAgain.value();
+    const bool look_again = told_at_ && std::abs(now.value() - told_at_->value()) >= kLookAgain.value();
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       if (!stands_behind(fence, kInputs[i])) continue;
-      if (!asked_[i]) return true;
+      if (!asked_[i] || asked_[i]->at > now) return true;
       if (positions[i] >= asked_[i]->end ? asked_[i]->at < at : look_again) return true;
     }
     return false;
@@ -55,7 +56,7 @@ class InputFence {
     for (std::size_t i = 0; i < asked_.size(); ++i) {
       if (!stands_behind(fence, kInputs[i])) continue;
       const std::optional<Asked>& asked = asked_[i];
-      if (!asked) return std::nullopt;
+      if (!asked || asked->at > now) return std::nullopt;
       const auto read = positions[i] >= asked->end ? std::optional(asked->at) : asked->before;
       if (!read) return std::nullopt;
       until = std::min(until, *read);

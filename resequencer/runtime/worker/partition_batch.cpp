@@ -71,21 +71,26 @@ void PartitionBatch::decide() {
   driver_->close(
       {.overdue = overdue, .turns = turns, .expired = expired, .left = &left_, .references = &task_.references()});
   expired_ = expired.size();
-  if (!driver_->lacking().empty()) want_references(task_.chores().turns(task_.store(), positions_, *deadlines_at_));
+  if (!driver_->lacking().empty()) look_ahead(task_.chores().turns(task_.store(), positions_, *deadlines_at_));
   read_held();
 }
 
 // What the next turns need. Played with all of them, and room of their own, or kinds would take it from each other.
-void PartitionBatch::want_references(const std::vector<driver::GateTurn>& turns) {
-  NeededRecords needed;
+void PartitionBatch::look_ahead(const std::vector<driver::GateTurn>& turns) {
+  NeededRecords& needed = needed_.emplace();
   engine::BytesLeft left{static_cast<std::uint64_t>(application_.settings.batch_bytes_max)};
   const store::BatchView view(task_.store());
   driver::BatchDriver ahead(view, task_.store().meta()->state, context_);
   ahead.close({.turns = turns, .left = &left, .references = &needed});
-  std::vector<std::uint8_t> kinds = driver_->lacking();
+  lacking_ = driver_->lacking();
   for (const driver::GateTurn& turn : turns)
-    if (task_.references().waits(turn.kind)) kinds.push_back(turn.kind);
-  task_.references().want(needed.needed(), kinds);
+    if (task_.references().waits(turn.kind)) lacking_.push_back(turn.kind);
+}
+
+// Not earlier: until then the batch uses what was read.
+void PartitionBatch::want_references() {
+  for (const Offset offset : again_) task_.references().forget(offset);
+  if (needed_) task_.references().want(needed_->needed(), lacking_);
 }
 
 // Held records that are let through stand behind the inputs. A row that the disk has damaged is a fault of the store,
@@ -260,6 +265,7 @@ void PartitionBatch::give_birth(const HashKey& key) {
 
 void PartitionBatch::give_up() {
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
+  want_references();
 }
 
 void PartitionBatch::committed(Offset meta_offset, Milliseconds steady) {
@@ -267,7 +273,7 @@ void PartitionBatch::committed(Offset meta_offset, Milliseconds steady) {
   if (birth_) return;
   if (sweep_cursor_) task_.chores().swept(std::move(*sweep_cursor_));
   note_requests(task_.older_requests(), steady);
-  for (const Offset offset : again_) task_.references().forget(offset);
+  want_references();
   for (std::size_t i = 0; i < kInputs.size(); ++i) task_.queue().take(kInputs[i], taken_[i]);
 }
 

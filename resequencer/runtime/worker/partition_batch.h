@@ -66,7 +66,8 @@ class PartitionBatch {
  private:
   void decide_input(Role role);
   void read_held();
-  void want_references(const std::vector<driver::GateTurn>& turns);
+  void look_ahead(const std::vector<driver::GateTurn>& turns);
+  void want_references();
   void settle_positions();
   void note_requests(OlderRequests& noted, Milliseconds steady) const;
   [[nodiscard]] std::vector<std::string> sweep();
@@ -88,6 +89,8 @@ class PartitionBatch {
   std::vector<codec::InputRecord> records_;  // inputs, then held records that are let through
   std::vector<kafka::Record*> sources_;      // of the inputs
   std::vector<Offset> again_;                // of references that are let through
+  std::optional<NeededRecords> needed_;      // by turns that lack something, of these kinds
+  std::vector<std::uint8_t> lacking_;
   std::size_t inputs_ = 0;
   std::size_t expired_ = 0;
   std::optional<Offset> stopped_at_;

@@ -18,8 +18,9 @@ constexpr std::int64_t kReadOverMax = 1000;
 constexpr Milliseconds kAfterUnread{1000};
 constexpr Milliseconds kTellEvery{60'000};
 constexpr Milliseconds kAskBeginsLimit{1000};
-// As for inputs: what is damaged on its way is whole the next time.
-constexpr unsigned kDamagedReadsMax = 10;
+constexpr Milliseconds kSilent{1000};          // a fetch waits half as long at the broker
+constexpr Milliseconds kAfterSilence{10'000};  // a tenth of the time others wait for who is silent
+constexpr Milliseconds kUnused{10'000};
 
 }  // namespace
 
@@ -31,55 +32,87 @@ PartitionTask* ReferenceReader::task(const Tasks& tasks, Partition partition) co
 }
 
 void ReferenceReader::step(const Tasks& tasks) {
-  if (reading()) {
-    std::erase_if(round_, [&](const auto& one) {
-      const PartitionTask* const owner = task(tasks, one.first);
-      return owner == nullptr || !owner->references().waits();
-    });
-    if (round_.empty() && reader_) {  // what was fetched ahead is not wanted
-      damaged_.clear();
-      if (const auto ended = reader_->assign({}); !ended) return failed(tasks, ended.error());
-    }
-  }
+  if (failed_at_ && !passed(*failed_at_, kAfterUnread)) return;
+  if (reading()) leave_round(tasks);
   if (!reading()) begin_round(tasks);
-  if (!reading() || clock_.steady() < retry_at_) return;
-  if (!reader_) {
-    auto opened = cluster_.log_reader();
-    if (!opened) return wait_after(opened.error());
-    reader_ = std::move(opened).value();
-    assigned_ = false;
-  }
+  if (!reading() || !open(tasks)) return;
   // More may be wanted since, of what was read over.
-  for (const auto& [partition, from] : round_)
-    if (const auto next = task(tasks, partition)->references().next(); next && *next < from) assigned_ = false;
+  for (const auto& [partition, reading] : round_)
+    if (const auto next = task(tasks, partition)->references().next(); next && *next < reading.next) assigned_ = false;
   if (!assigned_) assign(tasks);
   if (assigned_) read(tasks);
 }
 
-// In turn, as far as there is room.
+// Who waits for nothing more, is not here any more, or is silent.
+void ReferenceReader::leave_round(const Tasks& tasks) {
+  std::erase_if(round_, [&](const auto& one) {
+    const PartitionTask* const owner = task(tasks, one.first);
+    return owner == nullptr || !owner->references().waits();
+  });
+  const auto silent = [this](const auto& one) { return passed(one.second.heard_at, kSilent); };
+  for (auto one = std::find_if(round_.begin(), round_.end(), silent); one != round_.end();
+       one = std::find_if(round_.begin(), round_.end(), silent))
+    leave(one->first, "nothing comes");
+  if (!round_.empty() || !reader_) return;
+  assigned_ = false;
+  if (const auto ended = reader_->assign({}); !ended) failed(tasks, ended.error());  // what is fetched is not wanted
+}
+
+// In turn, as far as there is room beside what was read and has not left; who was silent if nobody else waits.
 void ReferenceReader::begin_round(const Tasks& tasks) {
   std::uint64_t bytes = 0;
   for (const auto& task : tasks)
     if (!task->references().waits()) bytes += task->references().bytes();
+  std::erase_if(left_at_, [this](const auto& one) { return passed(one.second, kAfterSilence); });
   const std::size_t begin = first_;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
+  bool no_room = false;
+  for (std::size_t i = 0; i < 2 * tasks.size() && !no_room; ++i) {
     const std::size_t place = (begin + i) % tasks.size();
+    const bool others_wait = i < tasks.size() || reading();
     PartitionTask& task = *tasks[place];
     const auto next = task.references().next();
-    if (task.phase() != Phase::kRunning || !next) continue;
-    bytes += task.references().bytes();
-    if (reading() && bytes > static_cast<std::uint64_t>(application_.settings.batch_bytes_max)) return;
-    round_.emplace(task.partition(), *next);
+    if (task.phase() != Phase::kRunning || !next || round_.contains(task.partition())) continue;
+    const auto left = left_at_.find(task.partition());
+    if (left != left_at_.end() && (others_wait || !passed(left->second, kAfterUnread))) continue;
+    const std::uint64_t more = task.references().bytes();
+    no_room = bytes > 0 && bytes + more > static_cast<std::uint64_t>(application_.settings.batch_bytes_max);
+    if (no_room) break;
+    bytes += more;
+    round_.emplace(task.partition(), Reading{*next, clock_.steady()});
     first_ = place + 1;
     assigned_ = false;
   }
+  if (reading() || !no_room) no_room_since_.reset();
+  if (!reading() && no_room) forget_unused(tasks);
+}
+
+// Somebody's turn did not come to use what was read for it: others must not wait for that for ever.
+void ReferenceReader::forget_unused(const Tasks& tasks) {
+  if (!no_room_since_) no_room_since_ = clock_.steady();
+  if (!passed(*no_room_since_, kUnused)) return;
+  no_room_since_.reset();
+  for (const auto& task : tasks)
+    if (!task->references().waits()) task->references().clear();
+}
+
+// False: not now.
+bool ReferenceReader::open(const Tasks& tasks) {
+  if (reader_) return true;
+  auto opened = cluster_.log_reader();
+  if (!opened) {
+    failed(tasks, opened.error());
+    return false;
+  }
+  reader_ = std::move(opened).value();
+  assigned_ = false;
+  return true;
 }
 
 void ReferenceReader::assign(const Tasks& tasks) {
   std::vector<kafka::TopicPartitionOffset> positions;
-  for (auto& [partition, from] : round_) {
-    from = task(tasks, partition)->references().next().value_or(from);
-    positions.push_back({place(partition), from});
+  for (auto& [partition, reading] : round_) {
+    reading.next = task(tasks, partition)->references().next().value_or(reading.next);
+    positions.push_back({place(partition), reading.next});
   }
   const auto assigned = reader_->assign(positions);
   if (!assigned) return failed(tasks, assigned.error());
@@ -96,48 +129,58 @@ void ReferenceReader::read(const Tasks& tasks) {
 
 // False: nothing comes at once.
 bool ReferenceReader::take(kafka::LogPolled& polled, const Tasks& tasks) {
-  if (auto* record = std::get_if<kafka::Record>(&polled)) {
-    const auto one = round_.find(record->where.partition);
-    PartitionTask* const owner = one != round_.end() ? task(tasks, one->first) : nullptr;
-    if (owner == nullptr || record->offset < one->second) return true;
-    one->second = Offset(record->offset.value() + 1);
-    damaged_.erase(one->first);
-    told_ = false;
-    (void)owner->references().read(std::move(*record), owner->store().hash());
-    const auto next = owner->references().next();
-    if (!next) return false;  // what comes behind it is not wanted
-    if (next->value() - one->second.value() > kReadOverMax) assigned_ = false;
-    return assigned_;
-  }
-  if (const auto* end = std::get_if<kafka::EndOfLog>(&polled)) {
-    const auto one = round_.find(end->where.partition);
-    PartitionTask* const owner = one != round_.end() ? task(tasks, one->first) : nullptr;
-    if (owner != nullptr) owner->references().gone_before(end->offset);
-    return true;
-  }
+  if (std::holds_alternative<kafka::Nothing>(polled)) return false;
+  const Partition partition = std::visit(
+      [](const auto& one) {
+        if constexpr (requires { one.where; }) return one.where.partition;
+        return Partition(-1);
+      },
+      polled);
+  const auto one = round_.find(partition);
+  PartitionTask* const owner = one != round_.end() ? task(tasks, partition) : nullptr;
+  if (owner == nullptr) return true;
+  Reading& reading = one->second;
   if (const auto* failure = std::get_if<kafka::PartitionFailure>(&polled)) {
     assigned_ = false;
-    if (PartitionTask* const owner = task(tasks, failure->where.partition)) cannot_read(*failure, *owner);
+    cannot_read(*failure, *owner);
+    return false;
   }
-  return false;
+  reading.heard_at = clock_.steady();
+  if (const auto* end = std::get_if<kafka::EndOfLog>(&polled)) {
+    owner->references().gone_before(end->offset);
+    return true;
+  }
+  auto& record = std::get<kafka::Record>(polled);
+  if (record.offset < reading.next) return true;
+  reading.next = Offset(record.offset.value() + 1);
+  if (owner->references().read(std::move(record), owner->store().hash())) told_at_.reset();
+  const auto next = owner->references().next();
+  if (!next) return false;  // what comes behind it is not wanted
+  if (next->value() - reading.next.value() > kReadOverMax) assigned_ = false;
+  return assigned_;
 }
 
-// Retention may have taken it. What a person must give back is waited for.
+// Retention may have taken it. Whatever else, damage too, is no proof that it is gone: it may pass, or a person gives it
+// back, and nobody else waits for that.
 void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task) {
+  const auto next = task.references().next();
   if (kafka::is_out_of_range(failure.error)) {
     const std::array<kafka::TopicPartition, 1> here = {failure.where};
     const auto begins = reader_->begins(here, kAskBeginsLimit);
-    if (!begins) return wait_after(begins.error());
-    const Offset begin = begins.value().front().offset;
-    const auto next = task.references().next();
-    task.references().gone_before(begin);
-    if (!next || *next < begin) return;
+    if (begins) task.references().gone_before(begins.value().front().offset);
+    if (task.references().next() != next) return;
   }
-  if (kafka::is_damage(failure.error) && ++damaged_[task.partition()] >= kDamagedReadsMax) {
-    if (const auto next = task.references().next()) task.references().gone_before(Offset(next->value() + 1));
-    return;
-  }
-  wait_after(failure.error);
+  leave(task.partition(), failure.error.message);
+}
+
+void ReferenceReader::leave(Partition partition, const std::string& why) {
+  left_at_[partition] = clock_.steady();
+  round_.erase(partition);
+  tell("partition " + std::to_string(partition.value()) + ": " + why);
+}
+
+void ReferenceReader::serve() {
+  if (reader_ && !reading()) reader_->serve();
 }
 
 // Its records are of no more use, and have to go first.
@@ -145,16 +188,15 @@ void ReferenceReader::failed(const Tasks& tasks, const Error& error) {
   for (const auto& task : tasks) task->references().clear();
   round_.clear();
   reader_.reset();
-  wait_after(error);
+  failed_at_ = clock_.steady();
+  tell(error.message);
 }
 
-void ReferenceReader::wait_after(const Error& error) {
-  retry_at_ = Milliseconds(clock_.steady().value() + kAfterUnread.value());
-  if (told_ && clock_.steady().value() - told_at_.value() < kTellEvery.value()) return;
-  told_ = true;
+void ReferenceReader::tell(const std::string& error) {
+  if (told_at_ && !passed(*told_at_, kTellEvery)) return;
   told_at_ = clock_.steady();
   spdlog::warn("references=unread topic={} error={}", application_.topics.name(application_.topics.of(Role::kRequests)),
-               log::outside(error.message));
+               log::outside(error));
 }
 
 }  // namespace reseq::runtime

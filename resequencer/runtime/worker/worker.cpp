@@ -189,6 +189,7 @@ void Worker::serve_clients() {
   clients_served_at_ = clock_.steady();
   if (producer_) producer_->poll(Milliseconds(0));
   if (reader_) reader_->serve();
+  reference_reader_.serve();
 }
 
 void Worker::start_transaction() {

@@ -121,6 +121,28 @@ TEST_F(Chore, DoesNotWaitForAnEndThatALogHasLost) {
   EXPECT_EQ(chores_.may_fire(positions(5, 5, 8), kLater), kNow);
 }
 
+// The wall clock was an hour ahead when ends were asked, and was set back. What comes due now stands behind
+// inputs of now, which nobody has asked for.
+TEST_F(Chore, AsksAgainBehindAClockThatWasSetBack) {
+  const UnixMs ahead(kNow.value() + 3'600'000);
+  chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(5), ahead);
+  // Set back to kNow. A minute later something is due; its result may stand at offset 5 of commands by then.
+  const UnixMs due(kNow.value() + 60'000);
+  put("a", due, false);
+  EXPECT_TRUE(chores_.want_ends(store_, at(5), due)) << "ends of a minute ago are taken for those of now";
+  const auto until = chores_.may_fire(positions(5, 5, 5), due);
+  EXPECT_TRUE(!until || *until < due) << "it fires ahead of what stood in its inputs before its deadline";
+}
+
+// A log that has lost its end is looked at again after ten seconds, of whatever the wall clock says.
+TEST_F(Chore, LooksAgainForALostEndWhenTheClockWasSetBack) {
+  const UnixMs ahead(kNow.value() + 3'600'000);
+  put("a", kNow, false);
+  chores_.set_ends({Offset(5), Offset(5), Offset(9)}, at(5), ahead);
+  EXPECT_TRUE(chores_.want_ends(store_, at(5), UnixMs(kNow.value() + 60'000)))
+      << "everything that is due waits for an hour";
+}
+
 TEST_F(Chore, ForgetsTheEndsWhenThePartitionIsReadAgain) {
   put("a", kNow, false);
   chores_.set_ends({Offset(5), Offset(5), Offset(5)}, at(0), kNow);

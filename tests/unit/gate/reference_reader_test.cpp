@@ -1,0 +1,331 @@
+// Records that are held by reference when the log of one partition is damaged or silent, when nothing can leave, and when
+// everything fails now and then.
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gated.h"
+
+namespace reseq::runtime::troubled {
+namespace {
+
+constexpr std::int64_t kWindowMs = 1'000;
+constexpr std::int64_t kRoomMax = 20'000;
+constexpr int kBadMessage = -199;  // RD_KAFKA_RESP_ERR__BAD_MSG: a batch with a wrong checksum
+
+struct Trouble {
+  kafka::TopicIndex topic{0};
+  std::map<Offset, int> damaged;  // of partition 0, how often
+  std::set<Partition> silent;     // without a leader: nothing comes, and no error
+  std::uint32_t per_mille = 0;    // of the calls of who reads requests: they fail in a drawn way
+  std::uint32_t draw = 12345;
+  int served = 0;    // times that a client that reads requests was served
+  int failures = 0;  // drawn
+
+  bool fails() {
+    draw = draw * 1664525U + 1013904223U;
+    const bool failed = (draw >> 8U) % 1000 < per_mille;
+    failures += failed ? 1 : 0;
+    return failed;
+  }
+};
+
+class TroubledReader final : public kafka::LogReader {
+ public:
+  TroubledReader(std::unique_ptr<kafka::LogReader> inner, Trouble& trouble)
+      : inner_(std::move(inner)), trouble_(trouble) {}
+  Result<> assign(std::span<const kafka::TopicPartitionOffset> positions) override {
+    failed_.clear();
+    references_ = references_ || (!positions.empty() && positions.front().where.topic == trouble_.topic);
+    if (references_ && trouble_.fails()) return Error{ErrorClass::kFatal, 0, "assign"};
+    positions_.assign(positions.begin(), positions.end());
+    std::vector<kafka::TopicPartitionOffset> heard;
+    for (const auto& one : positions)
+      if (one.where.topic != trouble_.topic || !trouble_.silent.contains(one.where.partition)) heard.push_back(one);
+    return inner_->assign(heard);
+  }
+  Result<kafka::LogPolled> poll(Milliseconds limit) override {
+    if (references_ && trouble_.fails()) {
+      if (trouble_.draw % 3 == 0 || positions_.empty()) return Error{ErrorClass::kFatal, 0, "poll"};
+      const auto where = positions_[trouble_.draw % positions_.size()].where;
+      failed_.insert(where.partition);
+      const int code = trouble_.draw % 2 == 0 ? 1 : 29;  // out of range, not authorized
+      return kafka::LogPolled(kafka::PartitionFailure{where, Error{ErrorClass::kInvalid, code, "drawn"}});
+    }
+    auto polled = inner_->poll(limit);
+    if (!polled) return polled;
+    const auto* const record = std::get_if<kafka::Record>(&polled.value());
+    if (record == nullptr || record->where.topic != trouble_.topic) return polled;
+    const kafka::TopicPartition where = record->where;
+    if (failed_.contains(where.partition)) return kafka::LogPolled(kafka::Nothing{});
+    const auto damaged = trouble_.damaged.find(record->offset);
+    if (where.partition != Partition(0) || damaged == trouble_.damaged.end() || damaged->second-- <= 0) return polled;
+    failed_.insert(where.partition);
+    return kafka::LogPolled(kafka::PartitionFailure{where, Error{ErrorClass::kRetriable, kBadMessage, "damaged"}});
+  }
+  Result<std::vector<kafka::TopicPartitionOffset>> begins(std::span<const kafka::TopicPartition> which,
+                                                          Milliseconds limit) override {
+    if (references_ && trouble_.fails()) return Error{ErrorClass::kTimeout, 0, "begins"};
+    return inner_->begins(which, limit);
+  }
+  Result<std::vector<kafka::TopicPartitionOffset>> stable_ends(std::span<const kafka::TopicPartition> which,
+                                                               Milliseconds limit) override {
+    return inner_->stable_ends(which, limit);
+  }
+  Result<std::vector<kafka::TopicPartitionOffset>> high_watermarks(std::span<const kafka::TopicPartition> which,
+                                                                   Milliseconds limit) override {
+    return inner_->high_watermarks(which, limit);
+  }
+  void serve() override {
+    trouble_.served += references_ ? 1 : 0;
+    inner_->serve();
+  }
+
+ private:
+  std::unique_ptr<kafka::LogReader> inner_;
+  Trouble& trouble_;
+  std::set<Partition> failed_;
+  std::vector<kafka::TopicPartitionOffset> positions_;
+  bool references_ = false;
+};
+
+class TroubledCluster final : public kafka::Cluster {
+ public:
+  TroubledCluster(kafka::Cluster& inner, Trouble& trouble) : inner_(inner), trouble_(trouble) {}
+  Result<std::unique_ptr<kafka::Consumer>> consumer(kafka::TopicIndex subscribed) override {
+    return inner_.consumer(subscribed);
+  }
+  Result<std::unique_ptr<kafka::Producer>> producer() override { return inner_.producer(); }
+  Result<std::unique_ptr<kafka::LogReader>> log_reader() override {
+    auto made = inner_.log_reader();
+    if (!made) return made;
+    return std::unique_ptr<kafka::LogReader>(std::make_unique<TroubledReader>(std::move(made).value(), trouble_));
+  }
+  Result<std::string> cluster_id(Milliseconds limit) override { return inner_.cluster_id(limit); }
+  Result<kafka::TopicFacts> topic_facts(kafka::TopicIndex topic, Milliseconds limit) override {
+    return inner_.topic_facts(topic, limit);
+  }
+
+ private:
+  kafka::Cluster& inner_;
+  Trouble& trouble_;
+};
+
+template <std::int32_t kOf>
+class Troubled : public Gated<kOf> {
+ protected:
+  Troubled() : Troubled(gate_of()) {}
+  explicit Troubled(const engine::Gate& gate) : Gated<kOf>(gate) {
+    this->application.settings.batch_bytes_max = kRoomMax;
+    trouble.topic = this->application.topics.of(Role::kRequests);
+    this->worker =
+        std::make_unique<Worker>(this->application, cluster, this->clock, this->shelf, [] { return HashKey{}; });
+    for (int i = 0; i < 10'000 && !this->all_running(); ++i) this->step();
+    EXPECT_TRUE(this->all_running());
+  }
+  static const engine::Gate& gate_of() {
+    static const gate::WindowGate gate(
+        {.window = Milliseconds(kWindowMs), .every = 1, .drained_max = 100, .partitions = kOf, .reference_above = 0});
+    return gate;
+  }
+  void hold(int each, std::size_t bytes) {
+    for (int p = 0; p < kOf; ++p)
+      for (int i = 0; i < each; ++i)
+        this->request(this->id_in(Partition(p), i), 1, std::string(bytes, 'x') + std::to_string(i), Partition(p));
+    this->decide(static_cast<std::uint64_t>(each * kOf));
+  }
+  void run(std::int64_t ms) {
+    for (const std::int64_t until = this->clock.now().value() + ms; this->clock.now().value() < until;) this->step();
+  }
+  std::uint64_t read_bytes() {
+    std::uint64_t read = 0;
+    for (const auto& task : this->worker->tasks()) read += task->references().read_bytes();
+    return read;
+  }
+
+  Trouble trouble;
+  TroubledCluster cluster{*this->kafka, trouble};
+};
+
+using TroubledReferences = Troubled<1>;
+using TroubledReferencesOfTwo = Troubled<2>;
+using TroubledReferencesOfEight = Troubled<8>;
+
+// Nothing passes it, so that somebody looks.
+TEST_F(TroubledReferences, ThatStaysDamagedIsNotGone) {
+  hold(3, 100);
+  trouble.damaged = {{Offset(1), 1'000'000}};
+  run(60'000);
+  EXPECT_EQ(records("dead-letter").size(), 0U) << "declared gone, and it is in the log";
+  EXPECT_LE(committed("work").size(), 1U);
+  trouble.damaged.clear();
+  run(60'000);
+  EXPECT_EQ(committed("work").size(), 3U);
+}
+
+TEST_F(TroubledReferencesOfTwo, WaitForNoPartitionThatIsSilent) {
+  hold(3, 5'000);
+  trouble.silent = {Partition(0)};
+  run(600'000);
+  EXPECT_EQ(committed("work", Partition(0)).size(), 0U);
+  EXPECT_EQ(committed("work", Partition(1)).size(), 3U) << "its log can be read since ten minutes";
+  trouble.silent.clear();
+}
+
+TEST_F(TroubledReferencesOfEight, AreNotReadRoundAfterRoundWhileNothingCanLeave) {
+  hold(4, 5'000);
+  const auto all_wait = [&] {
+    return std::all_of(worker->tasks().begin(), worker->tasks().end(),
+                       [](const auto& task) { return task->references().bytes() > 0; });
+  };
+  for (int i = 0; i < 10'000 && !all_wait(); ++i) step();
+  ASSERT_TRUE(all_wait());
+  clock.step(Milliseconds(86'400'000));  // frozen until somebody sets it back
+  std::uint64_t most = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    step();
+    most = std::max(most, read_bytes());
+  }
+  EXPECT_LE(most, static_cast<std::uint64_t>(2 * kRoomMax)) << "batch_bytes_max is " << kRoomMax;
+}
+
+// As docs/decisions/0154 says: below batch_bytes_max, but for one record of any size. Nothing is wrong here but that a
+// transaction cannot begin at once: those of other partitions were aborted a few times.
+TEST_F(TroubledReferencesOfEight, AreReadWithinTheBoundWhileTransactionsAreAborted) {
+  hold(4, 5'000);
+  const auto all_wait = [&] {
+    return std::all_of(worker->tasks().begin(), worker->tasks().end(),
+                       [](const auto& task) { return task->references().bytes() > 0; });
+  };
+  for (int i = 0; i < 10'000 && !all_wait(); ++i) step();
+  ASSERT_TRUE(all_wait());
+  for (int i = 0; i < 4; ++i) broker.faults().order(simulation::Call::kSendOffsets, simulation::Fault::kFatal);
+  request(id_in(Partition(0), 9), 1, "{}", Partition(0));
+  request(id_in(Partition(1), 9), 1, "{}", Partition(1));
+  std::uint64_t most = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    step();
+    most = std::max(most, read_bytes());
+  }
+  EXPECT_LE(most, static_cast<std::uint64_t>(kRoomMax + 5'100));
+}
+
+TEST_F(TroubledReferencesOfEight, AreReadWithinTheBoundInFairWeather) {
+  hold(20, 5'000);
+  std::uint64_t most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    step();
+    most = std::max(most, read_bytes());
+  }
+  for (int p = 0; p < 8; ++p) EXPECT_EQ(committed("work", Partition(p)).size(), 20U);
+  EXPECT_LE(most, static_cast<std::uint64_t>(kRoomMax + 5'100));
+}
+
+// The topic is damaged on its way for a quarter of a minute, and whole afterwards: it was never gone.
+TEST_F(TroubledReferences, ThatIsDamagedForAWhileIsNotGone) {
+  hold(1, 100);
+  trouble.damaged = {{Offset(0), 15}};
+  run(60'000);
+  EXPECT_EQ(records("dead-letter").size(), 0U);
+  EXPECT_EQ(committed("work").size(), 1U);
+}
+
+// As Worker::serve_clients says: who is not served keeps what it would have told.
+TEST_F(TroubledReferences, AreReadByAClientThatIsServedWhileItReadsNothing) {
+  hold(1, 100);
+  run(3'000);
+  ASSERT_EQ(committed("work").size(), 1U);
+  trouble.served = 0;
+  run(60'000);
+  EXPECT_GT(trouble.served, 0);
+}
+
+class FuzzedReferences : public Troubled<4>, public ::testing::WithParamInterface<std::uint32_t> {};
+
+TEST_P(FuzzedReferences, AreNeitherLostNorDoubledNorGone) {
+  trouble.draw = GetParam() * 7919U + 1U;
+  trouble.per_mille = 60;
+  std::uint32_t drawn = GetParam() + 99U;
+  const auto below = [&](std::uint32_t n) {
+    drawn = drawn * 1664525U + 1013904223U;
+    return (drawn >> 8U) % n;
+  };
+  std::array<std::multiset<std::string>, 4> wanted;
+  std::array<bool, 4> paused{};
+  std::array<int, 4> next{};
+  int operation = 0;
+  const auto operate = [&](std::uint32_t p, const std::string& what) {
+    append("control", "",
+           {{"reseq-control", what},
+            {"reseq-control-id", "fuzz-" + std::to_string(operation++)},
+            {"reseq-control-partition", std::to_string(p)}},
+           "{}", Partition(static_cast<std::int32_t>(p)));
+  };
+  for (int round = 0; round < 400; ++round) {
+    const std::uint32_t p = below(4);
+    const Partition partition(static_cast<std::int32_t>(p));
+    switch (below(9)) {
+      case 0:
+        worker.reset();
+        worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+        break;
+      case 1:
+        if (below(3) == 0) {
+          worker->close(Milliseconds(100));
+          worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+        }
+        break;
+      case 2:
+        operate(p, paused[p] ? "resume" : "pause");
+        paused[p] = !paused[p];
+        break;
+      case 3:
+        broker.faults().order(below(2) == 0 ? simulation::Call::kSendOffsets : simulation::Call::kCommit,
+                              below(2) == 0 ? simulation::Fault::kFatalHappened : simulation::Fault::kFatal);
+        break;
+      case 4:
+        broker.faults().order(simulation::Call::kProduce, simulation::Fault::kFatal);
+        break;
+      default:
+        for (std::uint32_t i = below(12); i > 0; --i) {
+          const std::string body = std::string(below(2) == 0 ? 20 : 4'000, 'x') + std::to_string(next[p]);
+          wanted[p].insert(body);
+          request(id_in(partition, next[p]++), 1, body, partition);
+        }
+    }
+    for (std::uint32_t i = below(400); i > 0; --i) {
+      const auto stepped = worker->step();
+      if (!stepped) {
+        worker.reset();
+        worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+      }
+      ticks(1, 1);
+    }
+  }
+  trouble.per_mille = 0;
+  for (std::uint32_t p = 0; p < 4; ++p)
+    if (paused[p]) operate(p, "resume");
+  for (int i = 0; i < 20'000; ++i) {
+    if (const auto stepped = worker->step(); !stepped) {
+      worker.reset();
+      worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+    }
+    ticks(1, 1);
+  }
+  for (std::int32_t p = 0; p < 4; ++p) {
+    const auto left = committed("work", Partition(p));
+    EXPECT_EQ(std::multiset<std::string>(left.begin(), left.end()), wanted[static_cast<std::size_t>(p)]) << p;
+    EXPECT_EQ(records("dead-letter", Partition(p)).size(), 0U);
+  }
+  EXPECT_GT(trouble.failures, 20);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, FuzzedReferences, ::testing::Range<std::uint32_t>(0, 12));
+
+}  // namespace
+}  // namespace reseq::runtime::troubled
