@@ -1,7 +1,7 @@
 // InputFence: how far the inputs had been written when it was asked, so that what is due is judged behind everything
-// that was there before its time came. For each input the end that was asked stands until it has been read to: who asks
-// again in the meantime would otherwise wait for what is written since, again and again. But a log may have lost its end
-// since (an unclean election), and nobody would ever read to where that was: so it is looked at again.
+// that was there before its time came. For each input the end that was asked stands until it has been read to: who
+// asks again in the meantime would otherwise wait for what is written since, again and again. But a log may have lost
+// its end since (an unclean election), and nobody would ever read to where that was: so it is looked at again.
 // Thread rule: one worker.
 #pragma once
 

@@ -100,7 +100,7 @@ void PartitionBatch::read_held() {
   const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
   const FindAgain again = [this](Offset offset) {
     again_.push_back(offset);
-    return std::optional(input_of(Role::kRequests, task_.references().at(offset)));
+    return std::optional(task_.references().at(offset));
   };
   for (const LetThrough& held : batch().let_through()) {
     const auto record = record_of(held, row, again, reading, arena_);

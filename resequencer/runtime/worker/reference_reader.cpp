@@ -35,7 +35,7 @@ void ReferenceReader::step(const Tasks& tasks) {
   if (failed_at_ && !passed(*failed_at_, kAfterUnread)) return;
   if (reading()) leave_round(tasks);
   if (!reading()) begin_round(tasks);
-  if (!reading() || !open(tasks)) return;
+  if (!reading() || !open()) return;
   // More may be wanted since, of what was read over.
   for (const auto& [partition, reading] : round_)
     if (const auto next = task(tasks, partition)->references().next(); next && *next < reading.next) assigned_ = false;
@@ -55,7 +55,7 @@ void ReferenceReader::leave_round(const Tasks& tasks) {
     leave(one->first, "nothing comes");
   if (!round_.empty() || !reader_) return;
   assigned_ = false;
-  if (const auto ended = reader_->assign({}); !ended) failed(tasks, ended.error());  // what is fetched is not wanted
+  if (const auto ended = reader_->assign({}); !ended) failed(ended.error());  // what is fetched is not wanted
 }
 
 // In turn, as far as there is room beside what was read and has not left; who was silent if nobody else waits.
@@ -96,11 +96,11 @@ void ReferenceReader::forget_unused(const Tasks& tasks) {
 }
 
 // False: not now.
-bool ReferenceReader::open(const Tasks& tasks) {
+bool ReferenceReader::open() {
   if (reader_) return true;
   auto opened = cluster_.log_reader();
   if (!opened) {
-    failed(tasks, opened.error());
+    failed(opened.error());
     return false;
   }
   reader_ = std::move(opened).value();
@@ -115,20 +115,20 @@ void ReferenceReader::assign(const Tasks& tasks) {
     positions.push_back({place(partition), reading.next});
   }
   const auto assigned = reader_->assign(positions);
-  if (!assigned) return failed(tasks, assigned.error());
+  if (!assigned) return failed(assigned.error());
   assigned_ = true;
 }
 
 void ReferenceReader::read(const Tasks& tasks) {
   for (std::size_t i = 0; i < kRecordsPerStep; ++i) {
     auto polled = reader_->poll(Milliseconds(0));
-    if (!polled) return failed(tasks, polled.error());
+    if (!polled) return failed(polled.error());
     if (!take(polled.value(), tasks)) return;
   }
 }
 
 // False: nothing comes at once.
-bool ReferenceReader::take(kafka::LogPolled& polled, const Tasks& tasks) {
+bool ReferenceReader::take(const kafka::LogPolled& polled, const Tasks& tasks) {
   if (std::holds_alternative<kafka::Nothing>(polled)) return false;
   const Partition partition = std::visit(
       [](const auto& one) {
@@ -150,18 +150,18 @@ bool ReferenceReader::take(kafka::LogPolled& polled, const Tasks& tasks) {
     owner->references().gone_before(end->offset);
     return true;
   }
-  auto& record = std::get<kafka::Record>(polled);
+  const auto& record = std::get<kafka::Record>(polled);
   if (record.offset < reading.next) return true;
   reading.next = Offset(record.offset.value() + 1);
-  if (owner->references().read(std::move(record), owner->store().hash())) told_at_.reset();
+  if (owner->references().read(record, owner->store().hash())) told_at_.reset();
   const auto next = owner->references().next();
   if (!next) return false;  // what comes behind it is not wanted
   if (next->value() - reading.next.value() > kReadOverMax) assigned_ = false;
   return assigned_;
 }
 
-// Retention may have taken it. Whatever else, damage too, is no proof that it is gone: it may pass, or a person gives it
-// back, and nobody else waits for that.
+// Retention may have taken it. Whatever else, damage too, is no proof that it is gone: it may pass, or a person gives
+// it back, and nobody else waits for that.
 void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task) {
   const auto next = task.references().next();
   if (kafka::is_out_of_range(failure.error)) {
@@ -183,9 +183,7 @@ void ReferenceReader::serve() {
   if (reader_ && !reading()) reader_->serve();
 }
 
-// Its records are of no more use, and have to go first.
-void ReferenceReader::failed(const Tasks& tasks, const Error& error) {
-  for (const auto& task : tasks) task->references().clear();
+void ReferenceReader::failed(const Error& error) {
   round_.clear();
   reader_.reset();
   failed_at_ = clock_.steady();

@@ -25,7 +25,7 @@ class ReferenceReader {
  public:
   using Tasks = std::vector<std::unique_ptr<PartitionTask>>;
 
-  // REQUIRES: all of them outlive it; it outlives the records of the tasks.
+  // REQUIRES: all of them outlive it.
   ReferenceReader(const Application& application, kafka::Cluster& cluster, const Clock& clock)
       : application_(application), cluster_(cluster), clock_(clock) {}
 
@@ -45,13 +45,13 @@ class ReferenceReader {
   void leave_round(const Tasks& tasks);
   void begin_round(const Tasks& tasks);
   void forget_unused(const Tasks& tasks);
-  [[nodiscard]] bool open(const Tasks& tasks);
+  [[nodiscard]] bool open();
   void assign(const Tasks& tasks);
   void read(const Tasks& tasks);
-  [[nodiscard]] bool take(kafka::LogPolled& polled, const Tasks& tasks);
+  [[nodiscard]] bool take(const kafka::LogPolled& polled, const Tasks& tasks);
   void cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task);
   void leave(Partition partition, const std::string& why);
-  void failed(const Tasks& tasks, const Error& error);
+  void failed(const Error& error);
   void tell(const std::string& error);
   [[nodiscard]] PartitionTask* task(const Tasks& tasks, Partition partition) const;
   [[nodiscard]] kafka::TopicPartition place(Partition partition) const {

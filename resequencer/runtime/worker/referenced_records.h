@@ -1,17 +1,22 @@
 // ReferencedRecords: records of `requests` that the gate of one partition holds by reference. A turn ends in front of
 // one that has not been read again; then the turns are played ahead as if all were there, which says what they need,
 // and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone.
-// Thread rule: one worker. Records must be destroyed before the reader that gave them.
+// Records are copied: librdkafka keeps a whole fetched batch for each that is kept, and these lie far apart.
+// Thread rule: one worker.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/arena.h"
 #include "base/assert.h"
+#include "codec/command_decoder.h"
 #include "codec/hash.h"
 #include "codec/held_rows.h"
 #include "engine/references.h"
@@ -37,6 +42,30 @@ class NeededRecords final : public engine::References {
   std::vector<Needed> needed_;
 };
 
+// A record of `requests` with bytes of its own.
+class KeptRecord {
+ public:
+  explicit KeptRecord(const kafka::Record& record) {
+    const auto kept = [this](std::optional<std::string_view> bytes) {
+      return bytes ? std::optional(bytes_.copy(*bytes)) : std::nullopt;
+    };
+    input_.partition = record.where.partition;
+    input_.offset = record.offset;
+    input_.timestamp = record.timestamp;
+    input_.key = kept(record.key);
+    input_.payload = kept(record.payload);
+    for (const Header& header : record.headers) headers_.push_back({bytes_.copy(header.name), kept(header.value)});
+    input_.headers = headers_;
+    input_.headers_left_out = record.left_out.count;
+  }
+  [[nodiscard]] const codec::InputRecord& input() const { return input_; }
+
+ private:
+  Arena bytes_;
+  std::vector<Header> headers_;
+  codec::InputRecord input_;
+};
+
 class ReferencedRecords final : public engine::References {
  public:
   [[nodiscard]] Found find(const codec::HeldRow& held) override {
@@ -44,10 +73,10 @@ class ReferencedRecords final : public engine::References {
     return known == records_.end() ? Found::kUnread : known->second.found;
   }
   // REQUIRES: found kRead.
-  [[nodiscard]] const kafka::Record& at(Offset offset) const {
+  [[nodiscard]] const codec::InputRecord& at(Offset offset) const {
     const auto known = records_.find(offset);
     RESEQ_ASSERT(known != records_.end() && known->second.record, "a record that was not read again");
-    return *known->second.record;
+    return known->second.record->input();
   }
 
   // These are to be read, for turns of these kinds; what is not needed any more is forgotten. One may be named twice.
@@ -56,7 +85,7 @@ class ReferencedRecords final : public engine::References {
     for (const auto& one : needed) {
       auto known = records_.extract(one.offset);
       if (known.empty())
-        wanted.try_emplace(one.offset, Entry{one.hash, one.bytes, Found::kUnread, std::nullopt});
+        wanted.try_emplace(one.offset, Entry{one.hash, one.bytes, Found::kUnread, nullptr});
       else
         wanted.insert(std::move(known));
     }
@@ -96,14 +125,14 @@ class ReferencedRecords final : public engine::References {
   }
 
   // The next record of the log behind the last one that was read. True: it was wanted.
-  bool read(kafka::Record&& record, const codec::KeyedHash& hash) {
+  bool read(const kafka::Record& record, const codec::KeyedHash& hash) {
     gone_before(record.offset);
     const auto wanted = records_.find(record.offset);
     if (wanted == records_.end() || wanted->second.found != Found::kUnread) return false;
     Entry& entry = wanted->second;
     const bool same = hash.of_input(record.key, record.payload) == entry.hash;
     entry.found = same ? Found::kRead : Found::kGone;
-    if (same) entry.record = std::move(record);
+    if (same) entry.record = std::make_unique<KeptRecord>(record);
     return true;
   }
   // What has not been read in front of this place is not there any more.
@@ -117,7 +146,7 @@ class ReferencedRecords final : public engine::References {
     std::uint64_t hash = 0;
     std::uint64_t bytes = 0;
     Found found = Found::kUnread;
-    std::optional<kafka::Record> record;
+    std::unique_ptr<KeptRecord> record;
   };
   std::map<Offset, Entry> records_;
   std::vector<std::uint8_t> kinds_;

@@ -1,5 +1,5 @@
-// Records that are held by reference when the log of one partition is damaged or silent, when nothing can leave, and when
-// everything fails now and then.
+// Records that are held by reference when the log of one partition is damaged or silent, when nothing can leave, and
+// when everything fails now and then.
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
@@ -246,78 +246,82 @@ TEST_F(TroubledReferences, AreReadByAClientThatIsServedWhileItReadsNothing) {
   EXPECT_GT(trouble.served, 0);
 }
 
-class FuzzedReferences : public Troubled<4>, public ::testing::WithParamInterface<std::uint32_t> {};
+class FuzzedReferences : public Troubled<4>, public ::testing::WithParamInterface<std::uint32_t> {
+ protected:
+  std::uint32_t below(std::uint32_t n) {
+    drawn_ = drawn_ * 1664525U + 1013904223U;
+    return (drawn_ >> 8U) % n;
+  }
+  void start_again() {
+    worker.reset();
+    worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+  }
+  void steps(std::uint32_t count) {
+    for (; count > 0; --count) {
+      if (const auto stepped = worker->step(); !stepped) start_again();
+      ticks(1, 1);
+    }
+  }
+  void pause_or_resume(std::uint32_t p) {
+    append("control", "",
+           {{"reseq-control", paused_[p] ? "resume" : "pause"},
+            {"reseq-control-id", "fuzz-" + std::to_string(operation_++)},
+            {"reseq-control-partition", std::to_string(p)}},
+           "{}", Partition(static_cast<std::int32_t>(p)));
+    paused_[p] = !paused_[p];
+  }
+  void ask(std::uint32_t p) {
+    const Partition partition(static_cast<std::int32_t>(p));
+    for (std::uint32_t i = below(12); i > 0; --i) {
+      const std::string body = std::string(below(2) == 0 ? 20 : 4'000, 'x') + std::to_string(next_[p]);
+      wanted[p].insert(body);
+      request(id_in(partition, next_[p]++), 1, body, partition);
+    }
+  }
+  void disturb(std::uint32_t p) {
+    using simulation::Call;
+    using simulation::Fault;
+    switch (below(9)) {
+      case 0:
+        return start_again();
+      case 1:
+        if (below(3) != 0) return;
+        worker->close(Milliseconds(100));
+        return start_again();
+      case 2:
+        return pause_or_resume(p);
+      case 3:
+        return broker.faults().order(below(2) == 0 ? Call::kSendOffsets : Call::kCommit,
+                                     below(2) == 0 ? Fault::kFatalHappened : Fault::kFatal);
+      case 4:
+        return broker.faults().order(Call::kProduce, Fault::kFatal);
+      default:
+        return ask(p);
+    }
+  }
+  void resume_all() {
+    for (std::uint32_t p = 0; p < paused_.size(); ++p)
+      if (paused_[p]) pause_or_resume(p);
+  }
+  std::array<std::multiset<std::string>, 4> wanted;
+
+ private:
+  std::uint32_t drawn_ = GetParam() + 99U;
+  std::array<bool, 4> paused_{};
+  std::array<int, 4> next_{};
+  int operation_ = 0;
+};
 
 TEST_P(FuzzedReferences, AreNeitherLostNorDoubledNorGone) {
   trouble.draw = GetParam() * 7919U + 1U;
   trouble.per_mille = 60;
-  std::uint32_t drawn = GetParam() + 99U;
-  const auto below = [&](std::uint32_t n) {
-    drawn = drawn * 1664525U + 1013904223U;
-    return (drawn >> 8U) % n;
-  };
-  std::array<std::multiset<std::string>, 4> wanted;
-  std::array<bool, 4> paused{};
-  std::array<int, 4> next{};
-  int operation = 0;
-  const auto operate = [&](std::uint32_t p, const std::string& what) {
-    append("control", "",
-           {{"reseq-control", what},
-            {"reseq-control-id", "fuzz-" + std::to_string(operation++)},
-            {"reseq-control-partition", std::to_string(p)}},
-           "{}", Partition(static_cast<std::int32_t>(p)));
-  };
   for (int round = 0; round < 400; ++round) {
-    const std::uint32_t p = below(4);
-    const Partition partition(static_cast<std::int32_t>(p));
-    switch (below(9)) {
-      case 0:
-        worker.reset();
-        worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-        break;
-      case 1:
-        if (below(3) == 0) {
-          worker->close(Milliseconds(100));
-          worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-        }
-        break;
-      case 2:
-        operate(p, paused[p] ? "resume" : "pause");
-        paused[p] = !paused[p];
-        break;
-      case 3:
-        broker.faults().order(below(2) == 0 ? simulation::Call::kSendOffsets : simulation::Call::kCommit,
-                              below(2) == 0 ? simulation::Fault::kFatalHappened : simulation::Fault::kFatal);
-        break;
-      case 4:
-        broker.faults().order(simulation::Call::kProduce, simulation::Fault::kFatal);
-        break;
-      default:
-        for (std::uint32_t i = below(12); i > 0; --i) {
-          const std::string body = std::string(below(2) == 0 ? 20 : 4'000, 'x') + std::to_string(next[p]);
-          wanted[p].insert(body);
-          request(id_in(partition, next[p]++), 1, body, partition);
-        }
-    }
-    for (std::uint32_t i = below(400); i > 0; --i) {
-      const auto stepped = worker->step();
-      if (!stepped) {
-        worker.reset();
-        worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-      }
-      ticks(1, 1);
-    }
+    disturb(below(4));
+    steps(below(400));
   }
   trouble.per_mille = 0;
-  for (std::uint32_t p = 0; p < 4; ++p)
-    if (paused[p]) operate(p, "resume");
-  for (int i = 0; i < 20'000; ++i) {
-    if (const auto stepped = worker->step(); !stepped) {
-      worker.reset();
-      worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-    }
-    ticks(1, 1);
-  }
+  resume_all();
+  steps(20'000);
   for (std::int32_t p = 0; p < 4; ++p) {
     const auto left = committed("work", Partition(p));
     EXPECT_EQ(std::multiset<std::string>(left.begin(), left.end()), wanted[static_cast<std::size_t>(p)]) << p;

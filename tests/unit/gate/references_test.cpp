@@ -265,7 +265,7 @@ TEST(ReferencedRecords, OfWhichAnotherRecordIsInTheLogAreGone) {
   other.offset = Offset(7);
   other.key = "a";
   other.payload = "second";
-  EXPECT_TRUE(records.read(std::move(other), hash));
+  EXPECT_TRUE(records.read(other, hash));
   EXPECT_EQ(records.find(held), engine::References::Found::kGone);
   EXPECT_FALSE(records.waits(1));
 }
@@ -279,7 +279,7 @@ TEST(ReferencedRecords, ThatAreWantedAgainAreNotReadTwice) {
   read.offset = Offset(7);
   read.key = "a";
   read.payload = "first";
-  EXPECT_TRUE(records.read(std::move(read), hash));
+  EXPECT_TRUE(records.read(read, hash));
   records.want({{Offset(7), of_a, 100}, {Offset(8), 1, 100}}, {1});
   EXPECT_EQ(records.next(), Offset(8));
   EXPECT_EQ(records.at(Offset(7)).payload, "first");
