@@ -80,8 +80,14 @@ void ExpectedEnd::take_request(const Decided& decided) {
   payloads.insert({order, hash_of(asked->payload)});
   // Another edit under a sequence that was taken before, told as such.
   if (decided.decision.reason == Reason::kSequenceReused && again) return;
-  // Once more for the targets that it has, whatever it lists.
-  if (decided.decision.table_row == TableRow::kR6 && again) return;
+  // Once more for the targets that it has, whatever it lists; a delete that lists none for all that the document has.
+  if (decided.decision.table_row == TableRow::kR6 && again) {
+    if (!asked->removal || asked->targets) return;
+    Document& document = documents_[asked->id];
+    document.barrier = std::max(document.barrier, std::optional(order));
+    for (auto& [name, target] : document.targets) target.asked = std::max(target.asked, std::optional(order));
+    return;
+  }
   if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order);
   std::set<std::string> targets = default_targets_;
   if (asked->targets) targets = {asked->targets->begin(), asked->targets->end()};
