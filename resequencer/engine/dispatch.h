@@ -37,7 +37,7 @@ class Dispatch {
   void offer(Document& document, const Request& request, Offset position, const Context& context);
   // Sends what was held to those of its targets that still wait for it. False: none does; or `work` does not take it
   // any more, or its record is gone: then it is a dead letter. REQUIRES: all inputs are decided.
-  bool let_through(Document& document, const HeldForward& held, const Context& context, Overlay& overlay);
+  bool let_through(Document& document, const HeldForward& leaving, const Context& context, Overlay& overlay);
 
   // Takes what a newer request moved away out of earlier forwards of this batch.
   void narrow(const Document& document, const Ruling& newer) {
