@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "codec/held_rows.h"
 #include "engine/gate.h"
+#include "tests/property/model.h"
 
 namespace reseq::property {
 namespace {

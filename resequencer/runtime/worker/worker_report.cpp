@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "runtime/worker/worker.h"
 
 namespace reseq::runtime {
