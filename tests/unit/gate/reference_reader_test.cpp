@@ -150,6 +150,23 @@ class Troubled : public Gated<kOf> {
   void run(std::int64_t ms) {
     for (const std::int64_t until = this->clock.now().value() + ms; this->clock.now().value() < until;) this->step();
   }
+  void wait_until_all_lack_records() {
+    const auto all_lack = [this] {
+      return std::all_of(this->worker->tasks().begin(), this->worker->tasks().end(),
+                         [](const auto& task) { return task->references().bytes() > 0; });
+    };
+    for (int i = 0; i < 10'000 && !all_lack(); ++i) this->step();
+    ASSERT_TRUE(all_lack());
+  }
+  // In the next 1,000 steps, at any time.
+  std::uint64_t most_read() {
+    std::uint64_t most = 0;
+    for (int i = 0; i < 1'000; ++i) {
+      this->step();
+      most = std::max(most, read_bytes());
+    }
+    return most;
+  }
   std::uint64_t read_bytes() {
     std::uint64_t read = 0;
     for (const auto& task : this->worker->tasks()) read += task->references().read_bytes();
@@ -187,18 +204,9 @@ TEST_F(TroubledReferencesOfTwo, WaitForNoPartitionThatIsSilent) {
 
 TEST_F(TroubledReferencesOfEight, AreNotReadRoundAfterRoundWhileNothingCanLeave) {
   hold(4, 5'000);
-  const auto all_wait = [&] {
-    return std::all_of(worker->tasks().begin(), worker->tasks().end(),
-                       [](const auto& task) { return task->references().bytes() > 0; });
-  };
-  for (int i = 0; i < 10'000 && !all_wait(); ++i) step();
-  ASSERT_TRUE(all_wait());
+  wait_until_all_lack_records();
   clock.step(Milliseconds(86'400'000));  // frozen until somebody sets it back
-  std::uint64_t most = 0;
-  for (int i = 0; i < 1'000; ++i) {
-    step();
-    most = std::max(most, read_bytes());
-  }
+  const std::uint64_t most = most_read();
   EXPECT_LE(most, static_cast<std::uint64_t>(2 * kRoomMax)) << "batch_bytes_max is " << kRoomMax;
 }
 
@@ -206,20 +214,11 @@ TEST_F(TroubledReferencesOfEight, AreNotReadRoundAfterRoundWhileNothingCanLeave)
 // transaction cannot begin at once: those of other partitions were aborted a few times.
 TEST_F(TroubledReferencesOfEight, AreReadWithinTheBoundWhileTransactionsAreAborted) {
   hold(4, 5'000);
-  const auto all_wait = [&] {
-    return std::all_of(worker->tasks().begin(), worker->tasks().end(),
-                       [](const auto& task) { return task->references().bytes() > 0; });
-  };
-  for (int i = 0; i < 10'000 && !all_wait(); ++i) step();
-  ASSERT_TRUE(all_wait());
+  wait_until_all_lack_records();
   for (int i = 0; i < 4; ++i) broker.faults().order(simulation::Call::kSendOffsets, simulation::Fault::kFatal);
   request(id_in(Partition(0), 9), 1, "{}", Partition(0));
   request(id_in(Partition(1), 9), 1, "{}", Partition(1));
-  std::uint64_t most = 0;
-  for (int i = 0; i < 1'000; ++i) {
-    step();
-    most = std::max(most, read_bytes());
-  }
+  const std::uint64_t most = most_read();
   EXPECT_LE(most, static_cast<std::uint64_t>(kRoomMax + 5'100));
 }
 
