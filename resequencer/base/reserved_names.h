@@ -27,11 +27,11 @@ inline constexpr std::array<std::string_view, 25> kHeaders = {
 inline constexpr std::array<std::string_view, 2> kCommands = {"heartbeat", "fail"};
 
 // Of an input.
-inline constexpr std::array<std::string_view, 4> kOutcomes = {"waiting", "held", "staged", "unchanged"};
+inline constexpr std::array<std::string_view, 3> kOutcomes = {"held", "staged", "unchanged"};
 
-inline constexpr std::array<std::string_view, 21> kReasons = {
-    // requests that wait, failures
-    "expired", "timed_out", "no_request", "attempt_missing", "attempt_behind", "effect_unknown", "failed",
+inline constexpr std::array<std::string_view, 16> kReasons = {
+    // failures
+    "effect_unknown", "failed",
     // trees
     "tree_incomplete", "tree_closed", "parent_unknown", "parent_closed", "parent_conflict", "kind_conflict",
     "foreign_child", "rank_too_long", "too_many_nodes",

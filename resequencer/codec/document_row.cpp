@@ -354,8 +354,8 @@ void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
     const TargetNumber target(static_cast<std::uint8_t>(list.varint(kMaxTargets - 1)));
     list.require(!seen.contains(target));
     seen |= TargetSet::of(target);
-    row.deletions.push_back({target, read_order(list), {}});
-    row.deletions.back().at = list.time();
+    const Order order = read_order(list);
+    row.deletions.push_back({target, order, list.time()});
   }
   if (!list.ok()) in.fail(*list.error());
 }

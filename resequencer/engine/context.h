@@ -40,6 +40,21 @@ struct Policies {
   EventPolicy events = EventPolicy::kNone;
 };
 
+// `[dispatch]`: how requests wait for their turn.
+struct DispatchRules {
+  bool journal = false;  // off: what is to be forwarded leaves at once; what waits drains as it came
+  std::uint64_t in_flight_max = 1000;  // documents that are under way at a time
+  std::uint8_t default_priority = 100;
+  unsigned idle_from_priority = 200;  // from there on only while nothing more urgent is under way or due; 256 = never
+  Milliseconds process_at_max{std::int64_t{3} * 24 * 3600 * 1000};
+  Milliseconds consolidate;     // not before so long behind the insertion
+  bool one_at_a_time = true;    // a newer order of a document is not dispatched while an older one is under way
+  Milliseconds lease{std::int64_t{3600} * 1000};
+  std::uint32_t timeouts_max = 5;
+  bool last_attempt_only = false;  // results of earlier attempts are refused
+  std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
+};
+
 struct Context {
   UnixMs now;  // of the batch
   Intake intake = Intake::kInline;
@@ -58,6 +73,7 @@ struct Context {
 
   std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
   std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
+  DispatchRules dispatch;
   const Gate* gate = nullptr;                               // in front of `work`; none: forwards leave at once
   Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }

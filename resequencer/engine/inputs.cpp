@@ -54,6 +54,12 @@ Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) 
   return settle(document, ruling, requests_read, command.target);
 }
 
+Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
+  Document& document = overlay_.find(command.id);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  return settle(document, refuse(Reason::kUnknownCommand), requests_read);
+}
+
 Taken Inputs::decide(const Reset& reset, Offset, bool) {
   const Reason refusal = refusal_of_reset(context_);
   const bool applies = refusal == Reason::kNone;

@@ -24,6 +24,7 @@ class Inputs {
   Taken decide(const Register& command, Offset position, bool requests_read);
   Taken decide(const Unregister& command, Offset position, bool requests_read);
   Taken decide(const SequenceResult& command, Offset position, bool requests_read);
+  Taken decide(const Heartbeat& command, Offset position, bool requests_read);
   Taken decide(const Reset& reset, Offset position, bool requests_read);
   Taken decide(const Expire& command, Offset position, bool requests_read);
   Taken decide(const ReleaseByHand& command, Offset position, bool requests_read);

@@ -10,6 +10,7 @@
 
 #include "model/command.h"
 #include "model/row.h"
+#include "model/summary.h"
 
 namespace reseq::engine {
 
@@ -29,6 +30,12 @@ class StateView {
 
   // The row of a document, or none.
   [[nodiscard]] virtual Lookup find(DocumentId id) const = 0;
+
+  // What all rows add up to; a view of documents alone has nothing that waits.
+  [[nodiscard]] virtual const Summary& summary() const {
+    static const Summary nothing;
+    return nothing;
+  }
 
   // Rows of the other kinds, encoded, by key; a view of documents alone has none.
   // The row under this key (not empty), or none. Its bytes live until the batch is applied.

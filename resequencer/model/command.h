@@ -11,6 +11,7 @@
 
 #include "model/header.h"
 #include "model/ids.h"
+#include "model/journal.h"
 #include "model/order.h"
 #include "model/reason.h"
 #include "model/target.h"
@@ -25,8 +26,6 @@ inline constexpr std::size_t kMaxControlIdBytes = 256;
 // The document id: any bytes, 1 .. kMaxIdBytes.
 using DocumentId = std::string_view;
 
-enum class Op : std::uint8_t { kUpsert, kDelete };
-
 // What REGISTER says, whether it came as a request or as a command.
 struct Registration {
   DocumentId id;
@@ -38,12 +37,21 @@ struct Registration {
   std::span<const Header> headers;   // for routes
 };
 
+// When a request wants to be dispatched, and where it lies.
+struct Wish {
+  std::optional<std::uint8_t> priority;
+  std::optional<UnixMs> process_at;
+  std::optional<UnixMs> expires_at;
+  RequestPlace place;
+};
+
 // A record of `requests` (REGISTER with `requested`).
 struct Request {
   Registration what;
   bool reprocess = false;
   PayloadHash hash;              // over op, null-ness and payload
   std::uint64_t work_bytes = 0;  // upper bound of the record that would be forwarded to `work`
+  const Wish* wish = nullptr;    // with a journal; null: there is none
 };
 
 // `reseq-command: register` on `commands`.
@@ -72,6 +80,17 @@ struct SequenceResult {
   Op op = Op::kUpsert;
   std::optional<Version> observed;  // `reseq-observed-version`
   std::uint64_t output_bytes = 0;   // upper bound of the record that would be released
+  std::uint32_t attempt = 0;        // `reseq-attempt`, 0 = it does not say
+};
+
+// `reseq-command: heartbeat`: somebody works on this order, so its lease goes on.
+struct Heartbeat {
+  DocumentId id;
+  std::optional<Epoch> epoch;
+  Sequence sequence;
+  Revision revision;
+  std::uint32_t attempt = 0;  // `reseq-attempt`, 0 = it does not say
+  UnixMs timestamp;           // of the record
 };
 
 // `reseq-control: reset` on `requests`: the absolute new default epoch of the partition.
@@ -125,7 +144,7 @@ struct Refused {
   bool operation = false;                   // it came on `control`
 };
 
-using Command = std::variant<Request, Register, Unregister, SequenceResult, Reset, Expire, ReleaseByHand, RaiseFloor,
-                             Pause, Refused>;
+using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Reset, Expire, ReleaseByHand,
+                             RaiseFloor, Pause, Refused>;
 
 }  // namespace reseq

@@ -30,10 +30,12 @@ enum class Outcome : std::uint8_t {
   kDeadLettered,  // stopped and kept, with a reason
   kRedirected,    // policy on_missing: sent to the topic configured for it, with a reason
   kStopped,       // policy on_missing = stop: not consumed; the partition is parked
+  kWaiting,       // request registered in the journal, to be sent to `work` later
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
-    "forwarded", "registered", "released", "removed", "applied", "dropped", "dead_lettered", "redirected", "stopped"};
+    "forwarded", "registered", "released", "removed", "applied", "dropped", "dead_lettered", "redirected", "stopped",
+    "waiting"};
 [[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
@@ -85,6 +87,8 @@ struct Forward {  // to `work`
   Order order;
   Op op = Op::kUpsert;
   TargetSet targets;
+  std::uint32_t attempt = 1;
+  UnixMs lease_until = {};  // 0 = it has no lease
 };
 
 struct Release {  // to the output of `target`

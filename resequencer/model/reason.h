@@ -41,6 +41,11 @@ enum class Reason : std::uint8_t {
   kTooManyHeaders,
   // requests that wait
   kBodyGone,
+  kExpired,
+  kTimedOut,
+  kNoRequest,
+  kAttemptMissing,
+  kAttemptBehind,
   // modes and control
   kReprocessNeedsInline,
   kResetNeedsEpochs,
@@ -83,6 +88,11 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "too_large",
     "too_many_headers",
     "body_gone",
+    "expired",
+    "timed_out",
+    "no_request",
+    "attempt_missing",
+    "attempt_behind",
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",

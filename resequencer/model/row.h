@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/ids.h"
+#include "model/journal.h"
 #include "model/order.h"
 #include "model/rare_list.h"
 #include "model/target.h"
@@ -80,9 +81,10 @@ struct Row {
   UnixMs deadline;  // live row: overdue from then on (0 = no timeout); watermark: kept until then (0 = for ever)
   bool overdue = false;
   std::optional<Requested> requested;
-  std::vector<Deletion> deletions;  // each target once, in the order of their releases
+  RareList<Deletion> deletions;     // each target once, in the order of their releases
   RareList<Meanwhile> meanwhile;    // sets disjoint
   RareList<Overtaken> overtaken;    // sets disjoint
+  RareList<JournalEntry> journal;   // those that wait by rising order, then the others as they came
   std::string extensions;           // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
@@ -141,6 +143,20 @@ struct Row {
   }
   // No target is pending: the row is a watermark that stops old results.
   [[nodiscard]] bool completed() const { return pending().empty(); }
+  // An order of it is to be dispatched.
+  [[nodiscard]] bool waits() const {
+    for (const JournalEntry& entry : journal)
+      if (entry.state == EntryState::kWaiting) return true;
+    return false;
+  }
+  // An order that was dispatched is under way.
+  [[nodiscard]] bool processing() const {
+    for (const JournalEntry& entry : journal)
+      if (entry.state == EntryState::kProcessing) return true;
+    return false;
+  }
+  // Something of it is still to happen.
+  [[nodiscard]] bool live() const { return !completed() || (!journal.empty() && waits()); }
 
   friend bool operator==(const Row&, const Row&) = default;
 };

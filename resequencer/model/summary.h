@@ -7,8 +7,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "model/ids.h"
+#include "model/journal.h"
 
 namespace reseq {
 
@@ -21,6 +23,8 @@ enum class Count : std::uint8_t {
   kHeldPieces,   // rows with more of their bytes
   kHeldBytes,    // values of both, in bytes
   kTasks,
+  kWaiting,     // documents of which an order is to be dispatched
+  kProcessing,  // documents of which an order that was dispatched is under way
   kCount,
 };
 inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);
@@ -55,8 +59,8 @@ class Counts {
   // Rows, whatever they count as, but for those that a state has one of.
   [[nodiscard]] std::uint64_t rows() const {
     std::uint64_t rows = 0;
-    for (std::size_t i = 0; i < kCounts; ++i)
-      if (static_cast<Count>(i) != Count::kHeldBytes) rows += sums_[i];
+    for (const Count count : {Count::kLiveRows, Count::kWatermarks, Count::kHeldRecords, Count::kHeldPieces, Count::kTasks})
+      rows += (*this)[count];
     return rows;
   }
   // Something waits: a count from kFirstRareCount on is not 0.
@@ -80,6 +84,7 @@ class Counts {
 struct Summary {
   Digest digest;
   Counts counts;
+  std::vector<PriorityCount> priorities;  // rising; none with nothing
   friend bool operator==(const Summary&, const Summary&) = default;
 };
 

@@ -22,6 +22,7 @@ class BatchView final : public engine::StateView {
   explicit BatchView(const PartitionStore& store) : store_(store) {}
 
   [[nodiscard]] engine::Lookup find(DocumentId id) const override;
+  [[nodiscard]] const Summary& summary() const override { return store_.summary(); }
   [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return store_.row(key); }
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const override {

@@ -82,6 +82,11 @@ void check(const Reading& reading, const SequenceResult& result) {
   RESEQ_ASSERT(result.output_bytes > reading.record.key->size(), "a bound below the record");
 }
 
+void check(const Reading& reading, const Heartbeat& command) {
+  RESEQ_ASSERT(reading.record.role == Role::kCommands, "a command from another topic");
+  check_document(reading, command.id, command.sequence);
+}
+
 void check(const Reading& reading, const Reset&) {
   RESEQ_ASSERT(reading.record.role == Role::kRequests, "a RESET from another topic");
   RESEQ_ASSERT(reading.value(HeaderKind::kControl) == "reset", "a RESET that nobody asked for");

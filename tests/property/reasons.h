@@ -39,7 +39,14 @@ inline constexpr std::array kEngineReasons = {
     Reason::kDryRun,
 };
 
-static_assert(kDecoderReasons.size() + kEngineReasons.size() + 2 == static_cast<std::size_t>(Reason::kCount),
-              "every reason is found by one of the two, but for body_gone: that is of what was held (Hits::gone)");
+// Of what waits: tests/journal looks for them. body_gone is counted here, too (Hits::gone).
+inline constexpr std::array kWaitingReasons = {
+    Reason::kBodyGone,  Reason::kExpired,        Reason::kTimedOut,
+    Reason::kNoRequest, Reason::kAttemptMissing, Reason::kAttemptBehind,
+};
+
+static_assert(kDecoderReasons.size() + kEngineReasons.size() + kWaitingReasons.size() + 1 ==
+                  static_cast<std::size_t>(Reason::kCount),
+              "every reason is in one of the lists");
 
 }  // namespace reseq::property

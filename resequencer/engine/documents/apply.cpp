@@ -159,7 +159,7 @@ void serve_at(Row& row, const RowEdit& edit, TargetNumber t, UnixMs now) {
   group.served |= target;
   row.last_version = edit.version;
   // Beside that of t all that an older version has overtaken: it would stay for as long as the row does.
-  std::erase_if(row.deletions, [&](const Deletion& one) { return one.target == t || !row.still_holds(one); });
+  row.deletions.erase_if([&](const Deletion& one) { return one.target == t || !row.still_holds(one); });
   if (edit.deletes) row.deletions.push_back({t, order, now});
 }
 

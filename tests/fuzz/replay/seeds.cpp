@@ -209,7 +209,7 @@ Seeds sequences() {
 }
 
 Seeds state_notes() {
-  store::CheckpointRecord checkpoint{{Offset(4711), {1, 2}, 3}, {{4, 5}, {}}};
+  store::CheckpointRecord checkpoint{{Offset(4711), {1, 2}, 3}, {{4, 5}, {}, {}}};
   checkpoint.summary.counts[Count::kLiveRows] = 6;
   checkpoint.summary.counts[Count::kWatermarks] = 7;
   std::string record = store::encode_checkpoint(checkpoint);
