@@ -162,6 +162,21 @@ void Application::note(const TopicAnswers& answers) {
   }
 }
 
+std::vector<const engine::AgendaSource*> Application::agenda() const {
+  std::vector<const engine::AgendaSource*> sources;
+  if (journal) sources.push_back(journal.get());
+  if (gate != nullptr) sources.push_back(gate);
+  return sources;
+}
+
+const engine::AgendaKind& kind_of(const Application& application, std::uint8_t number) {
+  for (const engine::AgendaSource* source : application.agenda())
+    for (const engine::AgendaKind& kind : source->agenda())
+      if (kind.number == number) return kind;
+  RESEQ_ASSERT(false, "a kind that nobody has");
+  std::abort();
+}
+
 PartitionSetting partition_setting(const Application& application, const TargetTable& table) {
   const config::Settings& settings = application.settings;
   PartitionSetting setting;
@@ -213,7 +228,9 @@ std::string instance_path(const config::Settings& settings) {
 }
 
 std::uint64_t capabilities(const Application& application) {
-  return application.gate != nullptr ? application.gate->capability() : 0;
+  std::uint64_t bits = 0;
+  for (const engine::AgendaSource* source : application.agenda()) bits |= source->capability();
+  return bits;
 }
 
 std::uint64_t config_hash(const Application& application) {
