@@ -299,7 +299,7 @@ TEST(StoreCheckpoint, IsNothingInMemory) {
 }
 
 CheckpointRecord record_of_documents() {
-  CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}}};
+  CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}, {}}};
   record.summary.counts[Count::kLiveRows] = 6;
   record.summary.counts[Count::kWatermarks] = 7;
   return record;

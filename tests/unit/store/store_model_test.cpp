@@ -251,7 +251,7 @@ class Model {
       count(type, value, sum.counts);
       if (type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
-      ++sum.counts[row->row.completed() ? Count::kWatermarks : Count::kLiveRows];
+      ++sum.counts[row->row.live() ? Count::kLiveRows : Count::kWatermarks];
       pending |= row->row.pending();
     }
     EXPECT_EQ(store_->summary(), sum);
