@@ -12,9 +12,7 @@ namespace reseq::reserved {
 // clang-format off
 
 // On any input.
-inline constexpr std::array<std::string_view, 25> kHeaders = {
-    // requests that wait
-    "reseq-priority", "reseq-process-at", "reseq-expires-at", "reseq-lease-until", "reseq-attempt",
+inline constexpr std::array<std::string_view, 20> kHeaders = {
     // failures
     "reseq-failure", "reseq-failure-scope", "reseq-error", "reseq-effect", "reseq-retry", "reseq-source",
     // trees
@@ -24,7 +22,7 @@ inline constexpr std::array<std::string_view, 25> kHeaders = {
     "reseq-previous-seq", "reseq-transaction", "reseq-group", "reseq-links", "reseq-part"};
 
 // Values of reseq-command. Each is refused as an unknown command.
-inline constexpr std::array<std::string_view, 2> kCommands = {"heartbeat", "fail"};
+inline constexpr std::array<std::string_view, 1> kCommands = {"fail"};
 
 // Of an input.
 inline constexpr std::array<std::string_view, 3> kOutcomes = {"held", "staged", "unchanged"};
