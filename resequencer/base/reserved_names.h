@@ -27,9 +27,9 @@ inline constexpr std::array<std::string_view, 1> kCommands = {"fail"};
 // Of an input.
 inline constexpr std::array<std::string_view, 3> kOutcomes = {"held", "staged", "unchanged"};
 
-inline constexpr std::array<std::string_view, 16> kReasons = {
+inline constexpr std::array<std::string_view, 17> kReasons = {
     // failures
-    "effect_unknown", "failed",
+    "no_request", "effect_unknown", "failed",
     // trees
     "tree_incomplete", "tree_closed", "parent_unknown", "parent_closed", "parent_conflict", "kind_conflict",
     "foreign_child", "rank_too_long", "too_many_nodes",
