@@ -37,8 +37,8 @@ inline constexpr std::array<std::string_view, 17> kReasons = {
     "gap", "skipped", "transaction_aborted", "transaction_ended", "unknown_transaction"};
 
 // Tables and keys of the configuration; of a table all its keys.
-inline constexpr std::array<std::string_view, 12> kKeys = {
-    "dispatch", "failures", "step", "trees", "orders", "loads", "match", "rest", "held_bytes_max",
+inline constexpr std::array<std::string_view, 10> kKeys = {
+    "failures", "step", "trees", "orders", "loads", "match", "rest",
     "skip_unchanged", "unchanged_headers", "inherit_failed"};
 // Of [[target]].
 inline constexpr std::array<std::string_view, 2> kTargetKeys = {"order", "effect"};

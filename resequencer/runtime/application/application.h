@@ -61,6 +61,7 @@ struct Application {
   std::optional<codec::InputPlaces> elsewhere;  // `input.id`, `input.sequence`; none: as the wire contract says
   std::uint32_t headers_max = 0;
   bool explicit_deletes = false;
+  bool journal = false;  // requests wait for their turn
 
   // From the brokers (ask()):
   std::string cluster_id;

@@ -98,7 +98,7 @@ void PartitionBatch::want_references() {
 // which ends the transaction.
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
-  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash());
   const FindAgain again = [this](Offset offset) {
     again_.push_back(offset);
     return std::optional(task_.references().at(offset));
@@ -126,7 +126,7 @@ std::vector<std::string> PartitionBatch::sweep() {
 void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
-  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash());
   std::size_t& taken = taken_[slot_of(role)];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back(input_of(role, source));
