@@ -153,7 +153,8 @@ inline void add_any_journal(Row& row) {
   for (const Group& group : row.groups) {
     if (group.pending.empty()) continue;
     for (std::size_t count = below(3); count > 0; --count) {
-      JournalEntry& entry = others.emplace_back(any_entry(EntryState::kProcessing, group.order, some_of(group.pending)));
+      JournalEntry& entry =
+          others.emplace_back(any_entry(EntryState::kProcessing, group.order, some_of(group.pending)));
       entry.attempt = any<std::uint32_t>();
       if (!one_in(3)) entry.lease_until = UnixMs(static_cast<std::int64_t>(any<std::uint64_t>() >> 1U));
     }
