@@ -66,6 +66,8 @@ Command decode_request(RecordReader& reader) {
   request.hash = payload_hash(request.what.op, reader.record().payload);
   request.work_bytes = reader.bytes_max();
   if (reader.has_stand_in()) request.work_bytes += header_bytes_max(header::kSeq.size(), kSequenceTextMax);
+  // What comes to something that waits is kept as that is.
+  if (!wish && reader.context().hash != nullptr) wish.emplace();
   if (wish) {
     request.work_bytes += dispatch_bytes_max();
     request.wish = place_wish(*wish, reader, request.work_bytes);

@@ -30,7 +30,7 @@ inline constexpr std::array<GateNumbers, 3> kGateNumbers = {{
     // name      gate  bit  kinds        indexes
     {"journal",  1,    1,   {2, 3, 4},   {2, 3, 4}},  // engine/journal: lease, expire, dispatch
     {"window",   255,  63,  {254, 255},  {127}},      // tests/gate: 254 open, 255 drain
-    {"latest",   200,  0,   {1},         {1}},        // tests/unit/gate
+    {"latest",   200,  0,   {200, 201},  {1}},        // tests/unit/gate
 }};
 // clang-format on
 

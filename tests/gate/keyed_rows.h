@@ -12,7 +12,9 @@
 #include <tuple>
 #include <utility>
 
+#include "codec/keys.h"
 #include "codec/row_kinds.h"
+#include "codec/rows.h"
 #include "engine/state_view.h"
 #include "model/effects.h"
 
@@ -47,12 +49,17 @@ class KeyedRows {
   }
 
   void put(std::string_view key, std::optional<std::string_view> value) {
+    const auto known = rows_.find(key);
+    if (known != rows_.end()) bytes_ -= known->second.size();
     if (value) {
+      bytes_ += value->size();
       rows_.insert_or_assign(std::string(key), std::string(*value));
-    } else {
-      rows_.erase(std::string(key));
+    } else if (known != rows_.end()) {
+      rows_.erase(known);
     }
   }
+  // Of all values.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   void apply(std::span<const KeyedChange> changes) {
     for (const KeyedChange& change : changes) put(change.key, change.value);
   }
@@ -61,22 +68,58 @@ class KeyedRows {
 
  private:
   std::map<std::string, std::string, std::less<>> rows_;
+  std::uint64_t bytes_ = 0;
+};
+
+// Documents with a journal, encoded, and what they add up to.
+class JournaledDocuments {
+ public:
+  // `row` null: it is gone.
+  void put(DocumentId id, const Row* row, const codec::KeyedHash& hash) {
+    std::string key;
+    codec::append_document_key(id, hash, key);
+    if (const auto known = rows_.row(key)) {
+      summary_.counts.subtract(codec::count_document(*known));
+      summary_.subtract(codec::priorities_of(*known));
+      rows_.put(key, std::nullopt);
+    }
+    if (row == nullptr || row->journal.empty()) return;
+    std::string value;
+    codec::encode_row(key, id, *row, value);
+    summary_.counts.add(codec::count_document(value));
+    summary_.add(codec::priorities_of(value));
+    rows_.put(key, value);
+  }
+  [[nodiscard]] const KeyedRows& rows() const { return rows_; }
+  [[nodiscard]] const Summary& summary(std::uint64_t held_bytes) const {
+    summary_.counts[Count::kHeldBytes] = held_bytes;
+    return summary_;
+  }
+
+ private:
+  KeyedRows rows_;
+  mutable Summary summary_;
 };
 
 // A view of documents that answers from such rows, too.
 template <typename Documents = engine::StateView>
 class WithOthers : public Documents {
  public:
-  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return others.row(key); }
+  [[nodiscard]] const Summary& summary() const override { return journaled.summary(others.bytes()); }
+  [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override {
+    const auto document = journaled.rows().row(key);
+    return document ? document : others.row(key);
+  }
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const override {
     others.scan(prefix, cursor, rows_max, visit);
   }
   void index(std::uint8_t index, std::string_view from, std::size_t entries_max,
              const engine::IndexVisit& visit) const override {
-    others.index(index, from, entries_max, visit);
+    (index == codec::kLeaseIndex ? journaled.rows() : others).index(index, from, entries_max, visit);
   }
   KeyedRows others;
+  JournaledDocuments journaled;
 };
 
 }  // namespace reseq::gate

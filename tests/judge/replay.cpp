@@ -69,6 +69,7 @@ struct Replay::Rows final : gate::WithOthers<> {
       } else {
         by_key.erase(key);
       }
+      journaled.put(change.id, change.row, *hash);
     }
   }
   const codec::KeyedHash* hash = nullptr;
@@ -171,6 +172,7 @@ bool Replay::give_birth(const LoggedBatch& birth) {
 void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   engine::Context context = setting_->context;
   context.now = logged.meta.now;
+  context.partition = partition_;
   Arena arena;
   driver::BatchDriver driver(*rows_, state_, context);
   std::vector<codec::InputRecord> inputs;
@@ -229,10 +231,14 @@ bool Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecor
                               {}};
   };
   const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
-  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_);
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_, waits());
   for (const LetThrough& held : batch.let_through())
     if (auto record = runtime::record_of(held, row, again, decoding, arena)) records.push_back(*record);
   return records.size() == batch.decisions().size() + batch.let_through().size();
+}
+
+bool Replay::waits() const {
+  return !rows_->others.all().empty() || !rows_->journaled.rows().all().empty();
 }
 
 bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,
@@ -242,7 +248,7 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
     for (std::size_t i = log.at_or_behind(range.first); i < log.size() && log.offset(i) < range.end; ++i)
       replayed.inputs.push_back({range.role, log[i], {}});
   }
-  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_);
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_, waits());
   inputs.reserve(replayed.inputs.size());
   for (const Decided& one : replayed.inputs) {
     inputs.push_back({one.role,
@@ -280,7 +286,7 @@ std::vector<std::string> Replay::swept(const Meta& meta) const {
   for (auto one = rows_->by_key.lower_bound(meta.swept_from); one != rows_->by_key.end() && one->first < meta.swept_to;
        ++one) {
     const Row& row = one->second.row;
-    if (row.completed() && row.deadline != UnixMs() && row.deadline <= meta.now) ids.push_back(one->second.id);
+    if (!row.live() && row.deadline != UnixMs() && row.deadline <= meta.now) ids.push_back(one->second.id);
   }
   return ids;
 }

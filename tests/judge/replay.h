@@ -75,6 +75,7 @@ class Replay {
   [[nodiscard]] bool read_meta(const Record& record, LoggedBatch& batch);
   [[nodiscard]] bool give_birth(const LoggedBatch& birth);
   void decide(const LoggedBatch& logged, ReplayedBatch& replayed);
+  [[nodiscard]] bool waits() const;
   [[nodiscard]] bool decide_inputs(const Meta& meta, driver::BatchDriver& driver,
                                    std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed, Arena& arena);
   // Ids, in the order of the batch.

@@ -147,7 +147,8 @@ Application::Application(config::Settings from)
       elsewhere(places_of(settings)),
       headers_max(static_cast<std::uint32_t>(std::min<std::int64_t>(settings.headers_max, INT32_MAX))),
       explicit_deletes(settings.deletes == "explicit"),
-      journal(settings.dispatch_mode == "journal") {}
+      journal(settings.dispatch_mode == "journal"),
+      journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))) {}
 
 std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
   if (!elsewhere) return record.key;
@@ -192,7 +193,7 @@ void Application::note(const TopicAnswers& answers) {
 
 std::vector<const engine::AgendaSource*> Application::agenda() const {
   std::vector<const engine::AgendaSource*> sources;
-  if (journal) sources.push_back(journal.get());
+  sources.push_back(journal_agenda.get());
   if (gate != nullptr) sources.push_back(gate);
   return sources;
 }

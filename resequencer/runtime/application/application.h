@@ -78,7 +78,7 @@ struct Application {
   // What stands in front of `work`; none: nothing does. It outlives the application.
   const engine::Gate* gate = nullptr;
   // Requests that wait: with any configuration, because a state may hold some.
-  std::shared_ptr<const engine::Journal> journal;
+  std::shared_ptr<const engine::Journal> journal_agenda;
   // All that has an agenda.
   [[nodiscard]] std::vector<const engine::AgendaSource*> agenda() const;
 

@@ -87,6 +87,8 @@ void append_outgoing(const Application& application, const PartitionSetting& set
                      std::vector<Outgoing>& out) {
   std::size_t last = SIZE_MAX;  // that takes headers over,
   std::size_t last_input = 0;   // and whose
+  // What left the journal stands in another order than its inputs. An input has one record then.
+  std::vector<bool> taken;
   for (const Emission& emission : emissions) {
     const std::size_t i = emission.input.value();
     const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];
@@ -96,9 +98,16 @@ void append_outgoing(const Application& application, const PartitionSetting& set
       out.back().headers = input->headers;
       continue;
     }
+    kafka::Record* const source = inputs.sources[i];
+    if (application.journal) {
+      taken.resize(inputs.records.size());
+      RESEQ_ASSERT(!taken[i], "two records of an input in a journal");
+      taken[i] = true;
+      out.back().headers_from = source;
+      continue;
+    }
     RESEQ_ASSERT(last_input <= i, "records that take headers over out of input order");
     last_input = i;
-    kafka::Record* const source = inputs.sources[i];
     if (last != SIZE_MAX && out[last].headers_from == source) {
       out[last].headers_from = nullptr;
       out[last].headers = {source->headers.data(), source->headers.size()};

@@ -38,8 +38,9 @@ struct Decoded {
                                             Arena& arena, const codec::KeyedHash* hash = nullptr);
 // Those of a partition.
 [[nodiscard]] inline codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
-                                                   Arena& arena, const codec::KeyedHash& hash) {
-  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena, &hash);
+                                                   Arena& arena, const codec::KeyedHash& hash, bool waits) {
+  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena,
+                  application.journal || waits ? &hash : nullptr);
 }
 
 // The record at this place of `requests`, if it was read again. What it gives outlives what is made of it.

@@ -60,8 +60,7 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
                                             std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
   std::vector<driver::GateTurn> turns;
   const bool waits = store.summary().counts.any_rare();
-  const bool journal = application_.settings.dispatch_mode == "journal";
-  if ((!waits && !(journal && inputs > 0)) || store.meta()->state.paused) return turns;
+  if ((!waits && !(application_.journal && inputs > 0)) || store.meta()->state.paused) return turns;
   const store::BatchView view(store);
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {

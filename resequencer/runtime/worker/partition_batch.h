@@ -72,6 +72,7 @@ class PartitionBatch {
   void note_requests(OlderRequests& noted, Milliseconds steady) const;
   [[nodiscard]] std::vector<std::string> sweep();
   void append_meta(Meta meta);
+  [[nodiscard]] std::uint64_t held_after() const;
   [[nodiscard]] std::vector<InputPin> pins() const;
   void add_event(const Event& event);
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }

@@ -262,7 +262,7 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   counters_["held records read again"] += batch.read_again;
   if (batch.meta.summary.counts[Count::kHeldPieces] > 0) ++counters_["batches beside held pieces"];
   for (const AgendaDone& done : batch.done)
-    counters_["gate " + std::string(engine::kind_of(*gate_, done.kind).name)] += done.rows;
+    counters_["gate " + std::string(runtime::kind_of(application_, done.kind).name)] += done.rows;
 }
 
 std::optional<Asked> WorldSpecification::asked(const judge::Record& request) const {

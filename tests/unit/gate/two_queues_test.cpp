@@ -13,16 +13,18 @@ namespace {
 constexpr std::int64_t kDelay = 1'000;
 constexpr std::int64_t kBytesMax = 20'000;
 
-// Two queues by reference: what begins with `u` is of kind 1, everything else of kind 2. Each is due after a delay of
+// Two queues by reference: what begins with `u` is of the first kind, everything else of the second. Each is due after a delay of
 // its own.
 class TwoQueues final : public gate::LatestGate {
  public:
   explicit TwoQueues(std::int64_t later) : LatestGate(kDelay), later_(later) {}
-  static constexpr std::array<engine::AgendaKind, 2> kQueues = {{{1, "urgent", {}}, {2, "others", {}}}};
+  static constexpr std::array<engine::AgendaKind, 2> kQueues = {
+      {{kOwn.kinds[0].value(), "urgent", {}}, {kOwn.kinds[1].value(), "others", {}}}};
+  static constexpr const char* prefix_of(std::uint8_t kind) { return kind == kQueues[0].number ? "1" : "2"; }
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kQueues; }
   [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const engine::StateView& view) const override {
     std::optional<UnixMs> next;
-    const std::string prefix = std::to_string(kind);
+    const std::string prefix = prefix_of(kind);
     view.index(kOwnIndex, {}, SIZE_MAX, [&](std::string_view entry, std::string_view) {
       if (entry.substr(0, 1) == prefix && !next) next = UnixMs(std::stoll(std::string(entry.substr(1))));
       return true;
@@ -39,7 +41,7 @@ class TwoQueues final : public gate::LatestGate {
   }
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
     std::vector<std::string> keys;
-    const std::string prefix = std::to_string(turn.kind());
+    const std::string prefix = prefix_of(turn.kind());
     batch.view().index(kOwnIndex, {}, SIZE_MAX, [&](std::string_view entry, std::string_view key) {
       if (entry.substr(0, 1) == prefix && UnixMs(std::stoll(std::string(entry.substr(1)))) <= turn.until())
         keys.emplace_back(key);

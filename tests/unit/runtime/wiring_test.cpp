@@ -16,7 +16,7 @@ namespace {
 class WiringTest : public SimulatedApplication {
  protected:
   WiringTest() {
-    const codec::DecodeContext reading = decoding(application, setting_, arena_, hash_);
+    const codec::DecodeContext reading = decoding(application, setting_, arena_, hash_, false);
     for (std::size_t i = 0; i < 2; ++i) {
       sources_[i].headers = {{"reseq-seq", "7"}, {"trace", "abc"}};
       records_[i].key = i == 0 ? "a" : "b";
@@ -46,12 +46,12 @@ class WiringTest : public SimulatedApplication {
 };
 
 TEST_F(WiringTest, WishesAreReadWithAJournalAndKnowTheHash) {
-  EXPECT_FALSE(decoding(application, setting_, arena_, hash_).journal);
+  EXPECT_FALSE(decoding(application, setting_, arena_, hash_, false).journal);
   config::Settings settings = application.settings;
   settings.dispatch_mode = "journal";
   Application with(settings);
   with.partitions = application.partitions;
-  const codec::DecodeContext reading = decoding(with, setting_, arena_, hash_);
+  const codec::DecodeContext reading = decoding(with, setting_, arena_, hash_, false);
   EXPECT_TRUE(reading.journal);
   EXPECT_EQ(reading.hash, &hash_);
   EXPECT_EQ(decoding(with, table_, false, arena_).hash, nullptr);
