@@ -280,7 +280,7 @@ std::vector<std::string> Replay::swept(const Meta& meta) const {
   for (auto one = rows_->by_key.lower_bound(meta.swept_from); one != rows_->by_key.end() && one->first < meta.swept_to;
        ++one) {
     const Row& row = one->second.row;
-    if (row.completed() && row.deadline != UnixMs() && row.deadline <= meta.now) ids.push_back(one->second.id);
+    if (!row.live() && row.deadline != UnixMs() && row.deadline <= meta.now) ids.push_back(one->second.id);
   }
   return ids;
 }
