@@ -43,8 +43,26 @@ void add_deletions(Json& object, const Row& row, const DocumentContext& context)
   if (!deleted.empty()) object["deleted"] = std::move(deleted);
 }
 
+// Orders that wait or are under way; what is gone is nothing to wait for.
+void add_journal(Json& object, const Row& row, const DocumentContext& context) {
+  Json journal = Json::array();
+  for (const JournalEntry& entry : row.journal) {
+    if (entry.state == EntryState::kGone) continue;
+    Json one = {{"state", entry.state == EntryState::kWaiting ? "waiting" : "processing"},
+                {"order", order_json(entry.order, context.sequence_kind)},
+                {"targets", names_of(entry.targets, *context.targets)},
+                {"priority", entry.urgency.priority},
+                {"process_at", time_text(entry.urgency.process_at)}};
+    if (entry.urgency.expires_at != UnixMs()) one["expires_at"] = time_text(entry.urgency.expires_at);
+    if (entry.attempt != 0) one["attempt"] = entry.attempt;
+    if (entry.lease_until != UnixMs()) one["lease_until"] = time_text(entry.lease_until);
+    journal.push_back(std::move(one));
+  }
+  if (!journal.empty()) object["journal"] = std::move(journal);
+}
+
 std::string_view state_of(const Row& row, TargetSet starving) {
-  if (row.completed()) return "completed";
+  if (!row.live()) return "completed";
   if (row.overdue) return "overdue";
   return starving.empty() ? "live" : "starving";
 }
@@ -85,9 +103,10 @@ Json document_json(std::string_view id, const Row& row, const Neglected& neglect
   if (!neglected.overdue.empty()) object["overdue"] = names_of(neglected.overdue, *context.targets);
   if (!neglected.starving.empty()) object["starving"] = names_of(neglected.starving, *context.targets);
   if (!row.deletions.empty()) add_deletions(object, row, context);
+  if (!row.journal.empty()) add_journal(object, row, context);
   if (row.barrier) object["barrier"] = order_json(*row.barrier, context.sequence_kind);
   if (row.last_version != Version()) object["last_version"] = std::to_string(row.last_version.value());
-  if (row.deadline != UnixMs()) object[row.completed() ? "remembered_until" : "overdue_from"] = time_text(row.deadline);
+  if (row.deadline != UnixMs()) object[row.live() ? "overdue_from" : "remembered_until"] = time_text(row.deadline);
   if (row.requested)
     object["request"] = {{"order", order_json(row.requested->order, context.sequence_kind)},
                          {"offset", row.requested->position.value()},

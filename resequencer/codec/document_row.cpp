@@ -264,7 +264,7 @@ void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
   if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
 }
 
-void skip_group(ByteReader& in) {
+[[gnu::always_inline]] inline void skip_group(ByteReader& in) {
   skip_order(in);
   const std::uint8_t sets = in.u8();
   for (const std::uint8_t set : {kSetPending, kSetServed, kSetRemoved})
@@ -273,7 +273,7 @@ void skip_group(ByteReader& in) {
 
 // What read_body reads in front of the deadline, without making a row of it: each row that is kept is asked for its
 // timer.
-void skip_to_deadline(std::uint64_t flags, ByteReader& in) {
+[[gnu::always_inline]] inline void skip_to_deadline(std::uint64_t flags, ByteReader& in) {
   if ((flags & kBarrier) != 0) skip_order(in);
   for (std::size_t groups = in.count(); groups > 0 && in.ok(); --groups) skip_group(in);
   if ((flags & kSince) != 0) {
@@ -296,14 +296,19 @@ void skip_body(std::uint64_t flags, ByteReader& in) {
   if ((flags & kRequestedTargets) != 0) skip_varint(in);
 }
 
+inline bool is_live(std::string_view value) {
+  RESEQ_ASSERT(value.size() >= kRowBytesMin, "the kind of something that is no row");
+  return (static_cast<std::uint8_t>(value[1]) & kLive) != 0;
+}
+
 // Between format and checksum.
 ByteReader body_of(std::string_view value) {
   const bool is_row = value.size() > 1 + kChecksumBytes;
   return ByteReader(is_row ? value.substr(1, value.size() - 1 - kChecksumBytes) : std::string_view());
 }
 
-// Without anything when there is no journal.
-JournalHead journal_head(std::string_view value) {
+// Without anything when there is no journal. Not inline: nearly no row has one.
+[[gnu::noinline]] JournalHead journal_head(std::string_view value) {
   if (!has_journal(value)) return {};
   ByteReader in = body_of(value);
   const std::uint64_t flags = in.varint();
@@ -315,6 +320,13 @@ JournalHead journal_head(std::string_view value) {
     if (tag == kJournalTag) return read_journal_head(list);
   }
   return {};
+}
+
+[[gnu::noinline]] CountSet with_journal(CountSet counted, std::string_view value) {
+  const DocumentPriorities priorities = priorities_of(value);
+  if (priorities.waiting) counted = counted | CountSet::of(Count::kWaiting);
+  if (priorities.processing) counted = counted | CountSet::of(Count::kProcessing);
+  return counted;
 }
 
 void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
@@ -367,6 +379,7 @@ void read_journal_extension(std::string_view bytes, Row& row, ByteReader& in) {
 
 // Those that this version knows are read, the others kept.
 void read_row_extensions(Row& row, ByteReader& in) {
+  if (in.rest().empty()) return;  // most of them
   const std::string_view all = read_extensions(in, 0, kJournalTag);
   for (ByteReader list(all); !list.rest().empty();) {
     const std::string_view from = list.rest();
@@ -441,17 +454,12 @@ std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::
 }
 
 bool is_watermark(std::string_view value) {
-  RESEQ_ASSERT(value.size() >= kRowBytesMin, "the kind of something that is no row");
-  return (static_cast<std::uint8_t>(value[1]) & kLive) == 0;
+  return !is_live(value);
 }
 
 CountSet count_document(std::string_view value) {
-  CountSet counted = CountSet::of(is_watermark(value) ? Count::kWatermarks : Count::kLiveRows);
-  if (!has_journal(value)) return counted;
-  const DocumentPriorities priorities = priorities_of(value);
-  if (priorities.waiting) counted = counted | CountSet::of(Count::kWaiting);
-  if (priorities.processing) counted = counted | CountSet::of(Count::kProcessing);
-  return counted;
+  const CountSet counted = CountSet::of(is_live(value) ? Count::kLiveRows : Count::kWatermarks);
+  return has_journal(value) ? with_journal(counted, value) : counted;
 }
 
 DocumentPriorities priorities_of(std::string_view value) {

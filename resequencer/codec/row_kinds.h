@@ -48,7 +48,7 @@ inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
 
 // False: it has no entries of indexes. Of documents nearly all have none, and only their flags are looked at.
 [[nodiscard]] inline bool may_have_entries(const RowKind& kind, std::string_view value) {
-  return kind.type == KeyType::kDocument ? has_journal(value) : kind.entries != nullptr;
+  return &kind == &kDocumentRows ? has_journal(value) : kind.entries != nullptr;
 }
 
 // Of a row of any kind.

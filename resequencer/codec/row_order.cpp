@@ -7,11 +7,6 @@
 namespace reseq::codec {
 namespace {
 
-constexpr std::uint8_t kHasEpoch = 64;
-constexpr std::uint8_t kHasRevision = 128;
-constexpr std::uint8_t kSizeMask = 63;
-constexpr std::size_t kStrippedSequenceBytes = 8;  // sequences of this length lose their leading zeros
-
 std::size_t leading_zeros(std::string_view sequence) {
   const std::size_t first = sequence.find_first_not_of('\0');
   return first == std::string_view::npos ? sequence.size() : first;
@@ -63,16 +58,6 @@ Order read_order(ByteReader& in) {
     in.require(order.revision.value() != 0);
   }
   return order;
-}
-
-void skip_order(ByteReader& in) {
-  const std::uint8_t head = in.u8();
-  if ((head & kHasEpoch) != 0) skip_varint(in);
-  const std::size_t size = head & kSizeMask;
-  const bool stripped = size > Sequence::kMaxBytes;
-  in.require(size <= Sequence::kMaxBytes + kStrippedSequenceBytes);
-  if (in.ok()) (void)in.raw(stripped ? Sequence::kMaxBytes + kStrippedSequenceBytes - size : size);
-  if ((head & kHasRevision) != 0) skip_varint(in);
 }
 
 }  // namespace reseq::codec

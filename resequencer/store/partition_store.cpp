@@ -19,12 +19,12 @@ Error damaged(std::string_view what, codec::RowError error) {
 
 constexpr CountSet kOfJournals = CountSet::of(Count::kWaiting) | CountSet::of(Count::kProcessing);
 
-std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
-                              std::optional<std::string_view> value) {
+inline std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind,
+                                     const codec::HashedKey& key, std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
-  OldRow old{hash.of_record(key, *value), kind.counted(*value)};
-  if (old.counted.has_any_of(kOfJournals)) old.priorities = codec::priorities_of(*value);
-  return old;
+  const Digest record = hash.of_record(key, *value);
+  const CountSet counted = kind.counted(*value);
+  return OldRow{record, counted, counted.has_any_of(kOfJournals) ? codec::priorities_of(*value) : DocumentPriorities()};
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.

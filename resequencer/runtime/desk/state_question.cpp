@@ -27,7 +27,7 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
     case admin::State::kAny:
       break;
     case admin::State::kLive:
-      if (row.completed()) return false;
+      if (!row.live()) return false;
       break;
     case admin::State::kOverdue:
       if (!row.overdue) return false;
@@ -36,7 +36,7 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
       if (starving_targets(row, now, starvation_after).empty()) return false;
       break;
     case admin::State::kCompleted:
-      if (!row.completed()) return false;
+      if (row.live()) return false;
       break;
   }
   if (list.older_than == Milliseconds()) return true;
@@ -48,8 +48,12 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
 std::size_t bytes_max_of(const std::string& id, const Row& row) {
   constexpr std::size_t kRowBytes = 600;
   constexpr std::size_t kGroupBytes = 400;
+  constexpr std::size_t kEntryBytes = 500;  // of a journal
   constexpr std::size_t kEscapeBytes = 6;
-  return kRowBytes + kEscapeBytes * id.size() + kGroupBytes * row.groups.size() +
+  std::size_t journal_bytes = 0;
+  for (const JournalEntry& entry : row.journal)
+    journal_bytes += kEntryBytes + kMaxTargetNameBytes * static_cast<std::size_t>(entry.targets.size());
+  return journal_bytes + kRowBytes + kEscapeBytes * id.size() + kGroupBytes * row.groups.size() +
          2 * kMaxTargetNameBytes * static_cast<std::size_t>(row.known().size());
 }
 

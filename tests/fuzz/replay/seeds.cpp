@@ -80,12 +80,58 @@ Row full_row() {
   return row;
 }
 
+// Two orders wait, one of them again, one is under way, one is gone; or only the first waits.
+Row row_with_journal(bool nothing_else) {
+  JournalEntry entry;
+  entry.order = {Epoch(2), Sequence("2024-c"), Revision()};
+  entry.targets = TargetSet(3);
+  entry.number = 7;
+  entry.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000)};
+  entry.request = {Offset(300), UnixMs(1'709'164'799'000), 0xFEDCBA9876543210, 300, 400};
+  Row row;
+  if (!nothing_else) {
+    row = full_row();
+    JournalEntry again = entry;
+    again.order = row.groups[0].order;
+    again.targets = TargetSet(1);
+    again.attempt = 1;
+    again.losses = 1;
+    row.journal.push_back(again);
+  }
+  row.journal.push_back(entry);
+  if (nothing_else) return row;
+  entry.order = row.groups[0].order;
+  entry.state = EntryState::kProcessing;
+  entry.op = Op::kDelete;
+  entry.targets = TargetSet(1);
+  entry.attempt = 2;
+  entry.lease_until = UnixMs(1'709'168'400'000);
+  row.journal.push_back(entry);
+  JournalEntry gone;
+  gone.order = {Epoch(1), Sequence("9"), Revision()};
+  gone.state = EntryState::kGone;
+  gone.op = Op::kDelete;
+  gone.for_all = true;
+  row.journal.push_back(gone);
+  return row;
+}
+
 // An encoded row without its checksum, which the target puts back.
 template <typename Encode>
 std::string unsealed(char choice, Encode encode) {
   std::string value;
   encode(value);
   return choice + value.substr(0, value.size() - codec::kChecksumBytes);
+}
+
+Meta meta_of_journal(Meta meta) {
+  meta.capabilities = 2;
+  meta.summary.counts[Count::kWaiting] = 2;
+  meta.summary.counts[Count::kProcessing] = 1;
+  meta.summary.priorities = {{5, 1, 0}, {100, 1, 300}};
+  meta.state.journal_number = 300;
+  meta.state.journal_answered = 5;
+  return meta;
 }
 
 Seeds rows() {
@@ -114,7 +160,13 @@ Seeds rows() {
       {"minimal", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", minimal, out); })},
       {"eight-bytes", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", eight, out); })},
       {"full", unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", full_row(), out); })},
+      {"journal",
+       unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", row_with_journal(false), out); })},
+      {"waiting",
+       unsealed('\0', [&](std::string& out) { codec::encode_row(key, "doc-1", row_with_journal(true), out); })},
       {"meta", unsealed('\1', [&](std::string& out) { codec::encode_meta(codec::meta_key(), meta, out); })},
+      {"meta-journal",
+       unsealed('\1', [&](std::string& out) { codec::encode_meta(codec::meta_key(), meta_of_journal(meta), out); })},
       {"identity",
        unsealed('\2', [&](std::string& out) { codec::encode_identity(codec::identity_key(), identity, out); })},
       {"targets",
@@ -212,9 +264,17 @@ Seeds state_notes() {
   store::CheckpointRecord checkpoint{{Offset(4711), {1, 2}, 3}, {{4, 5}, {}, {}}};
   checkpoint.summary.counts[Count::kLiveRows] = 6;
   checkpoint.summary.counts[Count::kWatermarks] = 7;
-  std::string record = store::encode_checkpoint(checkpoint);
-  record.resize(record.size() - codec::kChecksumBytes);
-  return {{"checkpoint", '\0' + record},
+  const auto unsealed_record = [&] {
+    const std::string record = store::encode_checkpoint(checkpoint);
+    return '\0' + record.substr(0, record.size() - codec::kChecksumBytes);
+  };
+  const std::string record = unsealed_record();
+  checkpoint.summary.counts[Count::kWaiting] = 3;
+  const std::string with_counts = unsealed_record();
+  checkpoint.summary.priorities = {{5, 1, 0}, {100, 2, 300}};
+  return {{"checkpoint", record},
+          {"counts", with_counts},
+          {"priorities", unsealed_record()},
           {"clean", "\2" + Pieces::of("pages") + Pieces::of("1 %\n") + Pieces::of("1 %\n")},
           {"same-boot", "\2" + Pieces::of("pages") + Pieces::of("1 none\n") + Pieces::of("1 %\n")},
           {"no-copy", "\2" + Pieces::of("") + Pieces::of("1 %\n")},

@@ -1,0 +1,60 @@
+#include "admin/document_json.h"
+
+#include <gtest/gtest.h>
+
+namespace reseq::admin {
+namespace {
+
+JournalEntry entry_at(EntryState state, std::uint64_t sequence) {
+  JournalEntry entry;
+  entry.order.sequence = Sequence::of_number(sequence);
+  entry.state = state;
+  entry.targets = TargetSet(2);
+  entry.number = 1;
+  entry.urgency = {7, UnixMs(1'709'164'800'000), UnixMs(1'709'164'800'001), UnixMs()};
+  return entry;
+}
+
+Json json_of(const Row& row) {
+  const TargetTable targets({"search", "catalogue"});
+  return document_json("doc-1", row, {}, {&targets, SequenceKind::kU64});
+}
+
+TEST(DocumentJson, OfARowWithoutAJournalSaysNothingOfOne) {
+  const Json document = json_of(Row());
+  EXPECT_FALSE(document.contains("journal"));
+  EXPECT_EQ(document["state"], "completed");
+}
+
+TEST(DocumentJson, SaysWhichOrdersWaitAndWhichAreUnderWay) {
+  Row row;
+  row.journal.push_back(entry_at(EntryState::kWaiting, 18));
+  JournalEntry under_way = entry_at(EntryState::kProcessing, 17);
+  under_way.attempt = 2;
+  under_way.urgency.expires_at = UnixMs(1'709'164'800'003);
+  under_way.lease_until = UnixMs(1'709'164'800'002);
+  row.journal.push_back(under_way);
+  row.journal.push_back(entry_at(EntryState::kGone, 16));
+  const Json document = json_of(row);
+  EXPECT_EQ(document["state"], "live");
+  const Json expected = Json::parse(R"([
+    {"state": "waiting", "order": {"epoch": 0, "seq": "18", "revision": "0"}, "targets": ["catalogue"], "priority": 7,
+     "process_at": "2024-02-29T00:00:00.001Z"},
+    {"state": "processing", "order": {"epoch": 0, "seq": "17", "revision": "0"}, "targets": ["catalogue"],
+     "priority": 7, "process_at": "2024-02-29T00:00:00.001Z", "expires_at": "2024-02-29T00:00:00.003Z", "attempt": 2,
+     "lease_until": "2024-02-29T00:00:00.002Z"}])");
+  EXPECT_EQ(document["journal"], expected);
+}
+
+TEST(DocumentJson, OfWhatIsGoneAloneIsCompleted) {
+  Row row;
+  row.journal.push_back(entry_at(EntryState::kGone, 16));
+  row.deadline = UnixMs(1'709'164'800'000);
+  const Json document = json_of(row);
+  EXPECT_FALSE(document.contains("journal"));
+  EXPECT_EQ(document["state"], "completed");
+  EXPECT_EQ(document["remembered_until"], "2024-02-29T00:00:00.000Z");
+}
+
+}  // namespace
+}  // namespace reseq::admin
