@@ -13,8 +13,8 @@
 
 namespace reseq::tagging {
 
-// Of an application whose requests wait (dispatch.mode = "journal"). Dates are as they go on the wire: milliseconds since
-// 1970, or RFC 3339.
+// Of an application whose requests wait (dispatch.mode = "journal"). Dates are as they go on the wire: milliseconds
+// since 1970, or RFC 3339.
 struct Turn {
   std::optional<std::uint8_t> priority = {};  // the smallest goes first; absent: the default of the application
   std::string process_at = {};                // not before; empty = at once

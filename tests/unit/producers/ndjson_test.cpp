@@ -37,8 +37,8 @@ TEST(NdjsonLine, ReadsEveryMember) {
 }
 
 TEST(NdjsonLine, ReadsWhenItsTurnIs) {
-  const auto change = parsed(
-      R"({"id":"a","seq":1,"payload":1,"priority":255,"process_at":1714557600000,"expires_at":"2024-05-01T12:00:00Z"})");
+  const auto change = parsed(R"({"id":"a","seq":1,"payload":1,"priority":255,)"
+                             R"("process_at":1714557600000,"expires_at":"2024-05-01T12:00:00Z"})");
   EXPECT_EQ(change.turn.priority, 255);
   EXPECT_EQ(change.turn.process_at, "1714557600000");
   EXPECT_EQ(change.turn.expires_at, "2024-05-01T12:00:00Z");
