@@ -7,6 +7,7 @@
 #include <sysexits.h>
 
 #include "codec/sequence_text.h"
+#include "codec/timestamp_text.h"
 #include "kafka/connection_arguments.h"
 
 namespace reseq::command_line {
@@ -22,8 +23,15 @@ struct Texts {
   std::string state_file;
   std::string oracle;
   std::uint32_t epoch = 0;
+  std::uint32_t priority = 0;
   std::uint64_t checkpoint_ms = 2000;
 };
+
+// What is wrong with it.
+std::string is_date(const std::string& text) {
+  if (codec::parse_date_ms(text)) return {};
+  return "not milliseconds since 1970 and not RFC 3339 with a zone, until 2262: " + text.substr(0, 100);
+}
 
 void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_option("--bootstrap-servers", arguments.bootstrap_servers, "host:port of brokers, comma separated")
@@ -53,6 +61,18 @@ void add_common(CLI::App& app, Arguments& arguments, Texts& texts) {
   app.add_option("--targets", arguments.targets, "targets of every request, comma separated; none: routes decide")
       ->delimiter(',');
   app.add_option("--epoch", texts.epoch, "epoch of every request; none: the partition's default");
+  const CLI::Validator date(is_date, "DATE");
+  app.add_option(
+         "--priority", texts.priority,
+         "of every request, 0 to 255, the smallest goes first; none: the application's default; as the next two "
+         "only where dispatch.mode = journal")
+      ->check(CLI::Range(0, 255));
+  app.add_option("--process-at", arguments.turn.process_at,
+                 "no request goes to work before that: milliseconds since 1970 or RFC 3339; none: at once")
+      ->check(date);
+  app.add_option("--expires-at", arguments.turn.expires_at,
+                 "nobody wants a request any more from then on, the same; deletes do not expire; none: never")
+      ->check(date);
   app.add_flag("--dry-run", arguments.dry_run, "read and check everything, send nothing");
   app.add_flag("--quiet", arguments.quiet, "no progress bar");
 }
@@ -67,7 +87,8 @@ CLI::App* add_git(CLI::App& app, GitArguments& git) {
 }
 
 CLI::App* add_ndjson(CLI::App& app, NdjsonArguments& ndjson, Texts& texts) {
-  CLI::App* command = app.add_subcommand("ndjson", "lines of JSON: id, seq, op, payload, targets, epoch");
+  CLI::App* command = app.add_subcommand(
+      "ndjson", "lines of JSON: id, seq, op, payload, targets, epoch, priority, process_at, expires_at");
   command->add_option("file", ndjson.path, "the file, - = standard input")->capture_default_str();
   command->add_option("--on-error", texts.on_error, "what to do at a bad line: skip or stop")
       ->check(CLI::IsMember({"skip", "stop"}))
@@ -157,6 +178,7 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
   arguments.progress_file = path_of(texts.progress_file);
   arguments.state_file = path_of(texts.state_file);
   if (app.get_option("--epoch")->count() > 0) arguments.epoch = Epoch(texts.epoch);
+  if (app.get_option("--priority")->count() > 0) arguments.turn.priority = static_cast<std::uint8_t>(texts.priority);
   ndjson.on_error = texts.on_error == "skip" ? sending::OnUnusable::kSkip : sending::OnUnusable::kStop;
   load.oracle = path_of(texts.oracle);
   load.options.sequence_kind = arguments.sequence_kind;

@@ -14,6 +14,7 @@
 #include "model/order.h"
 #include "producers/load/load_source.h"
 #include "producers/sending/sender.h"
+#include "producers/tagging/change.h"
 
 namespace reseq::command_line {
 
@@ -47,6 +48,7 @@ struct Arguments {
   SequenceKind sequence_kind = SequenceKind::kU64;
   std::vector<std::string> targets;
   std::optional<Epoch> epoch;
+  tagging::Turn turn;
   bool dry_run = false;
   bool quiet = false;
   std::variant<GitArguments, NdjsonArguments, LoadArguments> source;

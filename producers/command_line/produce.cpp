@@ -152,7 +152,7 @@ int produce(const Arguments& arguments, const std::atomic<bool>& stop) {
 
   std::optional<sending::ResumeFile> state;
   if (arguments.state_file.has_value() && !arguments.dry_run) state.emplace(*arguments.state_file);
-  const tagging::Tagger tagger(arguments.sequence_kind);
+  const tagging::Tagger tagger(arguments.sequence_kind, arguments.turn);
   sending::Sender sender(source, tagger, *sink.value(),
                          {.on_unusable = opened.value().on_unusable,
                           .records_per_second = arguments.dry_run ? 0 : arguments.records_per_second,

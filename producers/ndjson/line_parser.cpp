@@ -13,8 +13,9 @@ namespace {
 using nlohmann::json;
 using tagging::Change;
 
-constexpr std::array<std::string_view, 8> kNames = {"id",      "id_base64",      "seq",     "op",
-                                                    "payload", "payload_base64", "targets", "epoch"};
+constexpr std::array<std::string_view, 11> kNames = {"id",       "id_base64",      "seq",       "op",
+                                                     "payload",  "payload_base64", "targets",   "epoch",
+                                                     "priority", "process_at",     "expires_at"};
 
 Result<> read_id(const LineMembers& line, Change& change) {
   const std::string_view* plain = line.find("id");
@@ -80,13 +81,39 @@ Result<> read_epoch(const LineMembers& line, Change& change) {
   return Done{};
 }
 
+// The tagger says whether it is one.
+Result<> read_date(const LineMembers& line, const char* name, std::string& date) {
+  const std::string_view* value = line.find(name);
+  if (value == nullptr) return Done{};
+  if (std::optional<std::string> text = as_text(*value); text && !text->empty()) {
+    date = std::move(*text);
+    return Done{};
+  }
+  const json number = json::parse(*value);
+  if (!number.is_number_unsigned())
+    return bad_line("'" + std::string(name) + "' is neither a date as text nor milliseconds since 1970");
+  date = std::to_string(number.get<std::uint64_t>());
+  return Done{};
+}
+
+Result<> read_turn(const LineMembers& line, Change& change) {
+  if (const std::string_view* value = line.find("priority")) {
+    const json number = json::parse(*value);
+    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > std::numeric_limits<std::uint8_t>::max())
+      return bad_line("'priority' is not a whole number from 0 to 255");
+    change.turn.priority = number.get<std::uint8_t>();
+  }
+  if (auto read = read_date(line, "process_at", change.turn.process_at); !read) return read;
+  return read_date(line, "expires_at", change.turn.expires_at);
+}
+
 }  // namespace
 
 Result<Change> parse_line(std::string_view line) {
   const Result<LineMembers> members = LineMembers::read(line, kNames);
   if (!members.ok()) return members.error();
   Change change;
-  for (const auto read : {read_id, read_sequence, read_payload, read_op, read_targets, read_epoch}) {
+  for (const auto read : {read_id, read_sequence, read_payload, read_op, read_targets, read_epoch, read_turn}) {
     Result<> done = read(members.value(), change);
     if (!done.ok()) return done.error();
   }

@@ -5,7 +5,10 @@
 //             "op": "upsert" | "delete",                  optional: upsert, or delete when "payload" is null
 //             "payload": any JSON | "payload_base64": text,
 //             "targets": [text, ...],                     optional
-//             "epoch": number }                           optional
+//             "epoch": number,                            optional
+//             "priority": number,                         optional, as the next two: where requests wait
+//             "process_at": number | text,                milliseconds since 1970, or RFC 3339
+//             "expires_at": number | text }               the same; not of a delete
 //
 // A payload that is text is sent as its UTF-8 bytes; any other JSON is sent byte by byte as it stands in the line, so
 // that no number loses a digit. Without a payload a line must say "op": "delete": forgetting it must not delete.

@@ -2,6 +2,7 @@
 
 #include "codec/sequence_text.h"
 #include "codec/target_names.h"
+#include "codec/timestamp_text.h"
 #include "model/target.h"
 
 namespace reseq::tagging {
@@ -34,6 +35,30 @@ Result<std::string> target_list(const std::vector<std::string>& targets) {
   return list;
 }
 
+const std::string& either(const std::string& said, const std::string& usual) {
+  return said.empty() ? usual : said;
+}
+
+Result<> add_date(const char* name, const std::string& date, std::int64_t least, TaggedRecord& record) {
+  if (date.empty()) return Done{};
+  if (const auto ms = codec::parse_date_ms(date); !ms || *ms < least)
+    return refused("a date is milliseconds since 1970 or RFC 3339 with a zone, until 2262, this one is not: " +
+                   date.substr(0, 100));
+  record.headers.push_back({name, date});
+  return Done{};
+}
+
+Result<> add_turn(const Change& change, const Turn& usual, TaggedRecord& record) {
+  const bool deletes = change.op == Op::kDelete;
+  if (deletes && !change.turn.expires_at.empty()) return refused("a delete does not expire");
+  if (const auto priority = change.turn.priority ? change.turn.priority : usual.priority)
+    record.headers.push_back({"reseq-priority", std::to_string(*priority)});
+  if (auto added = add_date("reseq-process-at", either(change.turn.process_at, usual.process_at), 0, record); !added)
+    return added;
+  if (deletes) return Done{};
+  return add_date("reseq-expires-at", either(change.turn.expires_at, usual.expires_at), 1, record);
+}
+
 }  // namespace
 
 Result<TaggedRecord> Tagger::tag(const Change& change) const {
@@ -54,6 +79,7 @@ Result<TaggedRecord> Tagger::tag(const Change& change) const {
   if (change.op == Op::kDelete) record.headers.push_back({"reseq-op", "delete"});
   if (!targets.value().empty()) record.headers.push_back({"reseq-targets", std::move(targets).value()});
   if (change.epoch.has_value()) record.headers.push_back({"reseq-epoch", std::to_string(change.epoch->value())});
+  if (auto added = add_turn(change, usual_, record); !added) return added.error();
   return record;
 }
 

@@ -176,6 +176,12 @@ Result<> check_dispatch(const Settings& s) {
         check_most("dispatch.lease_ms", s.dispatch_lease_ms, kDispatchMsMax, ", which is 366 days"),
         check_most("dispatch.timeouts_max", s.dispatch_timeouts_max, kDispatchCountMax)})
     if (!checked) return checked;
+  const std::int64_t longest = s.dispatch_process_at_max_ms + s.dispatch_lease_ms;
+  if (s.dispatch_mode == "journal" && longest >= s.watermark_retention_ms)
+    return invalid("dispatch.process_at_max_ms and dispatch.lease_ms are together " + std::to_string(longest) +
+                   ": must be below watermark_retention_ms = " + std::to_string(s.watermark_retention_ms) +
+                   ", because requests have to be kept longer than they wait and not longer than documents are "
+                   "remembered");
   return Done{};
 }
 

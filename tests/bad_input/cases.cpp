@@ -202,6 +202,10 @@ std::vector<Case> reserved_headers() {
     cases.push_back({name + " on a request", kRequests, request("x", "1", {{name, "1"}}), "unsupported_header"});
     cases.push_back({name + " on a result", kCommands, result("x", "1", {{name, "1"}}), "unsupported_header"});
   }
+  // Where nothing waits; of a result they may be copied.
+  for (const std::string name :
+       {"reseq-priority", "reseq-process-at", "reseq-expires-at", "reseq-attempt", "reseq-lease-until"})
+    cases.push_back({name + " on a request", kRequests, request("x", "1", {{name, "1"}}), "unsupported_header"});
   return cases;
 }
 
@@ -214,7 +218,7 @@ std::vector<Case> garbage_in_headers() {
     cases.push_back({"null" + on, kRequests, request("x", "1", {{name, std::nullopt}}), "malformed_header"});
     cases.push_back({"bytes" + on, kRequests, request("x", "1", {{name, garbage}}), reason});
   }
-  for (const char* name : {"reseq-revision", "reseq-target", "reseq-observed-version"}) {
+  for (const char* name : {"reseq-revision", "reseq-target", "reseq-observed-version", "reseq-attempt"}) {
     const std::string on = std::string(" in ") + name;
     cases.push_back({"null" + on, kCommands, result("x", "1", {{name, std::nullopt}}), "malformed_header"});
     cases.push_back({"bytes" + on, kCommands, result("x", "1", {{name, garbage}}), "malformed_header"});

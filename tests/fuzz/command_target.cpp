@@ -1,7 +1,10 @@
 // Any record becomes a command that says what the record says, or a reason; the same record always the same.
 #include "base/assert.h"
+#include "codec/decimal.h"
 #include "codec/header_names.h"
+#include "codec/held_rows.h"
 #include "codec/sequence_text.h"
+#include "codec/timestamp_text.h"
 #include "fuzzed_record.h"
 #include "targets.h"
 
@@ -49,10 +52,56 @@ void check(const Reading& reading, const Registration& what) {
   }
 }
 
+bool says_any(const Reading& reading, std::initializer_list<HeaderKind> kinds) {
+  return reading.found.kinds().has_any(kinds);
+}
+
+void check_date(const Reading& reading, HeaderKind kind, const std::optional<UnixMs>& date) {
+  RESEQ_ASSERT(date.has_value() == reading.found.has(kind), "a date that nobody said");
+  if (!date) return;
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  RESEQ_ASSERT(date->value() >= 0 && date->value() <= INT64_MAX / kNsPerMs, "a date out of its range");
+  const std::string_view said = reading.value(kind);
+  const auto ns = codec::parse_timestamp(said);
+  RESEQ_ASSERT(ns ? *ns / kNsPerMs == date->value() : codec::parse_decimal<std::uint64_t>(said) == date->value(),
+               "another date");
+}
+
+void check_wish(const Reading& reading, const Request& request) {
+  const Wish& wish = *request.wish;
+  RESEQ_ASSERT(wish.priority.has_value() == reading.found.has(HeaderKind::kPriority), "a priority that nobody said");
+  if (wish.priority)
+    RESEQ_ASSERT(codec::parse_decimal<std::uint64_t>(reading.value(HeaderKind::kPriority)) == *wish.priority,
+                 "another priority");
+  check_date(reading, HeaderKind::kProcessAt, wish.process_at);
+  check_date(reading, HeaderKind::kExpiresAt, wish.expires_at);
+  if (wish.expires_at)
+    RESEQ_ASSERT(wish.expires_at->value() > 0 && request.what.op == Op::kUpsert, "what expires is no upsert");
+  const RequestPlace& place = wish.place;
+  RESEQ_ASSERT(place.offset == reading.record.offset && place.timestamp == reading.record.timestamp, "another place");
+  RESEQ_ASSERT(place.hash == reading.context.hash->of_input(reading.record.key, reading.record.payload) &&
+                   place.record_bytes == codec::held_bytes(reading.record) && place.work_bytes == request.work_bytes,
+               "another record");
+}
+
+void check_attempt(const Reading& reading, std::uint32_t attempt) {
+  RESEQ_ASSERT((attempt != 0) == reading.found.has(HeaderKind::kAttempt), "an attempt that nobody said");
+  if (attempt != 0)
+    RESEQ_ASSERT(codec::parse_decimal<std::uint64_t>(reading.value(HeaderKind::kAttempt)) == attempt,
+                 "another attempt");
+}
+
 void check(const Reading& reading, const Request& request) {
   RESEQ_ASSERT(reading.record.role == Role::kRequests, "a request from another topic");
   check(reading, request.what);
   RESEQ_ASSERT(request.what.revision == Revision(), "a producer raised a revision");
+  RESEQ_ASSERT(!says_any(reading, {HeaderKind::kAttempt, HeaderKind::kLeaseUntil}), "a producer dispatches");
+  RESEQ_ASSERT((request.wish != nullptr) == reading.context.journal, "a wish where nothing waits, or none");
+  if (request.wish != nullptr)
+    check_wish(reading, request);
+  else
+    RESEQ_ASSERT(!says_any(reading, {HeaderKind::kPriority, HeaderKind::kProcessAt, HeaderKind::kExpiresAt}),
+                 "a wish was ignored");
   const bool says_nothing = !reading.found.has(HeaderKind::kOp);
   if (!reading.context.tap && !reading.record.payload)
     RESEQ_ASSERT(request.what.op == Op::kDelete, "an upsert without a payload");
@@ -80,11 +129,15 @@ void check(const Reading& reading, const SequenceResult& result) {
   check_targets(reading, TargetSet::of(result.target));
   if (!reading.record.payload) RESEQ_ASSERT(result.op == Op::kDelete, "an upsert without a payload");
   RESEQ_ASSERT(result.output_bytes > reading.record.key->size(), "a bound below the record");
+  check_attempt(reading, result.attempt);
 }
 
 void check(const Reading& reading, const Heartbeat& command) {
   RESEQ_ASSERT(reading.record.role == Role::kCommands, "a command from another topic");
+  RESEQ_ASSERT(reading.value(HeaderKind::kCommand) == "heartbeat", "a heartbeat that nobody sent");
   check_document(reading, command.id, command.sequence);
+  check_attempt(reading, command.attempt);
+  RESEQ_ASSERT(command.timestamp == reading.record.timestamp, "another time");
 }
 
 void check(const Reading& reading, const Reset&) {
@@ -95,6 +148,9 @@ void check(const Reading& reading, const Reset&) {
 void check_operation(const Reading& reading, std::string_view name, bool dry_run) {
   RESEQ_ASSERT(reading.record.role == Role::kControl, "an operation from another topic");
   RESEQ_ASSERT(reading.value(HeaderKind::kControl) == name, "an operation that nobody asked for");
+  RESEQ_ASSERT(!says_any(reading, {HeaderKind::kPriority, HeaderKind::kProcessAt, HeaderKind::kExpiresAt,
+                                   HeaderKind::kAttempt, HeaderKind::kLeaseUntil}),
+               "an operator wishes or dispatches");
   RESEQ_ASSERT(dry_run == (reading.value(HeaderKind::kControlDryRun) == "true"), "a dry run that is none");
 }
 

@@ -1,6 +1,7 @@
 #include "fuzzed_record.h"
 
 #include <array>
+#include <utility>
 
 #include "codec/header_names.h"
 
@@ -9,7 +10,9 @@ namespace {
 
 namespace header = codec::header;
 
-constexpr std::array<std::string_view, 24> kNames = {header::kCommand,
+constexpr std::uint8_t kJournal = 2;
+
+constexpr std::array<std::string_view, 29> kNames = {header::kCommand,
                                                      header::kId,
                                                      header::kSeq,
                                                      header::kEpoch,
@@ -32,7 +35,12 @@ constexpr std::array<std::string_view, 24> kNames = {header::kCommand,
                                                      header::kControlPartition,
                                                      "traceparent",
                                                      header::kKeyOmitted,
-                                                     header::kPayloadOmitted};
+                                                     header::kPayloadOmitted,
+                                                     header::kPriority,
+                                                     header::kProcessAt,
+                                                     header::kExpiresAt,
+                                                     header::kAttempt,
+                                                     header::kLeaseUntil};
 
 const TargetTable& table_of(std::size_t choice) {
   static const TargetTable full = [] {
@@ -69,7 +77,15 @@ FuzzedRecord read_record(Pieces& pieces) {
   context.explicit_deletes = profile >= 2;
   context.targets = &table_of(pieces.below(4));
   context.partitions = 1 + static_cast<std::int32_t>(pieces.below(3));
-  context.tap = pieces.flag();
+  // Requests wait with inline intake only.
+  constexpr std::uint8_t kTap = 1;
+  const std::uint8_t mode = pieces.byte();
+  context.tap = (mode & kTap) != 0;
+  context.journal = !context.tap && (mode & kJournal) != 0;
+  static const codec::KeyedHash hash{HashKey{}};
+  context.hash = context.journal ? &hash : nullptr;
+  auto arena = std::make_unique<Arena>();
+  context.arena = arena.get();
   codec::SampleRecord record(role);
   (void)std::move(record).key(read_bytes(pieces));
   (void)std::move(record).payload(read_bytes(pieces));
@@ -79,13 +95,21 @@ FuzzedRecord read_record(Pieces& pieces) {
     const bool is_null = pieces.below(16) == 15;
     record.with(std::move(bytes), is_null ? std::nullopt : std::optional(pieces.text()));
   }
-  return {std::move(record), context};
+  return {std::move(record), context, std::move(arena)};
 }
 
-std::string write_record(Role role, SequenceKind kind, std::initializer_list<WrittenHeader> headers) {
+std::string write_record(Role role, SequenceKind kind, std::initializer_list<WrittenHeader> headers, bool journal) {
   const auto byte = [](std::size_t value) { return static_cast<char>(value); };
   // partitioner murmur2, two targets, one partition, inline, key and payload "doc-1"
-  std::string input = {byte(static_cast<std::size_t>(role)), byte(static_cast<std::size_t>(kind)), 0, 0, 0, 0, 1, 1};
+  std::string input = {byte(static_cast<std::size_t>(role)),
+                       byte(static_cast<std::size_t>(kind)),
+                       0,
+                       0,
+                       0,
+                       0,
+                       byte(journal ? kJournal : 0),
+                       1,
+                       1};
   input += byte(headers.size());
   for (const WrittenHeader& one : headers) {
     const auto known = std::find(kNames.begin(), kNames.end(), one.name);

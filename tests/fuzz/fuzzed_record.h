@@ -2,6 +2,8 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <memory>
+
 #include "codec/wire.h"
 #include "pieces.h"
 #include "tests/unit/codec/sample_record.h"
@@ -11,6 +13,7 @@ namespace reseq::fuzz {
 struct FuzzedRecord {
   codec::SampleRecord record;
   codec::DecodeContext context;
+  std::unique_ptr<Arena> arena;  // of the context
 };
 
 // Reads what it needs of the pieces; the rest is the caller's.
@@ -21,6 +24,7 @@ struct WrittenHeader {
   std::string_view name;
   std::string_view value;
 };
-[[nodiscard]] std::string write_record(Role role, SequenceKind kind, std::initializer_list<WrittenHeader> headers);
+[[nodiscard]] std::string write_record(Role role, SequenceKind kind, std::initializer_list<WrittenHeader> headers,
+                                       bool journal = false);
 
 }  // namespace reseq::fuzz

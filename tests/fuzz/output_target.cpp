@@ -56,10 +56,17 @@ void check_forward(const Writing& write, const Request& request) {
   const TargetSet targets = request.what.targets.value_or(write.decode.targets->all());
   if (targets.empty()) return;
   const Order order{request.what.epoch.value_or(Epoch(7)), request.what.sequence, Revision(request.reprocess ? 3 : 0)};
-  const codec::OutputRecord work = write(Forward{order, request.what.op, targets});
+  const bool journal = request.wish != nullptr;
+  const std::uint32_t attempt = journal && request.reprocess ? UINT32_MAX : 1;
+  const codec::OutputRecord work =
+      write(Forward{order, request.what.op, targets, attempt, journal ? UnixMs(INT64_MAX) : UnixMs()});
   std::vector<Header> headers = applied(work, write.input);
   for (const std::string_view name : {header::kCommand, header::kReprocess, header::kVersion})
     RESEQ_ASSERT(count_of(headers, name) == 0, "a header that concerned us alone was forwarded");
+  RESEQ_ASSERT(count_of(headers, header::kLeaseUntil) == (journal ? 1U : 0U), "a lease that is not ours");
+  RESEQ_ASSERT(
+      codec::record_bytes_max(work.key->size(), work.payload ? work.payload->size() : 0, headers) <= request.work_bytes,
+      "a bound below what is forwarded");
   const std::string_view target = write.decode.targets->name(targets.first());
   std::erase_if(headers, [](const Header& one) { return one.name == header::kTarget; });
   headers.push_back({header::kCommand, "sequence"});
@@ -77,6 +84,7 @@ void check_forward(const Writing& write, const Request& request) {
   RESEQ_ASSERT((Order{answer.epoch.value_or(Epoch()), answer.sequence, answer.revision}) == order,
                "a result with another order than its request");
   RESEQ_ASSERT(targets.contains(answer.target) && answer.id == request.what.id, "a result of another document");
+  RESEQ_ASSERT(answer.attempt == (attempt > 1 ? attempt : 0), "a result of another attempt");
 }
 
 void check_release(const Writing& write, const SequenceResult& result) {
@@ -85,7 +93,9 @@ void check_release(const Writing& write, const SequenceResult& result) {
   const std::vector<Header> headers = applied(output, write.input);
   RESEQ_ASSERT(count_of(headers, header::kVersion) == 1 && last_of(headers, header::kVersion) == "4711",
                "a version that is not ours");
-  RESEQ_ASSERT(count_of(headers, header::kCommand) == 0, "a command was released");
+  for (const std::string_view name : {header::kCommand, header::kPriority, header::kProcessAt, header::kExpiresAt,
+                                      header::kAttempt, header::kLeaseUntil})
+    RESEQ_ASSERT(count_of(headers, name) == 0, "what concerned us alone was released");
   if (result.op == Op::kDelete)
     RESEQ_ASSERT(last_of(headers, header::kOp) == "delete", "a delete that does not say so");
 }

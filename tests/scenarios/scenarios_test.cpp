@@ -84,6 +84,7 @@ TEST(Scenarios, ReachEveryOutcomeOfAnInput) {
   const std::set<std::string> words = words_expected();
   for (const std::string_view outcome : kOutcomeNames) {
     if (outcome == name_of(Outcome::kStopped)) continue;
+    if (outcome == name_of(Outcome::kWaiting)) continue;  // the scenarios of the journal
     EXPECT_TRUE(words.contains(std::string(outcome))) << outcome;
   }
   EXPECT_TRUE(words.contains("stop"));

@@ -5,8 +5,10 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <utility>
 
 #include "seeds.h"
+#include "tests/fuzz/fuzzed_record.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/source_path.h"
 
@@ -38,6 +40,26 @@ TEST(Replay, TheCorpusHoldsTheSeeds) {
       EXPECT_TRUE(fs::exists(file)) << file << ": run this test with RESEQ_WRITE_SEEDS=1";
     }
   }
+}
+
+// A seed that reads as another record than was written would be noise.
+TEST(Replay, SeedsOfRecordsReadAsTheyWereWritten) {
+  const auto read = [](const std::string& seed) {
+    Pieces pieces(seed);
+    const FuzzedRecord fuzzed = read_record(pieces);
+    EXPECT_TRUE(pieces.rest().empty());
+    codec::InputRecord record = fuzzed.record.view();
+    const Command command = codec::decode(record, fuzzed.context);
+    const auto* request = std::get_if<Request>(&command);
+    return std::pair(command.index(), request != nullptr && request->wish != nullptr);
+  };
+  const auto kind = SequenceKind::kU64;
+  const std::size_t request = Command(Request()).index();
+  EXPECT_EQ(read(write_record(Role::kRequests, kind, {{"reseq-seq", "7"}})), std::pair(request, false));
+  EXPECT_EQ(read(write_record(Role::kRequests, kind, {{"reseq-seq", "7"}, {"reseq-priority", "7"}}, true)),
+            std::pair(request, true));
+  EXPECT_EQ(read(write_record(Role::kCommands, kind, {{"reseq-command", "heartbeat"}, {"reseq-seq", "7"}})),
+            std::pair(Command(Heartbeat()).index(), false));
 }
 
 TEST(Replay, EveryInputOfTheCorpusKeepsTheProperties) {

@@ -174,6 +174,7 @@ TEST(Settings, TakesPlacesOfRequestsThatAreHeadersOfTheProducer) {
 }
 
 const std::string kJournal = kLeast + "[dispatch]\nmode = \"journal\"\n";
+const std::string kLongMemory = "watermark_retention_ms = 63244800001\n";
 
 TEST(Settings, LetNothingWaitUnlessAskedTo) {
   const auto parsed = parse(kLeast, "shop.toml");
@@ -209,7 +210,7 @@ TEST(Settings, LetNothingWaitThatThePipelineReadsItself) {
 }
 
 TEST(Settings, BoundEveryNumberOfTheDispatch) {
-  const auto error_with = [](const std::string& line) { return error_of(kJournal + line + "\n"); };
+  const auto error_with = [](const std::string& line) { return error_of(kLongMemory + kJournal + line + "\n"); };
   const std::pair<const char*, const char*> rows[] = {
       {"in_flight_max = 0", "dispatch.in_flight_max = 0: must be at least 1"},
       {"in_flight_max = 1000000001", "must be at most 1000000000"},
@@ -234,6 +235,15 @@ TEST(Settings, BoundEveryNumberOfTheDispatch) {
   for (const char* line : {"in_flight_max = 1000000000", "process_at_max_ms = 31622400000", "lease_ms = 31622400000",
                            "timeouts_max = 1000000000", "consolidate_ms = 259200000", "default_priority = 0"})
     EXPECT_EQ(error_with(line), "no error") << line;
+}
+
+// Between both there has to be room for the retention of requests.
+TEST(Settings, LetRequestsWaitOnlyWhileDocumentsAreRemembered) {
+  const std::string wait = kJournal + "process_at_max_ms = 3000000\nlease_ms = 600000\n";
+  EXPECT_THAT(error_of("watermark_retention_ms = 3600000\n" + wait),
+              HasSubstr("together 3600000: must be below watermark_retention_ms = 3600000"));
+  EXPECT_EQ(error_of("watermark_retention_ms = 3600001\n" + wait), "no error");
+  EXPECT_EQ(error_of("watermark_retention_ms = 3600000\n" + kLeast), "no error");
 }
 
 TEST(Settings, RefusesOneTopicForTwoRoles) {

@@ -36,6 +36,17 @@ TEST(NdjsonLine, ReadsEveryMember) {
   EXPECT_EQ(change.epoch, Epoch(3));
 }
 
+TEST(NdjsonLine, ReadsWhenItsTurnIs) {
+  const auto change = parsed(R"({"id":"a","seq":1,"payload":1,"priority":255,)"
+                             R"("process_at":1714557600000,"expires_at":"2024-05-01T12:00:00Z"})");
+  EXPECT_EQ(change.turn.priority, 255);
+  EXPECT_EQ(change.turn.process_at, "1714557600000");
+  EXPECT_EQ(change.turn.expires_at, "2024-05-01T12:00:00Z");
+  const auto without = parsed(R"({"id":"a","seq":1,"payload":1})").turn;
+  EXPECT_FALSE(without.priority);
+  EXPECT_EQ(without.process_at + without.expires_at, "");
+}
+
 TEST(NdjsonLine, SendsAPayloadOfJsonByteByByte) {
   const std::string payload = R"({"z":1.10, "a":[123456789012345678901234567890, "}\"]" ],"e":1e2})";
   EXPECT_EQ(parsed(R"({"payload":)" + payload + R"(  ,"id":"a","seq":"1"})").payload, payload);
@@ -84,6 +95,12 @@ TEST(NdjsonLine, RefusesWhatItCannotSendWithAReason) {
       {R"({"id":"a","seq":1,"payload":1,"targets":[1]})", "'targets'"},
       {R"({"id":"a","seq":1,"payload":1,"epoch":4294967296})", "'epoch'"},
       {R"({"id":"a","seq":1,"payload":1,"epoch":-1})", "'epoch'"},
+      {R"({"id":"a","seq":1,"payload":1,"priority":256})", "'priority'"},
+      {R"({"id":"a","seq":1,"payload":1,"priority":"1"})", "'priority'"},
+      {R"({"id":"a","seq":1,"payload":1,"process_at":-1})", "'process_at'"},
+      {R"({"id":"a","seq":1,"payload":1,"process_at":""})", "'process_at'"},
+      {R"({"id":"a","seq":1,"payload":1,"expires_at":1.5})", "'expires_at'"},
+      {R"({"id":"a","seq":1,"payload":1,"expires_at":null})", "'expires_at'"},
       {R"({"id":"a","seq":1,"payload":1,"sequence":1})", "unknown member 'sequence'"},
       {R"({"id":"a","seq":1,"payload":1,"seq":2})", "'seq' comes twice"},
   };

@@ -46,6 +46,11 @@ TEST_F(ReseqProduce, RefusesWrongUsageInOneLine) {
                                              {"git", "--topic", "t"},
                                              {"load", "--dry-run", "--payload-bytes", "9-"},
                                              {"load", "--what"},
+                                             {"load", "--dry-run", "--priority", "256"},
+                                             {"load", "--dry-run", "--priority", "-1"},
+                                             {"load", "--dry-run", "--priority", "high"},
+                                             {"load", "--dry-run", "--process-at", "tomorrow"},
+                                             {"load", "--dry-run", "--expires-at", "2024-05-01"},
                                              {"load", "--dry-run", "--property", "x"},
                                              {"git", "--dry-run", "--sequence-kind", "lsn"}}) {
     EXPECT_EQ(run(arguments), 64) << log_;
@@ -74,6 +79,16 @@ TEST_F(ReseqProduce, StopsAtABadLineOrSkipsIt) {
   EXPECT_THAT(log_, HasSubstr("line 2: needs one of 'id'"));
   EXPECT_EQ(run({"ndjson", "--dry-run", "--on-error", "skip", path("lines")}), 0);
   EXPECT_THAT(log_, HasSubstr("1 records would be sent, 1 skipped"));
+}
+
+TEST_F(ReseqProduce, TakesWhenTheTurnOfEveryRequestIs) {
+  EXPECT_EQ(run({"load", "--dry-run", "--documents", "3", "--priority", "0", "--process-at", "1714557600000",
+                 "--expires-at", "2024-05-01T12:00:00Z"}),
+            0)
+      << log_;
+  write("lines", "{\"id\":\"a\",\"seq\":1,\"op\":\"delete\",\"expires_at\":1}\n");
+  EXPECT_EQ(run({"ndjson", "--dry-run", path("lines")}), 65);
+  EXPECT_THAT(log_, HasSubstr("a delete does not expire"));
 }
 
 TEST_F(ReseqProduce, WritesTheOracleOfALoad) {

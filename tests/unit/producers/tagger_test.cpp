@@ -107,5 +107,55 @@ TEST(Tagger, RefusesTargetsThatTheWireCannotCarry) {
   EXPECT_THAT(change_refusal(change), HasSubstr("64 targets"));
 }
 
+Recorded tagged_with(const tagging::Turn& usual, const Change& change) {
+  const auto record = tagging::Tagger(SequenceKind::kU64, usual).tag(change);
+  EXPECT_TRUE(record.ok()) << (record.ok() ? "" : record.error().message);
+  return record.ok() ? recorded(record.value()) : Recorded{};
+}
+
+TEST(Tagger, SaysWhenItsTurnIsAsItWasWritten) {
+  Change change = upsert();
+  change.turn = {0, "2024-05-01T12:00:00+02:00", "1714557600000"};
+  EXPECT_EQ(tagged(change).headers, (Headers{{"reseq-seq", "7"},
+                                             {"reseq-priority", "0"},
+                                             {"reseq-process-at", "2024-05-01T12:00:00+02:00"},
+                                             {"reseq-expires-at", "1714557600000"}}));
+}
+
+TEST(Tagger, SaysTheUsualTurnOfChangesThatDoNot) {
+  const tagging::Turn usual{9, "5", "6"};
+  EXPECT_EQ(
+      tagged_with(usual, upsert()).headers,
+      (Headers{{"reseq-seq", "7"}, {"reseq-priority", "9"}, {"reseq-process-at", "5"}, {"reseq-expires-at", "6"}}));
+  Change change = upsert();
+  change.turn = {255, "7", ""};
+  EXPECT_EQ(
+      tagged_with(usual, change).headers,
+      (Headers{{"reseq-seq", "7"}, {"reseq-priority", "255"}, {"reseq-process-at", "7"}, {"reseq-expires-at", "6"}}));
+}
+
+TEST(Tagger, LetsNoDeleteExpire) {
+  Change change = upsert();
+  change.op = Op::kDelete;
+  EXPECT_EQ(tagged_with({{}, "", "6"}, change).headers, (Headers{{"reseq-seq", "7"}, {"reseq-op", "delete"}}));
+  change.turn.expires_at = "6";
+  EXPECT_THAT(change_refusal(change), HasSubstr("a delete does not expire"));
+}
+
+TEST(Tagger, RefusesADateThatTheResequencerWould) {
+  for (const char* date : {"tomorrow", "-1", "9223372036855", "2024-05-01", "2262-04-12T00:00:00Z"}) {
+    Change change = upsert();
+    change.turn.process_at = date;
+    EXPECT_THAT(change_refusal(change), HasSubstr(date));
+    change.turn = {{}, "", date};
+    EXPECT_THAT(change_refusal(change), HasSubstr(date));
+  }
+  Change change = upsert();
+  change.turn.process_at = "0";
+  EXPECT_EQ(change_refusal(change), "");
+  change.turn.expires_at = "0";
+  EXPECT_THAT(change_refusal(change), HasSubstr("milliseconds since 1970"));
+}
+
 }  // namespace
 }  // namespace reseq::test
