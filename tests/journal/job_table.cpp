@@ -274,7 +274,7 @@ void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targe
   });
 }
 
-// REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has the attempt 1, is not
+// REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has no attempt, is not
 // under way and has no lease; older entries lose what it moves.
 Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   if (is_below(document.accepted_barrier, input.order)) return kSuperseded;
@@ -284,7 +284,7 @@ Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   for (const auto& [target, job] : document.targets)
     if (job.newest == input.order) moved = moved.without(TargetSet::of(target));
   if (moved.empty()) return newer.empty() ? kDuplicate : kSuperseded;
-  move_to(document, input.order, moved, 1);
+  move_to(document, input.order, moved, 0);
   settle(document, true);
   return {Outcome::kRegistered, Reason::kNone};
 }

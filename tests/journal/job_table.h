@@ -54,7 +54,7 @@ enum class TargetState : std::uint8_t { kPending, kServed, kRemoved };
 struct TargetJob {
   OrderNumber newest = 0;
   TargetState state = TargetState::kPending;
-  std::uint32_t attempt = 1;  // of the dispatch that carried it last
+  std::uint32_t attempt = 0;  // of the dispatch that carried it last, 0 = a command registered it
   std::optional<OrderNumber> last_release;
 };
 
@@ -65,7 +65,6 @@ struct DocumentJob {
 
   std::vector<Waiting> waiting;
   std::vector<UnderWay> under_way;
-  std::map<OrderNumber, std::uint32_t> attempts;  // last one given
 
   // What requests see beside it: all that were accepted, whatever became of them.
   std::map<TargetNumber, OrderNumber> accepted;
@@ -95,7 +94,7 @@ class JobTable : public Player {
   [[nodiscard]] virtual bool is_lost(const UnderWay& dispatch) const;
   [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
-  [[nodiscard]] virtual std::uint32_t next_attempt(DocumentJob& document, OrderNumber order) const;
+  [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, OrderNumber order) const;
   virtual void renew(UnderWay& dispatch, UnixMs timestamp) const;
   // An entry has begun to wait: that changes nothing of what was dispatched.
   virtual void begin_to_wait(DocumentJob& /*document*/, const Waiting& /*entry*/) {}

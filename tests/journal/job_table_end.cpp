@@ -40,7 +40,7 @@ std::vector<Pending> JobTable::pending() const {
   std::vector<Pending> all;
   for (std::size_t document = 0; document < kDocuments; ++document)
     for (const auto& [target, job] : documents_[document].targets)
-      if (job.state == TargetState::kPending) all.push_back({document, job.newest, target, job.attempt});
+      if (job.state == TargetState::kPending) all.push_back({document, job.newest, target, std::max(job.attempt, 1U)});
   return all;
 }
 
@@ -205,9 +205,12 @@ void JobTable::dispatch_all() {
   }
 }
 
-// Open: an order's numbers go on when all of an earlier attempt has ended.
-std::uint32_t JobTable::next_attempt(DocumentJob& document, OrderNumber order) const {
-  return ++document.attempts[order];
+// The order's next number. Open: attempts belong to pending targets, so when none is left they begin with 1 again.
+std::uint32_t JobTable::next_attempt(const DocumentJob& document, OrderNumber order) const {
+  std::uint32_t last = 0;
+  for (const auto& [target, job] : document.targets)
+    if (job.newest == order && job.state == TargetState::kPending) last = std::max(last, job.attempt);
+  return last + 1;
 }
 
 void JobTable::dispatch(std::size_t number, Waiting entry) {
