@@ -52,7 +52,7 @@ TEST(Immediate, IsAJournalWithoutLimits) {
 }
 
 // Stripped of priorities, dates, leases and expirations, and played at once, a history ends with the same releases,
-// for what did not end expired or timed out. Compares `waited` with what the engine says at once.
+// for what did not end expired or timed out.
 std::optional<Wrong> compare_ends(const History& history, Player& journal, const JobTable& table, Player* rival,
                                   std::uint64_t& compared) {
   World waited(history, journal, rival, nullptr, {.strangers = true});
@@ -60,19 +60,19 @@ std::optional<Wrong> compare_ends(const History& history, Player& journal, const
   EnginePlayer engine(unlimited(), false);
   World at_once(history, engine, nullptr, nullptr, {.wishes = true, .strangers = true});
   if (const std::string violation = at_once.play(); !violation.empty()) return Wrong{violation, at_once.story()};
-  for (const auto& [where, order] : at_once.last_releases()) {
-    const DocumentJob& document = table.document(where.first);
-    const auto job = document.targets.find(where.second);
-    if (job == document.targets.end() || job->second.newest != document.accepted.at(where.second) ||
-        job->second.state != TargetState::kServed)
-      continue;  // its newest order expired or timed out
-    ++compared;
-    const auto found = waited.last_releases().find(where);
-    if (found == waited.last_releases().end() || found->second != order)
-      return Wrong{"document " + std::to_string(where.first) + " ends at target " +
-                       std::to_string(where.second.value()) + " with another order than " + std::to_string(order),
-                   waited.story() + "at once:\n" + at_once.story()};
-  }
+  for (std::size_t document = 0; document < kDocuments; ++document)
+    for (const auto& [target, newest] : table.document(document).accepted) {
+      const auto& jobs = table.document(document).targets;
+      const auto job = jobs.find(target);
+      // Its newest order expired or timed out.
+      if (job == jobs.end() || job->second.newest != newest || job->second.state != TargetState::kServed) continue;
+      ++compared;
+      const std::pair where(document, target);
+      if (waited.last_releases().at(where) != newest || at_once.last_releases().at(where) != newest)
+        return Wrong{"document " + std::to_string(document) + " does not end with order " + std::to_string(newest) +
+                         " at target " + std::to_string(target.value()),
+                     waited.story() + "at once:\n" + at_once.story()};
+    }
   return std::nullopt;
 }
 
