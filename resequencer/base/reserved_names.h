@@ -12,9 +12,7 @@ namespace reseq::reserved {
 // clang-format off
 
 // On any input.
-inline constexpr std::array<std::string_view, 25> kHeaders = {
-    // requests that wait
-    "reseq-priority", "reseq-process-at", "reseq-expires-at", "reseq-lease-until", "reseq-attempt",
+inline constexpr std::array<std::string_view, 20> kHeaders = {
     // failures
     "reseq-failure", "reseq-failure-scope", "reseq-error", "reseq-effect", "reseq-retry", "reseq-source",
     // trees
@@ -24,14 +22,14 @@ inline constexpr std::array<std::string_view, 25> kHeaders = {
     "reseq-previous-seq", "reseq-transaction", "reseq-group", "reseq-links", "reseq-part"};
 
 // Values of reseq-command. Each is refused as an unknown command.
-inline constexpr std::array<std::string_view, 2> kCommands = {"heartbeat", "fail"};
+inline constexpr std::array<std::string_view, 1> kCommands = {"fail"};
 
 // Of an input.
 inline constexpr std::array<std::string_view, 3> kOutcomes = {"held", "staged", "unchanged"};
 
-inline constexpr std::array<std::string_view, 16> kReasons = {
+inline constexpr std::array<std::string_view, 17> kReasons = {
     // failures
-    "effect_unknown", "failed",
+    "no_request", "effect_unknown", "failed",
     // trees
     "tree_incomplete", "tree_closed", "parent_unknown", "parent_closed", "parent_conflict", "kind_conflict",
     "foreign_child", "rank_too_long", "too_many_nodes",
@@ -39,8 +37,8 @@ inline constexpr std::array<std::string_view, 16> kReasons = {
     "gap", "skipped", "transaction_aborted", "transaction_ended", "unknown_transaction"};
 
 // Tables and keys of the configuration; of a table all its keys.
-inline constexpr std::array<std::string_view, 12> kKeys = {
-    "dispatch", "failures", "step", "trees", "orders", "loads", "match", "rest", "held_bytes_max",
+inline constexpr std::array<std::string_view, 10> kKeys = {
+    "failures", "step", "trees", "orders", "loads", "match", "rest",
     "skip_unchanged", "unchanged_headers", "inherit_failed"};
 // Of [[target]].
 inline constexpr std::array<std::string_view, 2> kTargetKeys = {"order", "effect"};

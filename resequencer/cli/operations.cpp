@@ -260,7 +260,7 @@ Result<> release(const config::Settings& settings, const ReleaseRequest& wanted,
   const std::string target = letter.value().text(header::kTarget);
   if (auto known = check_target(settings, target.empty() ? std::nullopt : std::optional(target)); !known) return known;
   for (const auto& [name, value] : letter.value().input_headers())
-    if (!name.starts_with(header::kControl)) operation.add(name, value);
+    if (!name.starts_with(header::kControl) && !codec::is_of_journal(name)) operation.add(name, value);
   operation.expect(wanted.expected);
   const bool unchecked = operation.application().partitioner == Partitioner::kUnchecked;
   if (wanted.unknown) operation.add(header::kControlUnknown, "true");

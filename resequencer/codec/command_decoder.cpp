@@ -10,11 +10,13 @@ namespace {
 
 Command decode_command(RecordReader& reader) {
   if (says_operation(reader)) reader.refuse(Reason::kUnsupportedHeader);
-  reader.refuse_reserved();
+  // The others of what a journal reads or writes are copied from work.
+  reader.refuse_any({HeaderKind::kReserved});
   const auto name = reader.text(HeaderKind::kCommand);
   if (name == "sequence") return decode_result(reader);
   if (name == "register") return decode_register(reader);
   if (name == "unregister") return decode_unregister(reader);
+  if (name == "heartbeat") return decode_heartbeat(reader);
   return reader.refused(Reason::kUnknownCommand);
 }
 

@@ -20,7 +20,8 @@ namespace reseq::codec {
 struct Said {
   HeaderKinds kinds;
   std::optional<Epoch> epoch;
-  std::optional<TargetSet> targets;  // reseq-targets
+  std::optional<TargetSet> targets;                             // reseq-targets
+  const std::optional<std::string_view>* key_in_log = nullptr;  // of a request that has its id in a header
 };
 
 // A consumed record. Its bytes outlive the batch.
@@ -36,8 +37,16 @@ struct InputRecord {
   std::uint32_t headers_left_out = 0;  // so many that they are not looked at; then headers is empty
 };
 
+// As it was read: two who read it from its log know it by the same hash (KeyedHash::of_input).
+[[nodiscard]] inline InputRecord as_in_log(InputRecord record) {
+  if (record.said && record.said->key_in_log != nullptr) record.key = *record.said->key_in_log;
+  return record;
+}
+
 // That work and a result have beside those of their request: what the contract and a pipeline add.
 inline constexpr std::uint32_t kHeadersAddedMax = 32;
+
+class KeyedHash;
 
 struct DecodeContext {
   const TargetTable* targets = nullptr;
@@ -49,7 +58,9 @@ struct DecodeContext {
   std::uint32_t headers_max = UINT32_MAX;  // of a request; more are left out
   bool explicit_deletes = false;           // a null payload deletes only with `reseq-op: delete`
   const InputPlaces* elsewhere = nullptr;  // where requests say id and sequence; null: in the key and in reseq-seq
-  Arena* arena = nullptr;                  // for ids that requests have in a header
+  Arena* arena = nullptr;                  // for ids that requests have in a header, and for wishes
+  bool journal = false;                    // requests may wait: what they wish is read
+  const KeyedHash* hash = nullptr;         // of the partition, with a journal; none: nobody reads requests again
 };
 
 // Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one
@@ -58,7 +69,8 @@ struct DecodeContext {
 // malformed.
 // Of a request that has its id in a header the key becomes a copy of it: headers move on with a record before all is
 // said of it. A sequence that stands elsewhere counts as one that reseq-seq does not say.
-// REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null; an arena where ids are in a header.
+// REQUIRES: role is kRequests, kCommands or kControl; context.targets is not null; an arena where ids are in a header,
+// and with a journal.
 [[nodiscard]] Command decode(InputRecord& record, const DecodeContext& context);
 
 }  // namespace reseq::codec

@@ -1,15 +1,50 @@
 #include "codec/document_decoder.h"
 
+#include "base/assert.h"
 #include "codec/hash.h"
+#include "codec/held_rows.h"
 #include "codec/record_size.h"
 #include "codec/sequence_text.h"
 
 namespace reseq::codec {
+namespace {
+
+// Only the resequencer raises a revision, counts attempts and gives leases.
+constexpr HeaderKinds kNotOfRequests = {HeaderKind::kReserved, HeaderKind::kRevision, HeaderKind::kAttempt,
+                                        HeaderKind::kLeaseUntil};
+// Nobody waits without a journal.
+constexpr HeaderKinds kNotAtOnce = {HeaderKind::kReserved,   HeaderKind::kRevision, HeaderKind::kAttempt,
+                                    HeaderKind::kLeaseUntil, HeaderKind::kPriority, HeaderKind::kProcessAt,
+                                    HeaderKind::kExpiresAt};
+
+Wish read_wish(RecordReader& reader, Op op) {
+  Wish wish;
+  wish.priority = reader.number<std::uint8_t>(HeaderKind::kPriority);
+  wish.process_at = reader.date(HeaderKind::kProcessAt, 0);
+  // That of 1970 is what some say who mean none: nobody is to guess.
+  wish.expires_at = reader.date(HeaderKind::kExpiresAt, 1);
+  // A document that is not deleted because it took long would stay for ever.
+  if (op == Op::kDelete && reader.has(HeaderKind::kExpiresAt)) reader.refuse(Reason::kUnsupportedHeader);
+  return wish;
+}
+
+const Wish* place_wish(Wish wish, const RecordReader& reader, std::uint64_t work_bytes) {
+  const DecodeContext& context = reader.context();
+  RESEQ_ASSERT(context.arena != nullptr, "a decoder without a place for wishes");
+  const InputRecord record = as_in_log(reader.record());
+  wish.place.offset = record.offset;
+  wish.place.timestamp = record.timestamp;
+  if (context.hash != nullptr) wish.place.hash = context.hash->of_input(record.key, record.payload);
+  wish.place.record_bytes = held_bytes(record);
+  wish.place.work_bytes = work_bytes;
+  return context.arena->copy(std::span<const Wish>(&wish, 1)).data();
+}
+
+}  // namespace
 
 Command decode_request(RecordReader& reader) {
-  // Only the resequencer raises a revision.
-  reader.refuse_reserved();
-  if (reader.has(HeaderKind::kRevision)) reader.refuse(Reason::kUnsupportedHeader);
+  const bool journal = reader.context().journal;
+  reader.refuse_any(journal ? kNotOfRequests : kNotAtOnce);
   if (const auto name = reader.text(HeaderKind::kCommand); name && name != "register")
     reader.refuse(Reason::kUnknownCommand);
   if (reader.context().elsewhere == nullptr)
@@ -25,10 +60,16 @@ Command decode_request(RecordReader& reader) {
   request.what.targets = reader.targets();
   request.what.op = reader.op(!reader.context().tap);
   request.reprocess = reader.flag(HeaderKind::kReprocess);
+  std::optional<Wish> wish;
+  if (journal) wish = read_wish(reader, request.what.op);
   if (reader.failed()) return reader.refused();
   request.hash = payload_hash(request.what.op, reader.record().payload);
   request.work_bytes = reader.bytes_max();
   if (reader.has_stand_in()) request.work_bytes += header_bytes_max(header::kSeq.size(), kSequenceTextMax);
+  if (wish) {
+    request.work_bytes += dispatch_bytes_max();
+    request.wish = place_wish(*wish, reader, request.work_bytes);
+  }
   return request;
 }
 
@@ -40,6 +81,7 @@ Command decode_register(RecordReader& reader) {
   what.revision = reader.revision();
   what.targets = reader.targets();
   what.op = reader.op(false);
+  (void)reader.attempt();
   if (reader.failed()) return reader.refused();
   return Register{what};
 }
@@ -62,6 +104,21 @@ Command decode_unregister(RecordReader& reader) {
   } else {
     reader.refuse(Reason::kMissingTarget);
   }
+  (void)reader.attempt();
+  if (reader.failed()) return reader.refused();
+  return command;
+}
+
+Command decode_heartbeat(RecordReader& reader) {
+  reader.read_id();
+  reader.check_partition();
+  Heartbeat command;
+  command.id = reader.id();
+  command.sequence = reader.sequence();
+  command.epoch = reader.epoch();
+  command.revision = reader.revision();
+  command.attempt = reader.attempt();
+  command.timestamp = reader.record().timestamp;
   if (reader.failed()) return reader.refused();
   return command;
 }
@@ -87,6 +144,7 @@ void read_result(RecordReader& reader, SequenceResult& result) {
     reader.refuse(Reason::kMissingTarget);
   result.op = reader.op(true);
   result.observed = reader.version(HeaderKind::kObservedVersion);
+  result.attempt = reader.attempt();
   result.output_bytes = reader.bytes_max();
 }
 

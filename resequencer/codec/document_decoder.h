@@ -1,4 +1,4 @@
-// Inputs about a document: requests, REGISTER, UNREGISTER and results.
+// Inputs about a document: requests, REGISTER, UNREGISTER, results and heartbeats.
 // Thread rule: any thread.
 #pragma once
 
@@ -12,6 +12,7 @@ namespace reseq::codec {
 // Records of `commands`, by their command.
 [[nodiscard]] Command decode_register(RecordReader& reader);
 [[nodiscard]] Command decode_unregister(RecordReader& reader);
+[[nodiscard]] Command decode_heartbeat(RecordReader& reader);
 [[nodiscard]] Command decode_result(RecordReader& reader);
 
 // What makes a record a result, on whatever topic.

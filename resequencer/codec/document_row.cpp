@@ -2,9 +2,10 @@
 // is not set.
 //
 //   body       := flags varint | [id] [barrier] count varint, group* | [since list] [version] [deadline] [requested]
-//   flags      := 1 a target is pending (the row is live; without it: a watermark)     2 id     4 barrier     8 since
-//                 16 last version     32 deadline     64 requested
+//   flags      := 1 a target is pending, or an order waits in the journal (the row is live; without it: a watermark)
+//                 2 id     4 barrier     8 since     16 last version     32 deadline     64 requested
 //                 128 overdue     256 requested has an order of its own     512 requested has targets of its own
+//                 1024 journal
 //   id         := bytes                      only under a hashed key
 //   barrier    := order
 //   group      := order | sets u8 | [pending] [served] [removed]              newest first, orders strictly falling
@@ -16,22 +17,22 @@
 //   extension 0 := (target varint | order | time varint)+            last releases that were deletes, each target once
 //   extension 4 := (targets varint | time varint)+                  last releases of waiting targets; sets disjoint
 //   extension 6 := (targets varint | order | time varint)+          with which order waits began that were overtaken
-//   order      := head u8 | [epoch varint] | sequence bytes | [revision varint]
-//   head       := 64 epoch is not 0     128 revision is not 0
-//                 + 0 .. 32: so many bytes of sequence, or
-//                 + 33 .. 40: a sequence of 8 bytes of which the first 1 .. 8 are 0 and not written
-#include <array>
-#include <cstring>
-
+//   extension 9 := journal                        must be understood; grammar at the head of row_journal.h, of orders at
+//                                                 that of row_order.h
+//
+// A live row without pending targets has no deadline: nothing of it can be overdue.
+#include "base/big_endian.h"
 #include "codec/byte_writer.h"
 #include "codec/keys.h"
 #include "codec/row_frame.h"
+#include "codec/row_journal.h"
+#include "codec/row_order.h"
 #include "codec/rows.h"
 
 namespace reseq::codec {
 namespace {
 
-constexpr std::uint64_t kPending = 1;
+constexpr std::uint64_t kLive = 1;
 constexpr std::uint64_t kId = 2;
 constexpr std::uint64_t kBarrier = 4;
 constexpr std::uint64_t kSince = 8;
@@ -41,7 +42,9 @@ constexpr std::uint64_t kRequested = 64;
 constexpr std::uint64_t kOverdue = 128;
 constexpr std::uint64_t kRequestedOrder = 256;
 constexpr std::uint64_t kRequestedTargets = 512;
-constexpr std::uint64_t kAllFlags = 1023;
+constexpr std::uint64_t kJournal = std::uint64_t{kJournalFlag} << 7U;
+constexpr std::uint64_t kAllFlags = 2047;
+static_assert(kAllFlags < 1U << 14U, "has_journal() looks at two bytes");
 
 // Tags of extensions.
 constexpr std::uint64_t kDeletions = 0;  // no other can stand before it
@@ -53,62 +56,6 @@ constexpr std::uint8_t kSetPending = 2;
 constexpr std::uint8_t kSetServed = 4;
 constexpr std::uint8_t kSetRemoved = 8;
 constexpr std::uint8_t kAllSetFlags = 15;
-
-constexpr std::uint8_t kHasEpoch = 64;
-constexpr std::uint8_t kHasRevision = 128;
-constexpr std::uint8_t kSizeMask = 63;
-constexpr std::size_t kStrippedSequenceBytes = 8;  // sequences of this length lose their leading zeros
-
-std::size_t leading_zeros(std::string_view sequence) {
-  const std::size_t first = sequence.find_first_not_of('\0');
-  return first == std::string_view::npos ? sequence.size() : first;
-}
-
-void write_order(const Order& order, ByteWriter& out) {
-  std::string_view sequence = order.sequence.bytes();
-  std::size_t size = sequence.size();
-  if (const std::size_t zeros = size == kStrippedSequenceBytes ? leading_zeros(sequence) : 0; zeros > 0) {
-    size = Sequence::kMaxBytes + zeros;
-    sequence.remove_prefix(zeros);
-  }
-  const bool epoch = order.epoch.value() != 0;
-  const bool revision = order.revision.value() != 0;
-  out.u8(static_cast<std::uint8_t>(size | (epoch ? kHasEpoch : 0U) | (revision ? kHasRevision : 0U)));
-  if (epoch) out.varint(order.epoch.value());
-  out.raw(sequence);
-  if (revision) out.varint(order.revision.value());
-}
-
-Sequence read_sequence(std::size_t size, ByteReader& in) {
-  in.require(size <= Sequence::kMaxBytes + kStrippedSequenceBytes);
-  if (!in.ok()) return {};
-  if (size <= Sequence::kMaxBytes) {
-    const std::string_view bytes = in.raw(size);
-    in.require(size != kStrippedSequenceBytes || leading_zeros(bytes) == 0);
-    return bytes.empty() ? Sequence() : Sequence(bytes);
-  }
-  const std::size_t zeros = size - Sequence::kMaxBytes;
-  const std::string_view rest = in.raw(kStrippedSequenceBytes - zeros);
-  in.require(leading_zeros(rest) == 0 || rest.empty());
-  std::array<char, kStrippedSequenceBytes> bytes{};
-  if (!rest.empty()) std::memcpy(bytes.data() + zeros, rest.data(), rest.size());
-  return Sequence({bytes.data(), bytes.size()});
-}
-
-Order read_order(ByteReader& in) {
-  const std::uint8_t head = in.u8();
-  Order order;
-  if ((head & kHasEpoch) != 0) {
-    order.epoch = Epoch(static_cast<std::uint32_t>(in.varint(UINT32_MAX)));
-    in.require(order.epoch.value() != 0);
-  }
-  order.sequence = read_sequence(head & kSizeMask, in);
-  if ((head & kHasRevision) != 0) {
-    order.revision = Revision(in.varint());
-    in.require(order.revision.value() != 0);
-  }
-  return order;
-}
 
 void write_group(const Group& group, ByteWriter& out) {
   write_order(group.order, out);
@@ -177,17 +124,22 @@ bool holds(const Row& row) {
     if (one.targets.empty() || !(one.targets & overtaken).empty()) return false;
     overtaken |= one.targets;
   }
+  if (!row.journal.empty()) {
+    if (!journal_holds(row)) return false;
+    if (row.live() && row.completed() && row.deadline != UnixMs()) return false;
+  }
   return row.last_version.value() < kVersionLimit && groups_hold(row);
 }
 
 std::uint64_t flags_of(const Row& row, bool hashed) {
-  std::uint64_t flags = row.completed() ? 0 : kPending;
+  std::uint64_t flags = row.live() ? kLive : 0;
   if (hashed) flags |= kId;
   if (row.barrier) flags |= kBarrier;
   if (!row.since.empty()) flags |= kSince;
   if (row.last_version.value() != 0) flags |= kVersion;
   if (row.deadline.value() != 0) flags |= kDeadline;
   if (row.overdue) flags |= kOverdue;
+  if (!row.journal.empty()) flags |= kJournal;
   if (!row.requested) return flags;
   flags |= kRequested;
   if (row.groups.empty() || row.requested->order != row.groups.front().order) flags |= kRequestedOrder;
@@ -272,6 +224,8 @@ std::string_view write_extensions(const Row& row, ByteWriter& writer) {
         list.time(one.first_registered);
       }
     });
+  if (!row.journal.empty())
+    write_extension(kJournalTag, kept, writer, [&](ByteWriter& list) { write_journal(row, list); });
   return kept;
 }
 
@@ -310,21 +264,6 @@ void read_body(std::uint64_t flags, Row& row, ByteReader& in) {
   if ((flags & kRequested) != 0) row.requested = read_requested(row, flags, in);
 }
 
-void skip_varint(ByteReader& in) {
-  while ((in.u8() & 0x80U) != 0) {
-  }
-}
-
-void skip_order(ByteReader& in) {
-  const std::uint8_t head = in.u8();
-  if ((head & kHasEpoch) != 0) skip_varint(in);
-  const std::size_t size = head & kSizeMask;
-  const bool stripped = size > Sequence::kMaxBytes;
-  in.require(size <= Sequence::kMaxBytes + kStrippedSequenceBytes);
-  if (in.ok()) (void)in.raw(stripped ? Sequence::kMaxBytes + kStrippedSequenceBytes - size : size);
-  if ((head & kHasRevision) != 0) skip_varint(in);
-}
-
 void skip_group(ByteReader& in) {
   skip_order(in);
   const std::uint8_t sets = in.u8();
@@ -344,6 +283,38 @@ void skip_to_deadline(std::uint64_t flags, ByteReader& in) {
     }
   }
   if ((flags & kVersion) != 0) (void)in.raw(sizeof(std::uint64_t));
+}
+
+// The same up to the extensions.
+void skip_body(std::uint64_t flags, ByteReader& in) {
+  skip_to_deadline(flags, in);
+  if ((flags & kDeadline) != 0) skip_varint(in);
+  if ((flags & kRequested) == 0) return;
+  if ((flags & kRequestedOrder) != 0) skip_order(in);
+  skip_varint(in);
+  (void)in.raw(sizeof(std::uint64_t));
+  if ((flags & kRequestedTargets) != 0) skip_varint(in);
+}
+
+// Between format and checksum.
+ByteReader body_of(std::string_view value) {
+  const bool is_row = value.size() > 1 + kChecksumBytes;
+  return ByteReader(is_row ? value.substr(1, value.size() - 1 - kChecksumBytes) : std::string_view());
+}
+
+// Without anything when there is no journal.
+JournalHead journal_head(std::string_view value) {
+  if (!has_journal(value)) return {};
+  ByteReader in = body_of(value);
+  const std::uint64_t flags = in.varint();
+  if ((flags & kId) != 0) (void)in.bytes();
+  skip_body(flags, in);
+  while (!in.rest().empty()) {
+    const std::uint64_t tag = in.varint();
+    ByteReader list(in.bytes());
+    if (tag == kJournalTag) return read_journal_head(list);
+  }
+  return {};
 }
 
 void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
@@ -388,9 +359,15 @@ void read_overtaken(std::string_view bytes, Row& row, ByteReader& in) {
   });
 }
 
+void read_journal_extension(std::string_view bytes, Row& row, ByteReader& in) {
+  ByteReader list(bytes);
+  read_journal(list, row);
+  in.require(list.ok());
+}
+
 // Those that this version knows are read, the others kept.
 void read_row_extensions(Row& row, ByteReader& in) {
-  const std::string_view all = read_extensions(in);
+  const std::string_view all = read_extensions(in, 0, kJournalTag);
   for (ByteReader list(all); !list.rest().empty();) {
     const std::string_view from = list.rest();
     const std::uint64_t tag = list.varint();
@@ -401,6 +378,8 @@ void read_row_extensions(Row& row, ByteReader& in) {
       read_meanwhile(bytes, row, in);
     else if (tag == kOvertaken)
       read_overtaken(bytes, row, in);
+    else if (tag == kJournalTag)
+      read_journal_extension(bytes, row, in);
     else
       row.extensions += from.substr(0, from.size() - list.rest().size());
   }
@@ -463,18 +442,34 @@ std::optional<RowError> decode_row_of(DocumentId id, std::string_view key, std::
 
 bool is_watermark(std::string_view value) {
   RESEQ_ASSERT(value.size() >= kRowBytesMin, "the kind of something that is no row");
-  return (static_cast<std::uint8_t>(value[1]) & kPending) == 0;
+  return (static_cast<std::uint8_t>(value[1]) & kLive) == 0;
 }
 
 CountSet count_document(std::string_view value) {
-  return CountSet::of(is_watermark(value) ? Count::kWatermarks : Count::kLiveRows);
+  CountSet counted = CountSet::of(is_watermark(value) ? Count::kWatermarks : Count::kLiveRows);
+  if (!has_journal(value)) return counted;
+  const DocumentPriorities priorities = priorities_of(value);
+  if (priorities.waiting) counted = counted | CountSet::of(Count::kWaiting);
+  if (priorities.processing) counted = counted | CountSet::of(Count::kProcessing);
+  return counted;
+}
+
+DocumentPriorities priorities_of(std::string_view value) {
+  return journal_head(value).priorities;
+}
+
+void each_document_entry(std::string_view value, const EntryVisit& visit) {
+  const UnixMs lease_until = journal_head(value).lease_until;
+  if (lease_until == UnixMs()) return;
+  std::string bytes;
+  append_big_endian(static_cast<std::uint64_t>(lease_until.value()), bytes);
+  visit(kLeaseIndex, bytes);
 }
 
 std::optional<UnixMs> timer_of(std::string_view value) {
-  if (value.size() <= 1 + kChecksumBytes) return std::nullopt;
-  ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));
+  ByteReader in = body_of(value);
   const std::uint64_t flags = in.varint();
-  if ((flags & (kPending | kDeadline | kOverdue)) != (kPending | kDeadline)) return std::nullopt;
+  if ((flags & (kLive | kDeadline | kOverdue)) != (kLive | kDeadline)) return std::nullopt;
   if ((flags & kId) != 0) (void)in.bytes();
   skip_to_deadline(flags, in);
   const UnixMs deadline = in.time();

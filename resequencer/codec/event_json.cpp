@@ -19,6 +19,8 @@ std::string_view kind_name(EventKind kind) {
       return "reset";
     case EventKind::kOperation:
       return "operation";
+    case EventKind::kLeaseLost:
+      return "lease_lost";
   }
   return "unknown";
 }

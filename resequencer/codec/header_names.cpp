@@ -37,6 +37,11 @@ constexpr std::array kRead = {
     Known{header::kControlExpectedSeq, HeaderKind::kControlExpectedSeq},
     Known{header::kControlExpectedEpoch, HeaderKind::kControlExpectedEpoch},
     Known{header::kControlExpectedVersion, HeaderKind::kControlExpectedVersion},
+    Known{header::kPriority, HeaderKind::kPriority},
+    Known{header::kProcessAt, HeaderKind::kProcessAt},
+    Known{header::kExpiresAt, HeaderKind::kExpiresAt},
+    Known{header::kAttempt, HeaderKind::kAttempt},
+    Known{header::kLeaseUntil, HeaderKind::kLeaseUntil},
 };
 
 // By length, so that a length leads to at most seven candidates; of a length, those that are read stand first.
@@ -74,6 +79,19 @@ HeaderKind kind_of(std::string_view name) {
     }
   }
   return name.starts_with(kControlPrefix) ? HeaderKind::kReserved : HeaderKind::kOther;
+}
+
+bool is_of_journal(std::string_view name) {
+  switch (kind_of(name)) {
+    case HeaderKind::kPriority:
+    case HeaderKind::kProcessAt:
+    case HeaderKind::kExpiresAt:
+    case HeaderKind::kAttempt:
+    case HeaderKind::kLeaseUntil:
+      return true;
+    default:
+      return false;
+  }
 }
 
 const Header* find_header(std::span<const Header> headers, std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -23,6 +24,11 @@ inline constexpr std::string_view kTargets = "reseq-targets";
 inline constexpr std::string_view kTarget = "reseq-target";
 inline constexpr std::string_view kReprocess = "reseq-reprocess";
 inline constexpr std::string_view kObservedVersion = "reseq-observed-version";
+inline constexpr std::string_view kPriority = "reseq-priority";
+inline constexpr std::string_view kProcessAt = "reseq-process-at";
+inline constexpr std::string_view kExpiresAt = "reseq-expires-at";
+inline constexpr std::string_view kAttempt = "reseq-attempt";
+inline constexpr std::string_view kLeaseUntil = "reseq-lease-until";
 inline constexpr std::string_view kVersion = "reseq-version";
 inline constexpr std::string_view kControl = "reseq-control";
 inline constexpr std::string_view kControlId = "reseq-control-id";
@@ -78,22 +84,34 @@ enum class HeaderKind : std::uint8_t {
   kControlExpectedSeq,
   kControlExpectedEpoch,
   kControlExpectedVersion,
+  kPriority,
+  kProcessAt,
+  kExpiresAt,
+  kAttempt,
+  kLeaseUntil,
   kReserved,  // reserved::kHeaders and any other `reseq-control-...`
   kCount,
 };
 
 [[nodiscard]] HeaderKind kind_of(std::string_view name);
+// What requests wish of a journal, and what it writes on work.
+[[nodiscard]] bool is_of_journal(std::string_view name);
 
 // A set of kinds.
 class HeaderKinds {
  public:
-  void add(HeaderKind kind) { bits_ |= bit(kind); }
+  constexpr HeaderKinds() = default;
+  constexpr HeaderKinds(std::initializer_list<HeaderKind> kinds) {
+    for (const HeaderKind kind : kinds) add(kind);
+  }
+  constexpr void add(HeaderKind kind) { bits_ |= bit(kind); }
   void remove(HeaderKind kind) { bits_ &= ~bit(kind); }
   [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
+  [[nodiscard]] bool has_any(HeaderKinds of) const { return (bits_ & of.bits_) != 0; }
 
  private:
   static_assert(static_cast<unsigned>(HeaderKind::kCount) <= 64);
-  static std::uint64_t bit(HeaderKind kind) { return std::uint64_t{1} << static_cast<unsigned>(kind); }
+  static constexpr std::uint64_t bit(HeaderKind kind) { return std::uint64_t{1} << static_cast<unsigned>(kind); }
   std::uint64_t bits_ = 0;
 };
 

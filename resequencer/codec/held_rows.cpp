@@ -134,8 +134,9 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   if (hold.reference) {
     RESEQ_ASSERT(record.role == Role::kRequests, "a reference to another log than requests");
     first.u8(kReference);
-    first.varint(held_bytes(record));
-    first.fixed64(hash.of_input(record.key, record.payload));
+    const InputRecord read = as_in_log(record);
+    first.varint(held_bytes(read));
+    first.fixed64(hash.of_input(read.key, read.payload));
     out.push_back(sealed(hold.key, first, value, arena));
     return;
   }

@@ -14,10 +14,13 @@
 //                  | [0 u8 | offset+]     of `requests`: what was let through by reference, and its record was gone;
 //                                         behind something done, whose kinds rise, so that 0 is none of them
 //                  left out when all of it is nothing
+//   extension 4 := last number varint | answered varint      of the journal; left out when both are 0
+//   extension 6 := (priority u8 | waiting varint | processing varint)+     documents by the most urgent priority of what
+//                                         they wait for and have under way; priorities rise, not both are 0
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
 // end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and offsets
-// of what was gone strictly rising; nothing is gone where nothing was done.
+// of what was gone strictly rising; nothing is gone where nothing was done; priorities strictly rising, none with nothing.
 #include <algorithm>
 
 #include "codec/byte_writer.h"
@@ -30,7 +33,9 @@ namespace {
 
 constexpr std::uint64_t kPausedTag = 1;
 constexpr std::uint64_t kPinsTag = 2;
-constexpr std::uint64_t kWaitingTag = 3;  // no extension that is kept as it came can stand before it
+constexpr std::uint64_t kWaitingTag = 3;
+constexpr std::uint64_t kJournalNumbersTag = 4;
+constexpr std::uint64_t kPrioritiesTag = 6;  // no extension that is kept as it came can stand before it
 constexpr std::uint8_t kGone = 0;
 
 bool lineage_holds(const Meta& meta) {
@@ -50,6 +55,13 @@ bool gone_holds(const Meta& meta) {
   const auto not_rising = [](Offset a, Offset b) { return a >= b; };
   return std::adjacent_find(meta.gone.begin(), meta.gone.end(), not_rising) == meta.gone.end() &&
          (meta.gone.empty() || !meta.agenda.empty());
+}
+
+bool priorities_hold(const std::vector<PriorityCount>& priorities) {
+  const auto not_rising = [](const PriorityCount& a, const PriorityCount& b) { return a.priority >= b.priority; };
+  const auto nothing = [](const PriorityCount& one) { return one.waiting == 0 && one.processing == 0; };
+  return std::none_of(priorities.begin(), priorities.end(), nothing) &&
+         std::adjacent_find(priorities.begin(), priorities.end(), not_rising) == priorities.end();
 }
 
 template <typename OfInput>
@@ -72,7 +84,7 @@ bool holds(const Meta& meta) {
   if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
-         lineage_holds(meta) && agenda_holds(meta) && gone_holds(meta);
+         lineage_holds(meta) && agenda_holds(meta) && gone_holds(meta) && priorities_hold(meta.summary.priorities);
 }
 
 void write_state(const PartitionState& state, ByteWriter& out) {
@@ -166,6 +178,12 @@ void write_waiting(const Meta& meta, ByteWriter& out) {
   for (const Offset offset : meta.gone) out.offset(offset);
 }
 
+void write_journal_numbers(const PartitionState& state, ByteWriter& out) {
+  if (state.journal_number == 0 && state.journal_answered == 0) return;
+  out.varint(state.journal_number);
+  out.varint(state.journal_answered);
+}
+
 void write_extensions(const Meta& meta, ByteWriter& out) {
   if (meta.state.paused) {
     out.varint(kPausedTag);
@@ -180,6 +198,14 @@ void write_extensions(const Meta& meta, ByteWriter& out) {
     }
   });
   write_extension(kWaitingTag, out, [&](ByteWriter& list) { write_waiting(meta, list); });
+  write_extension(kJournalNumbersTag, out, [&](ByteWriter& list) { write_journal_numbers(meta.state, list); });
+  write_extension(kPrioritiesTag, out, [&](ByteWriter& list) {
+    for (const PriorityCount& one : meta.summary.priorities) {
+      list.u8(one.priority);
+      list.varint(one.waiting);
+      list.varint(one.processing);
+    }
+  });
 }
 
 void read_pins(ByteReader& list, Meta& meta) {
@@ -219,6 +245,21 @@ void read_waiting(ByteReader& list, Meta& meta) {
   list.require(meta.capabilities != 0 || counts != 0 || !meta.agenda.empty());
 }
 
+void read_journal_numbers(ByteReader& list, PartitionState& state) {
+  state.journal_number = list.varint();
+  state.journal_answered = list.varint();
+  list.require(state.journal_number != 0 || state.journal_answered != 0);
+}
+
+void read_priorities(ByteReader& list, std::vector<PriorityCount>& priorities) {
+  while (!list.rest().empty()) {
+    PriorityCount& one = priorities.emplace_back();
+    one.priority = list.u8();
+    one.waiting = list.varint();
+    one.processing = list.varint();
+  }
+}
+
 // Calls read(ByteReader&) with what an extension holds, if it is the next one. The tag takes one byte. An empty list is
 // left out by who writes.
 template <typename Read>
@@ -244,7 +285,9 @@ void read_meta_extensions(Meta& meta, ByteReader& in) {
   meta.state.paused = read_paused(in);
   read_extension(kPinsTag, in, [&](ByteReader& list) { read_pins(list, meta); });
   read_extension(kWaitingTag, in, [&](ByteReader& list) { read_waiting(list, meta); });
-  meta.extensions = read_extensions(in, kWaitingTag + 1);
+  read_extension(kJournalNumbersTag, in, [&](ByteReader& list) { read_journal_numbers(list, meta.state); });
+  read_extension(kPrioritiesTag, in, [&](ByteReader& list) { read_priorities(list, meta.summary.priorities); });
+  meta.extensions = read_extensions(in, kPrioritiesTag + 1);
 }
 
 }  // namespace

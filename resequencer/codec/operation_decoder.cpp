@@ -6,6 +6,9 @@
 namespace reseq::codec {
 namespace {
 
+constexpr HeaderKinds kRefused = {HeaderKind::kReserved,  HeaderKind::kPriority, HeaderKind::kProcessAt,
+                                  HeaderKind::kExpiresAt, HeaderKind::kAttempt,  HeaderKind::kLeaseUntil};
+
 std::optional<ExpectedRequest> expected(RecordReader& reader) {
   const auto digits = reader.text(HeaderKind::kControlExpectedSeq);
   const auto epoch = reader.number<std::uint32_t>(HeaderKind::kControlExpectedEpoch);
@@ -49,7 +52,7 @@ Command raise_floor(RecordReader& reader, bool dry_run) {
 
 Command decode_reset(RecordReader& reader) {
   if (reader.text(HeaderKind::kControl) != "reset") return reader.refused(Reason::kUnknownControl);
-  reader.refuse_reserved();
+  reader.refuse_any(kRefused);
   const auto default_epoch = reader.epoch();
   const auto id = reader.text(HeaderKind::kControlId);
   const auto partition = reader.number<std::uint32_t>(HeaderKind::kControlPartition);
@@ -65,7 +68,7 @@ Command decode_operation(RecordReader& reader) {
   const bool of_document = name == "expire" || name == "release";
   const bool of_partition = name == "raise-version-floor" || name == "pause" || name == "resume";
   if (!of_document && !of_partition) return reader.refused(Reason::kUnknownControl);
-  reader.refuse_reserved();
+  reader.refuse_any(kRefused);
   const auto id = reader.text(HeaderKind::kControlId);
   const auto partition = reader.number<std::uint32_t>(HeaderKind::kControlPartition);
   if (!id || id->empty() || id->size() > kMaxControlIdBytes || !partition) reader.refuse(Reason::kMalformedHeader);

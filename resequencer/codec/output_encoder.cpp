@@ -38,6 +38,18 @@ void remove_spent(const Said& said, HeaderEdits& edits) {
   remove(HeaderKind::kReprocess, header::kReprocess, said, edits);
 }
 
+// Of the request and its dispatch; most results have none of it.
+void remove_dispatch(const Said& said, HeaderEdits& edits) {
+  constexpr HeaderKinds kAny = {HeaderKind::kPriority, HeaderKind::kProcessAt, HeaderKind::kExpiresAt,
+                                HeaderKind::kAttempt, HeaderKind::kLeaseUntil};
+  if (!said.kinds.has_any(kAny)) return;
+  remove(HeaderKind::kPriority, header::kPriority, said, edits);
+  remove(HeaderKind::kProcessAt, header::kProcessAt, said, edits);
+  remove(HeaderKind::kExpiresAt, header::kExpiresAt, said, edits);
+  remove(HeaderKind::kAttempt, header::kAttempt, said, edits);
+  remove(HeaderKind::kLeaseUntil, header::kLeaseUntil, said, edits);
+}
+
 // What an operator added to a result that is released by hand.
 void remove_operation(const Said& said, HeaderEdits& edits) {
   remove(HeaderKind::kControl, header::kControl, said, edits);
@@ -95,6 +107,10 @@ OutputRecord encode_forward(const Forward& forward, const InputRecord& input, co
   if (!said.kinds.has(HeaderKind::kSeq))  // it was said elsewhere; commands have to say it
     record.edits.push_back({header::kSeq, arena.copy(format_sequence(context.sequence_kind, forward.order.sequence))});
   say_delete(forward.op, said, record.edits);
+  if (forward.attempt > 1) record.edits.push_back({header::kAttempt, decimal(forward.attempt, arena)});
+  if (forward.lease_until != UnixMs())
+    record.edits.push_back(
+        {header::kLeaseUntil, decimal(static_cast<std::uint64_t>(forward.lease_until.value()), arena)});
   return record;
 }
 
@@ -104,6 +120,7 @@ OutputRecord encode_release(const Release& release, const InputRecord& input, co
   OutputRecord record = continue_input(Role::kOutput, input);
   record.target = release.target;
   remove_spent(said, record.edits);
+  remove_dispatch(said, record.edits);
   if (said.kinds.has(HeaderKind::kControl)) remove_operation(said, record.edits);
   record.edits.push_back({header::kVersion, decimal(release.version.value(), arena)});
   if (!said.kinds.has(HeaderKind::kTarget))

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "codec/record_size.h"
 #include "codec/target_names.h"
+#include "codec/timestamp_text.h"
 
 namespace reseq::codec {
 
@@ -31,6 +32,8 @@ void RecordReader::read_id_in(const Header* header) {
   if (header->value->empty()) return refuse(Reason::kEmptyId);
   if (header->value->size() > kMaxIdBytes) return refuse(Reason::kIdTooLong);
   RESEQ_ASSERT(context_.arena != nullptr, "a decoder without a place for ids");
+  const std::optional<std::string_view> key[] = {record_.key};
+  said_.key_in_log = context_.arena->copy(std::span<const std::optional<std::string_view>>(key)).data();
   record_.key = context_.arena->copy(*header->value);
   id_ = *record_.key;
   if (found_.has(HeaderKind::kId)) check_repeated_id();
@@ -41,6 +44,17 @@ void RecordReader::read_cloudevent() {
   if (subject != nullptr && subject->value != record_.key) refuse(Reason::kIdKeyMismatch);
   const bool elsewhere = context_.elsewhere != nullptr && context_.elsewhere->sequence;
   if (!found_.has(HeaderKind::kSeq) && !elsewhere) stand_in_ = find_header(record_.headers, header::kCeSequence);
+}
+
+std::optional<UnixMs> RecordReader::date(HeaderKind kind, std::int64_t least) {
+  const auto written = text(kind);
+  if (!written) return std::nullopt;
+  const auto ms = parse_date_ms(*written);
+  if (!ms || *ms < least) {
+    refuse(Reason::kMalformedHeader);
+    return std::nullopt;
+  }
+  return UnixMs(*ms);
 }
 
 std::optional<TargetSet> RecordReader::targets() {

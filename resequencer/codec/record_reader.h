@@ -43,8 +43,9 @@ class RecordReader {
     refuse(reason);
     return refused();
   }
-  void refuse_reserved() {
-    if (found_.has(HeaderKind::kReserved)) refuse(Reason::kUnsupportedHeader);
+  // One of these would be wrong to ignore.
+  void refuse_any(HeaderKinds kinds) {
+    if (found_.kinds().has_any(kinds)) refuse(Reason::kUnsupportedHeader);
   }
 
   // Policy on_missing is for a result without id or sequence: to be said before they are read.
@@ -79,6 +80,15 @@ class RecordReader {
     if (value) said_.epoch = Epoch(*value);
     return said_.epoch;
   }
+  // Of a dispatch, from 1 on; 0 = it is not said.
+  std::uint32_t attempt() {
+    if (!found_.has(HeaderKind::kAttempt)) return 0;
+    const std::uint32_t value = number<std::uint32_t>(HeaderKind::kAttempt).value_or(0);
+    if (value == 0) refuse(Reason::kMalformedHeader);
+    return value;
+  }
+  // Milliseconds since 1970 or RFC 3339, of which what is below a millisecond is cut off.
+  std::optional<UnixMs> date(HeaderKind kind, std::int64_t least);
   Revision revision() { return Revision(number<std::uint64_t>(HeaderKind::kRevision).value_or(0)); }
   std::optional<TargetSet> targets();
   std::optional<TargetNumber> target(std::string_view name);

@@ -50,4 +50,8 @@ std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_by
   return least + added(header::kCeSubject, subject_bytes) + added(header::kCeSequence, kU64Digits);
 }
 
+std::uint64_t dispatch_bytes_max() {
+  return added(header::kAttempt, kU32Digits) + added(header::kLeaseUntil, kU64Digits);
+}
+
 }  // namespace reseq::codec

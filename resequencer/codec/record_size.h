@@ -20,5 +20,7 @@ namespace reseq::codec {
 // What the resequencer adds at most to a forwarded or released record (its headers), for the bounds in Command.
 // `subject_bytes`: of the id as a CloudEvent's subject; 0 = none is written.
 [[nodiscard]] std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_bytes);
+// With a journal, a forwarded one beside that.
+[[nodiscard]] std::uint64_t dispatch_bytes_max();
 
 }  // namespace reseq::codec

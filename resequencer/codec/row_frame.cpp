@@ -66,12 +66,12 @@ bool is_intact(std::string_view key, std::string_view value) {
   return open_frame(key, value).ok();
 }
 
-std::string_view read_extensions(ByteReader& reader, std::uint64_t least) {
+std::string_view read_extensions(ByteReader& reader, std::uint64_t least, std::uint64_t understood) {
   const std::string_view all = reader.rest();
   while (!reader.rest().empty()) {
     const std::uint64_t tag = reader.varint();
     (void)reader.bytes();
-    if (reader.ok() && (tag & 1U) != 0) reader.fail(RowError::kUnknownMandatory);
+    if (reader.ok() && (tag & 1U) != 0 && tag != understood) reader.fail(RowError::kUnknownMandatory);
     reader.require(tag >= least);
     least = tag + 1;
   }

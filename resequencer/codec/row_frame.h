@@ -31,7 +31,9 @@ void seal(std::string_view key, std::string_view extensions, std::size_t begin, 
 [[nodiscard]] ByteReader open_frame(std::string_view key, std::string_view value);
 
 // The rest of the value as it came, when it is a well-formed list of optional extensions; otherwise the reader fails.
-// Those below `least` were read before: none of them is left.
-[[nodiscard]] std::string_view read_extensions(ByteReader& reader, std::uint64_t least = 0);
+// Those below `least` were read before: none of them is left. `understood`: one that the caller will read, although it
+// is not optional.
+[[nodiscard]] std::string_view read_extensions(ByteReader& reader, std::uint64_t least = 0,
+                                               std::uint64_t understood = 0);
 
 }  // namespace reseq::codec

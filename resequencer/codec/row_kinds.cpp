@@ -38,7 +38,8 @@ constexpr auto kOneTask = always<Count::kTasks>;
 const std::array<RowKind, 7> kRowKinds = {{
     // type               realm  name            removable  summed  check                    counted         timer
     //  held  entries
-    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document, timer_of},
+    {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document, timer_of,
+        false, each_document_entry},
     {KeyType::kMeta,      0,     "meta",         false,     false,  check<decode_meta>,      uncounted,      untimed},
     {KeyType::kTargets,   0,     "target table", false,     true,   check<decode_targets>,   uncounted,      untimed},
     {KeyType::kIdentity,  0,     "identity",     false,     true,   check<decode_identity>,  uncounted,      untimed},

@@ -30,7 +30,7 @@ struct RowKind {
   // When a row is to be looked at again; none = never.
   std::optional<UnixMs> (*timer)(std::string_view value);
   bool held = false;  // what its values have counts as held bytes
-  // The entries of other indexes that it has; null = never any.
+  // The entries of other indexes that it has; null = never any. Ask may_have_entries() first.
   void (*entries)(std::string_view value, const EntryVisit& visit) = nullptr;
 };
 
@@ -44,6 +44,11 @@ inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
   if (key.size() < 2) return nullptr;
   if (key[0] == static_cast<char>(KeyType::kDocument) && key[1] == 0) return &kRowKinds[0];
   return rare_row_kind_of(key);
+}
+
+// False: it has no entries of indexes. Of documents nearly all have none, and only their flags are looked at.
+[[nodiscard]] inline bool may_have_entries(const RowKind& kind, std::string_view value) {
+  return kind.type == KeyType::kDocument ? has_journal(value) : kind.entries != nullptr;
 }
 
 // Of a row of any kind.

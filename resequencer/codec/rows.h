@@ -1,5 +1,6 @@
 // Values of the rows, the same in LMDB and in the changelog. Grammar at the head of row_frame.h, document_row.cpp,
-// meta_row.cpp, pinned_rows.cpp, held_rows.h and task_row.h and, with an example byte by byte, in schemas/state.md.
+// row_order.h, row_journal.h, meta_row.cpp, pinned_rows.cpp, held_rows.h and task_row.h and, with an example byte by
+// byte, in schemas/state.md.
 //
 // Every value starts with a format byte and carries a 32-bit checksum over key and value. Extensions are tagged; one
 // with the must-understand bit that this version does not know makes the row unreadable, others are kept as they are.
@@ -57,13 +58,30 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
 [[nodiscard]] Decoded<TargetTable> decode_targets(std::string_view key, std::string_view value);
 [[nodiscard]] Decoded<Identity> decode_identity(std::string_view key, std::string_view value);
 
-// True for an encoded document row without pending targets, read without decoding the rest.
+// True for an encoded document row that is not live, read without decoding the rest.
 // REQUIRES: value came from encode_row or was decoded once.
 [[nodiscard]] bool is_watermark(std::string_view value);
 // What it counts as. REQUIRES: as above.
 [[nodiscard]] CountSet count_document(std::string_view value);
 // What is shorter is no row, and must not be asked.
 inline constexpr std::size_t kRowBytesMin = 3;
+
+inline constexpr std::uint8_t kJournalFlag = 8;  // in the second byte of the flags
+// True for an encoded document row that has a journal; bytes that are no row may say anything. Most rows have none, and
+// have only to be asked this.
+[[nodiscard]] inline bool has_journal(std::string_view value) {
+  return value.size() >= kRowBytesMin && (static_cast<std::uint8_t>(value[1]) & 0x80U) != 0 &&
+         (static_cast<std::uint8_t>(value[2]) & kJournalFlag) != 0;
+}
+
+// Of an encoded document row, read without decoding it. REQUIRES: as above.
+[[nodiscard]] DocumentPriorities priorities_of(std::string_view value);
+
+// The index of documents by the first of their leases that ends: the time, the highest byte first.
+inline constexpr std::uint8_t kLeaseIndex = 2;
+// Calls visit(index, bytes) for each entry of an encoded document row. REQUIRES: as above; bytes that are no row have
+// none or any.
+void each_document_entry(std::string_view value, const EntryVisit& visit);
 
 // The deadline of an encoded live row that has one and is not overdue yet, read without its key. A row without such a
 // deadline costs a look at its flags. REQUIRES: as above; bytes that are no row give none or any number.

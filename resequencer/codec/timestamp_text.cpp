@@ -1,5 +1,7 @@
 #include "codec/timestamp_text.h"
 
+#include "codec/decimal.h"
+
 namespace reseq::codec {
 namespace {
 
@@ -146,6 +148,17 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   if (!scan.done()) return std::nullopt;
   const std::int64_t seconds = days_of(year, month, day) * kSecondsPerDay + (hour * 60 + minute) * 60 + second + zone;
   return nanoseconds_of(seconds, fraction);
+}
+
+std::optional<std::int64_t> parse_date_ms(std::string_view text) {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  if (const auto ms = parse_decimal<std::uint64_t>(text)) {
+    if (*ms > static_cast<std::uint64_t>(INT64_MAX / kNsPerMs)) return std::nullopt;
+    return static_cast<std::int64_t>(*ms);
+  }
+  const auto ns = parse_timestamp(text);
+  if (!ns || *ns < 0) return std::nullopt;
+  return *ns / kNsPerMs;
 }
 
 std::string format_timestamp(std::int64_t nanoseconds) {

@@ -15,6 +15,9 @@ namespace reseq::codec {
 
 // Nanoseconds since 1970; empty when the text is no such instant.
 [[nodiscard]] std::optional<std::int64_t> parse_timestamp(std::string_view text);
+// Milliseconds since 1970 of a date in a header: a number of them, or such an instant, of which what is below a
+// millisecond is cut off. Within the same range, and not before 1970.
+[[nodiscard]] std::optional<std::int64_t> parse_date_ms(std::string_view text);
 // In UTC, with as many fraction digits as are needed.
 [[nodiscard]] std::string format_timestamp(std::int64_t nanoseconds);
 

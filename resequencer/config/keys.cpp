@@ -77,6 +77,39 @@ std::vector<Key<S>> working_keys() {
   };
 }
 
+// How requests wait for their turn.
+std::vector<Key<S>> dispatch_keys() {
+  return {
+      text("dispatch.mode", &S::dispatch_mode, "immediate|journal",
+           "immediate: requests go to work as they come; journal: they wait in the state until it is their turn"),
+      number("dispatch.in_flight_max", &S::dispatch_in_flight_max, 1,
+             "journal: documents of a partition that are under way at a time; at most 1000000000"),
+      number("dispatch.default_priority", &S::dispatch_default_priority, 0,
+             "journal: of a request without reseq-priority; at most 255, the smallest goes first"),
+      number("dispatch.idle_from_priority", &S::dispatch_idle_from_priority, 0,
+             "journal: from this priority on requests go only while nothing more urgent is under way or due; at most "
+             "256 = never so"),
+      number("dispatch.process_at_max_ms", &S::dispatch_process_at_max_ms, 0,
+             "journal: how far ahead reseq-process-at may lie, later means that; with dispatch.lease_ms below the "
+             "retention of requests; at most 366 days"),
+      number("dispatch.consolidate_ms", &S::dispatch_consolidate_ms, 0,
+             "journal: a request waits so long for newer ones of its document, which take its place; at most "
+             "dispatch.process_at_max_ms"),
+      flag("dispatch.one_at_a_time", &S::dispatch_one_at_a_time,
+           "journal: a document goes to work again only when its older request has ended for all its targets"),
+      number("dispatch.lease_ms", &S::dispatch_lease_ms, 1000,
+             "journal: a request without a result or a heartbeat for so long waits again; at most 366 days"),
+      number("dispatch.timeouts_max", &S::dispatch_timeouts_max, 0,
+             "journal: a request that loses its lease more often, while others are answered, is given up; at most "
+             "1000000000"),
+      text("dispatch.attempts", &S::dispatch_attempts, "any|last",
+           "journal: last: only the result of the last attempt is taken, not a late one of an earlier"),
+      number("held_bytes_max", &S::held_bytes_max, 0,
+             "bytes of records that wait in the state of a partition; above half of it requests wait by their place "
+             "in requests, and are read again"),
+  };
+}
+
 std::vector<Key<S>> topic_keys() {
   return {
       topic("topic.requests", &S::topic_requests, "<application.id>.requests", "read: requests of producers"),
@@ -142,7 +175,7 @@ std::vector<Key<S>> surrounding_keys() {
 const std::vector<Key<Settings>>& keys() {
   static const std::vector<Key<S>> all = [] {
     std::vector<Key<S>> together = working_keys();
-    for (const auto& more : {topic_keys(), observe_keys(), surrounding_keys()})
+    for (const auto& more : {dispatch_keys(), topic_keys(), observe_keys(), surrounding_keys()})
       together.insert(together.end(), more.begin(), more.end());
     return together;
   }();

@@ -149,6 +149,36 @@ Result<> check_observe(const Settings& s) {
   return Done{};
 }
 
+// So that no sum with a date is too large.
+constexpr std::int64_t kDispatchMsMax = std::int64_t{366} * 24 * 3600 * 1000;
+constexpr std::int64_t kDispatchCountMax = 1'000'000'000;
+constexpr std::int64_t kPriorityMax = 255;
+
+Result<> check_most(const char* key, std::int64_t value, std::int64_t most, const char* words = "") {
+  if (value <= most) return Done{};
+  return invalid(std::string(key) + " = " + std::to_string(value) + ": must be at most " + std::to_string(most) +
+                 words);
+}
+
+Result<> check_dispatch(const Settings& s) {
+  if (s.dispatch_mode == "journal" && s.intake != "inline")
+    return invalid(
+        "dispatch.mode = \"journal\" needs intake = \"inline\": with tap the pipeline reads requests itself, "
+        "so none can wait");
+  for (const auto& checked :
+       {check_most("dispatch.in_flight_max", s.dispatch_in_flight_max, kDispatchCountMax),
+        check_most("dispatch.default_priority", s.dispatch_default_priority, kPriorityMax),
+        check_most("dispatch.idle_from_priority", s.dispatch_idle_from_priority, kPriorityMax + 1,
+                   ", which is no priority"),
+        check_most("dispatch.process_at_max_ms", s.dispatch_process_at_max_ms, kDispatchMsMax, ", which is 366 days"),
+        check_most("dispatch.consolidate_ms", s.dispatch_consolidate_ms, s.dispatch_process_at_max_ms,
+                   ", as dispatch.process_at_max_ms says"),
+        check_most("dispatch.lease_ms", s.dispatch_lease_ms, kDispatchMsMax, ", which is 366 days"),
+        check_most("dispatch.timeouts_max", s.dispatch_timeouts_max, kDispatchCountMax)})
+    if (!checked) return checked;
+  return Done{};
+}
+
 Result<> check_listen(const Settings& s) {
   if (s.http_listen.empty()) return Done{};
   if (const auto address = parse_address(s.http_listen); !address)
@@ -192,7 +222,7 @@ void name_topics(Settings& settings) {
 Result<> check(const Settings& settings) {
   for (const auto& checked :
        {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings),
-        check_listen(settings), check_input(settings), check_observe(settings)})
+        check_listen(settings), check_input(settings), check_dispatch(settings), check_observe(settings)})
     if (!checked) return checked;
   return Done{};
 }

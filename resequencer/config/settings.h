@@ -59,6 +59,19 @@ struct Settings {
   std::int64_t max_clock_drift_ms = 60'000;
   std::int64_t max_clock_jump_ms = 3'600'000;
 
+  // [dispatch]: how requests wait for their turn.
+  std::string dispatch_mode = "immediate";
+  std::int64_t dispatch_in_flight_max = 1000;
+  std::int64_t dispatch_default_priority = 100;
+  std::int64_t dispatch_idle_from_priority = 200;
+  std::int64_t dispatch_process_at_max_ms = std::int64_t{3} * 24 * 3600 * 1000;
+  std::int64_t dispatch_consolidate_ms = 0;
+  bool dispatch_one_at_a_time = true;
+  std::int64_t dispatch_lease_ms = 3'600'000;
+  std::int64_t dispatch_timeouts_max = 5;
+  std::string dispatch_attempts = "any";
+  std::int64_t held_bytes_max = 256 * 1024 * 1024;
+
   std::int64_t session_timeout_ms = 10'000;
   std::int64_t transaction_timeout_ms = 10'000;
   std::int64_t socket_timeout_ms = 5'000;

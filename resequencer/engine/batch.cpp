@@ -4,6 +4,7 @@
 #include "engine/effects.h"
 #include "engine/gate.h"
 #include "engine/inputs.h"
+#include "engine/journal/journal_batch.h"
 #include "engine/overlay.h"
 #include "engine/rows.h"
 #include "engine/stamp.h"
@@ -23,7 +24,8 @@ struct Batch::Body {
   Overlay overlay;
   Rows rows;
   Effects effects;
-  Inputs inputs{context, overlay, effects, state};
+  JournalBatch journal{view, rows, overlay, effects, state, context};
+  Inputs inputs{context, overlay, effects, state, journal};
   std::vector<RowChange> changes;        // once it is closed
   std::vector<KeyedChange> row_changes;  // the same
   bool agenda_begun = false;
@@ -63,8 +65,14 @@ void Batch::expire_watermark(DocumentId id) {
 
 void Batch::take(Turn& turn) {
   RESEQ_ASSERT(!body_->closed, "a turn in a closed batch");
-  RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
   body_->agenda_begun = true;
+  if (is_journal_kind(turn.kind())) {
+    const std::size_t before = body_->journal.done();
+    body_->journal.take(turn);
+    RESEQ_ASSERT(turn.rows() > 0 || body_->journal.done() == before, "a turn that did what it took no room for");
+    return;
+  }
+  RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
   GateBatch batch(body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context,
                   turn);
   const std::size_t before = batch.done();
@@ -75,6 +83,7 @@ void Batch::take(Turn& turn) {
 void Batch::close() {
   RESEQ_ASSERT(!body_->closed, "a batch closed twice");
   body_->closed = true;
+  body_->journal.close();
   body_->effects.close();
   body_->changes = body_->overlay.changes();
   body_->row_changes = body_->rows.changes();

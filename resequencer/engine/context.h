@@ -42,13 +42,13 @@ struct Policies {
 
 // `[dispatch]`: how requests wait for their turn.
 struct DispatchRules {
-  bool journal = false;  // off: what is to be forwarded leaves at once; what waits drains as it came
+  bool journal = false;                // off: what is to be forwarded leaves at once; what waits drains as it came
   std::uint64_t in_flight_max = 1000;  // documents that are under way at a time
   std::uint8_t default_priority = 100;
   unsigned idle_from_priority = 200;  // from there on only while nothing more urgent is under way or due; 256 = never
   Milliseconds process_at_max{std::int64_t{3} * 24 * 3600 * 1000};
-  Milliseconds consolidate;     // not before so long behind the insertion
-  bool one_at_a_time = true;    // a newer order of a document is not dispatched while an older one is under way
+  Milliseconds consolidate;   // not before so long behind the insertion
+  bool one_at_a_time = true;  // a newer order of a document is not dispatched while an older one is under way
   Milliseconds lease{std::int64_t{3600} * 1000};
   std::uint32_t timeouts_max = 5;
   bool last_attempt_only = false;  // results of earlier attempts are refused
@@ -56,7 +56,8 @@ struct DispatchRules {
 };
 
 struct Context {
-  UnixMs now;  // of the batch
+  UnixMs now;           // of the batch
+  Partition partition;  // that is decided
   Intake intake = Intake::kInline;
   bool requests_carry_epochs = false;  // tap: RESET is refused unless they do
   Policies policies;
@@ -74,7 +75,7 @@ struct Context {
   std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
   std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
   DispatchRules dispatch;
-  const Gate* gate = nullptr;                               // in front of `work`; none: forwards leave at once
+  const Gate* gate = nullptr;  // in front of `work`; none: forwards leave at once
   Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }
 };

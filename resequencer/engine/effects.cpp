@@ -43,18 +43,26 @@ Event& Effects::tell_operation(const Decision& would_be, bool dry_run, DocumentI
 }
 
 void Effects::drop_as_superseded(InputIndex input, DocumentId id, const Order& order, const Order& newer) {
-  Decision& decision = decisions_[input.value()];
+  Decision decision = decisions_[input.value()];
   decision.outcome = Outcome::kDropped;
   decision.reason = Reason::kSuperseded;
-  if (policies_.events == EventPolicy::kNone) return;
-  if (policies_.events == EventPolicy::kDrops) {
-    tell(input, decision, id).order = order;
+  decide_again(input, decision, id, order, newer);
+}
+
+void Effects::decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
+                           const std::optional<Order>& newest) {
+  decisions_[input.value()] = decision;
+  if (policies_.events == EventPolicy::kAll) {
+    Event& event = events_[input.value()];
+    RESEQ_ASSERT(event.input == input, "the event of another input");
+    event.decision = decision;
+    event.expected = newest;
+  } else if (tells_of(decision.outcome)) {
+    Event& event = tell(input, decision, id);
+    event.order = order;
+    event.expected = newest;
     late_events_ = true;
   }
-  Event& event = policies_.events == EventPolicy::kAll ? events_[input.value()] : events_.back();
-  RESEQ_ASSERT(event.input == input, "the event of another input");
-  event.decision = decision;
-  event.expected = newer;
 }
 
 void Effects::keep(Hold hold) {
@@ -64,6 +72,10 @@ void Effects::keep(Hold hold) {
   Decision& decision = decisions_[hold.input.value()];
   decision.outcome = Outcome::kRegistered;
   if (policies_.events == EventPolicy::kAll) events_[hold.input.value()].decision = decision;
+  this->hold(std::move(hold));
+}
+
+void Effects::hold(Hold hold) {
   const bool is_first = held_keys_.insert(hold.key).second;
   RESEQ_ASSERT(is_first, "two records are held under one key");
   holds_.push_back(std::move(hold));

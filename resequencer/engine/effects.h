@@ -56,6 +56,12 @@ class Effects {
 
   // The forward of a request, which was sent last, does not leave now: it is held.
   void keep(Hold hold);
+  // The record of an input is held.
+  void hold(Hold hold);
+  // Another decision about an input, and what its event says.
+  void decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
+                    const std::optional<Order>& newest);
+  [[nodiscard]] const Decision& decided(InputIndex input) const { return decisions_[input.value()]; }
   // The number of a held record that is let through: those are numbered behind the inputs. Its key is copied.
   // REQUIRES: all inputs are decided.
   InputIndex let_through(const LetThrough& held);

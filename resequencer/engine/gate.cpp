@@ -1,6 +1,5 @@
 #include "engine/gate.h"
 
-#include <algorithm>
 #include <variant>
 
 #include "base/assert.h"
@@ -8,14 +7,6 @@
 #include "codec/keys.h"
 
 namespace reseq::engine {
-
-const AgendaKind& kind_of(const Gate& gate, std::uint8_t number) {
-  const auto kinds = gate.agenda();
-  const auto found =
-      std::find_if(kinds.begin(), kinds.end(), [&](const AgendaKind& kind) { return kind.number == number; });
-  RESEQ_ASSERT(found != kinds.end(), "a kind that is none of the gate's");
-  return *found;
-}
 
 bool GateBatch::let_through(const std::string& key, DocumentId id, const Forward& held) {
   const auto value = rows_.find(key);

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "base/arena.h"
+#include "engine/agenda.h"
 #include "engine/context.h"
 #include "engine/dispatch.h"
 #include "engine/effects.h"
@@ -26,20 +27,6 @@
 #include "model/partition_state.h"
 
 namespace reseq::engine {
-
-// Which inputs must have been read to ends that were asked at or after the time of what is due, before it is done.
-struct Fence {
-  bool requests = false;
-  bool control = false;
-  bool commands = false;
-  [[nodiscard]] bool open() const { return !requests && !control && !commands; }
-};
-
-struct AgendaKind {
-  std::uint8_t number = 0;
-  std::string_view name;
-  Fence fence;
-};
 
 // What a gate works with in a batch, behind its inputs.
 class GateBatch {
@@ -89,24 +76,13 @@ struct Leaving {
   UnixMs now;
 };
 
-class Gate {
+class Gate : public AgendaSource {
  public:
-  virtual ~Gate() = default;
-
-  // The bit of it: stands in the meta row while rows of it are there.
-  [[nodiscard]] virtual std::uint64_t capability() const = 0;
-  // Its kinds, in the order of their turns.
-  [[nodiscard]] virtual std::span<const AgendaKind> agenda() const = 0;
-  // When the first of a kind is due; none = nothing is, ever. Not asked while no row of a gate is there.
-  [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const = 0;
   // How this forward is to be held; none: it leaves. No two records are held under one key at a time. Input and bytes
   // of the hold are not looked at; what it names goes into the arena.
   [[nodiscard]] virtual std::optional<Hold> holds(const Leaving& leaving, Arena& arena) const = 0;
   // Does what is due, as far as the turn has room: nothing without having taken room for it.
   virtual void take(Turn& turn, GateBatch& batch) const = 0;
 };
-
-// REQUIRES: it is one of the gate's kinds.
-[[nodiscard]] const AgendaKind& kind_of(const Gate& gate, std::uint8_t number);
 
 }  // namespace reseq::engine

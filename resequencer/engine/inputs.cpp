@@ -5,6 +5,8 @@
 #include "engine/documents/decide_register.h"
 #include "engine/documents/decide_sequence.h"
 #include "engine/documents/decide_unregister.h"
+#include "engine/documents/orders.h"
+#include "engine/journal/entries.h"
 #include "engine/operations/decide_control.h"
 #include "engine/release.h"
 #include "engine/standing.h"
@@ -22,6 +24,7 @@ Reason refusal_of_reset(const Context& context) {
 Taken Inputs::decide(const Request& request, Offset position, bool) {
   Document& document = overlay_.find(request.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (journal_.takes(document)) return journal_.decide(document, request, position);
   const Ruling ruling = decide_request(request, position, document.known(), state_, context_);
   dispatch_.narrow(document, ruling);
   const Reason reason = ruling.decision.reason;
@@ -35,7 +38,9 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
 Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  return settle(document, decide_register(command, document.known(), state_, context_), requests_read);
+  const auto behind = document.journaled ? journal_.behind_waiting_barrier(document) : std::nullopt;
+  return settle(document, decide_register(command, behind ? &*behind : document.known(), state_, context_),
+                requests_read);
 }
 
 Taken Inputs::decide(const Unregister& command, Offset, bool requests_read) {
@@ -46,8 +51,14 @@ Taken Inputs::decide(const Unregister& command, Offset, bool requests_read) {
 
 Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
-  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
-                                               : decide_sequence(command, document.known(), state_, context_);
+  Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                                         : decide_sequence(command, document.known(), state_, context_);
+  if (document.journaled && ruling.edit.served)
+    if (const auto reason = journal_.refusal_of_attempt(document, command, ruling.edit.order)) {
+      const Order order = ruling.edit.order;
+      ruling = *reason == Reason::kAttemptMissing ? refuse(*reason) : drop(TableRow::kNone, *reason);
+      set_order(ruling, order);
+    }
   const TableRow met = ruling.decision.table_row;
   const bool too_late = met == TableRow::kS4 || met == TableRow::kS6;
   if (too_late && ruling.decision.outcome == Outcome::kDropped) note_late(document, ruling.edit.order);
@@ -57,7 +68,15 @@ Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) 
 Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  return settle(document, refuse(Reason::kUnknownCommand), requests_read);
+  if (document.known() == nullptr && !requests_read) return Taken::kRequestsFirst;
+  const auto order = command_order(command, document.known(), state_.default_epoch);
+  const Decision decision = journal_.beat(document, command, order);
+  const InputIndex input = effects_.number(decision);
+  if (!effects_.tells_of(decision.outcome)) return Taken::kDecided;
+  Event& event = effects_.tell(input, decision, document.id);
+  event.order = order;
+  event.expected = document.newest_order();
+  return Taken::kDecided;
 }
 
 Taken Inputs::decide(const Reset& reset, Offset, bool) {
@@ -80,11 +99,15 @@ Taken Inputs::decide(const Reset& reset, Offset, bool) {
 
 Taken Inputs::decide(const Expire& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
-  const Ruling ruling =
-      document.now.collision ? refuse(Reason::kIdCollision) : decide_expire(command, document.known());
+  std::optional<Row> as_if;
+  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                                               : decide_expire(command, as_if ? &*as_if : document.known());
   const bool one = command.targets.size() == 1;
-  return settle_operation(document, ruling, command.dry_run,
-                          one ? std::optional(command.targets.first()) : std::nullopt);
+  const Taken taken =
+      settle_operation(document, ruling, command.dry_run, one ? std::optional(command.targets.first()) : std::nullopt);
+  if (!command.dry_run && !ruling.edit.removed.empty()) journal_.give_up(document, ruling.edit.removed);
+  return taken;
 }
 
 Taken Inputs::decide(const ReleaseByHand& command, Offset, bool) {
@@ -163,7 +186,11 @@ void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex inpu
     default:
       break;
   }
-  if (!ruling.edit.nothing()) overlay_.change(document, ruling.edit, context_);
+  if (ruling.edit.nothing()) return;
+  const bool journaled = document.journaled && document.now.row;
+  if (journaled) journal_.before_command(document);
+  overlay_.change(document, ruling.edit, context_);
+  if (journaled) journal_.behind_command(document);
 }
 
 // Behind a barrier there may be no newer order: then the delete is what is newest.

@@ -8,6 +8,7 @@
 #include "engine/batch.h"
 #include "engine/dispatch.h"
 #include "engine/effects.h"
+#include "engine/journal/journal_batch.h"
 #include "engine/overlay.h"
 #include "engine/ruling.h"
 
@@ -16,8 +17,8 @@ namespace reseq::engine {
 class Inputs {
  public:
   // REQUIRES: all of them outlive it.
-  Inputs(const Context& context, Overlay& overlay, Effects& effects, PartitionState& state)
-      : context_(context), overlay_(overlay), effects_(effects), state_(state), dispatch_(effects) {}
+  Inputs(const Context& context, Overlay& overlay, Effects& effects, PartitionState& state, JournalBatch& journal)
+      : context_(context), overlay_(overlay), effects_(effects), state_(state), journal_(journal), dispatch_(effects) {}
 
   // One overload per alternative of Command; Batch::decide says the rest.
   Taken decide(const Request& request, Offset position, bool requests_read);
@@ -52,6 +53,7 @@ class Inputs {
   Overlay& overlay_;
   Effects& effects_;
   PartitionState& state_;
+  JournalBatch& journal_;
   Dispatch dispatch_;
   std::vector<LateResult> late_;
   std::vector<InputIndex> older_;

@@ -23,7 +23,12 @@ Document& Overlay::add(DocumentId id, std::uint64_t hash) {
   void* const place = memory_.allocate(sizeof(Document), alignof(Document));
   documents_.push_back(new (place) Document(view_, id));
   index_.add(hash, static_cast<std::uint32_t>(documents_.size() - 1));
-  return *documents_.back();
+  Document& document = *documents_.back();
+  if (document.now.row && !document.now.row->journal.empty()) {
+    document.journaled = true;
+    journaled_.push_back({&document, document.now.row->journal});
+  }
+  return document;
 }
 
 Document& Overlay::find(DocumentId id) {
@@ -41,6 +46,11 @@ Document& Overlay::find_copied(DocumentId id) {
 void Overlay::change(Document& document, const RowEdit& edit, const Context& context) {
   RESEQ_ASSERT(!edit.nothing(), "a change that changes nothing");
   apply(edit, context, document.now.row);
+  note_change(document);
+}
+
+void Overlay::settle(Document& document, const Context& context) {
+  engine::settle(*document.now.row, context);
   note_change(document);
 }
 
@@ -63,7 +73,7 @@ void Overlay::note_forwarded(Document& document, const Order& order, TargetSet t
 }
 
 void Overlay::expire(Document& document, UnixMs now) {
-  if (document.now.collision || !document.now.row || !document.now.row->completed()) return;
+  if (document.now.collision || !document.now.row || document.now.row->live()) return;
   if (document.now.row->deadline == UnixMs{} || document.now.row->deadline > now) return;
   document.now.row.reset();
   note_change(document);

@@ -24,6 +24,7 @@ struct Document {
   Lookup now;  // what was looked up, as it stands after the decisions made so far
   DocumentId id;
   bool changed = false;                                   // differs from the committed row
+  bool journaled = false;                                 // Overlay::journaled() has it
   boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
 
   [[nodiscard]] const Row* known() const { return now.row ? &*now.row : nullptr; }
@@ -58,6 +59,22 @@ class Overlay {
   // Marks a live row whose deadline has passed. False = there is nothing to mark.
   [[nodiscard]] bool mark_overdue(Document& document, UnixMs now);
 
+  // The row was changed in another way: what follows from that is made right. REQUIRES: it is there.
+  void settle(Document& document, const Context& context);
+
+  // Documents that have a journal, or had one before the batch, with what it was then.
+  struct Journaled {
+    Document* document;
+    RareList<JournalEntry> before;
+  };
+  [[nodiscard]] const std::vector<Journaled>& journaled() const { return journaled_; }
+  // It gets one. REQUIRES: it had none.
+  void note_journal(Document& document) {
+    if (document.journaled) return;
+    document.journaled = true;
+    journaled_.push_back({&document, {}});
+  }
+
   // What is known of the newest request says to which targets it was sent last. Another request is not touched.
   void note_forwarded(Document& document, const Order& order, TargetSet targets);
 
@@ -78,6 +95,7 @@ class Overlay {
   std::vector<Document*> documents_;
   HashIndex index_;  // of documents_
   std::vector<Document*> changed_;
+  std::vector<Journaled> journaled_;
 };
 
 }  // namespace reseq::engine

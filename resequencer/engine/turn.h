@@ -28,6 +28,7 @@ class Turn {
 
   [[nodiscard]] std::uint8_t kind() const { return kind_; }
   [[nodiscard]] UnixMs until() const { return until_; }
+  [[nodiscard]] std::uint32_t rows_max() const { return rows_max_; }
   // Whether there is room for one more, which then is done. Of each turn the first has room whatever it takes: nothing
   // waits for ever because it is large. Once there was none there is none for what is smaller: with so many rows, and
   // whatever room, the same is done again.

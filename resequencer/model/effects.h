@@ -128,7 +128,7 @@ struct Emission {
   std::optional<Partition> partition = {};  // absent: by the key
 };
 
-enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation };
+enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation, kLeaseLost };
 
 // What is told on `events`: of an outcome, a timer or an operation.
 struct Event {
@@ -141,7 +141,7 @@ struct Event {
   std::optional<Order> expected;
   std::optional<TargetNumber> target;
   std::optional<Version> version;
-  TargetSet targets;  // kOverdue: those that wait and get nothing
+  TargetSet targets;  // kOverdue: those that wait and get nothing; kLeaseLost: those that it was dispatched for
 };
 
 // Where a held record is found when it is due. Entries of an index may have any lengths up to the maximum: the shorter

@@ -60,6 +60,13 @@ struct JournalEntry {
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };
 
+// The most urgent priority of what a document waits for, and of what it has under way; none = nothing.
+struct DocumentPriorities {
+  std::optional<std::uint8_t> waiting;
+  std::optional<std::uint8_t> processing;
+  friend bool operator==(const DocumentPriorities&, const DocumentPriorities&) = default;
+};
+
 // Documents by the priority of what they wait for or have under way. One that has several counts for the most urgent.
 struct PriorityCount {
   std::uint8_t priority = 0;

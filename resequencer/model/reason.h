@@ -43,7 +43,6 @@ enum class Reason : std::uint8_t {
   kBodyGone,
   kExpired,
   kTimedOut,
-  kNoRequest,
   kAttemptMissing,
   kAttemptBehind,
   // modes and control
@@ -90,7 +89,6 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "body_gone",
     "expired",
     "timed_out",
-    "no_request",
     "attempt_missing",
     "attempt_behind",
     "reprocess_needs_inline",

@@ -3,6 +3,7 @@
 // Thread rule: plain values.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -36,6 +37,8 @@ class CountSet {
  public:
   constexpr CountSet() = default;
   [[nodiscard]] static constexpr CountSet of(Count count) { return CountSet(1U << static_cast<unsigned>(count)); }
+  friend constexpr CountSet operator|(CountSet a, CountSet b) { return CountSet(a.bits_ | b.bits_); }
+  [[nodiscard]] constexpr bool has_any_of(CountSet other) const { return (bits_ & other.bits_) != 0; }
   template <typename Visit>
   void each(const Visit& visit) const {
     for (std::uint32_t left = bits_; left != 0; left &= left - 1) visit(static_cast<Count>(std::countr_zero(left)));
@@ -59,7 +62,8 @@ class Counts {
   // Rows, whatever they count as, but for those that a state has one of.
   [[nodiscard]] std::uint64_t rows() const {
     std::uint64_t rows = 0;
-    for (const Count count : {Count::kLiveRows, Count::kWatermarks, Count::kHeldRecords, Count::kHeldPieces, Count::kTasks})
+    for (const Count count :
+         {Count::kLiveRows, Count::kWatermarks, Count::kHeldRecords, Count::kHeldPieces, Count::kTasks})
       rows += (*this)[count];
     return rows;
   }
@@ -85,7 +89,22 @@ struct Summary {
   Digest digest;
   Counts counts;
   std::vector<PriorityCount> priorities;  // rising; none with nothing
+  void add(const DocumentPriorities& document) { change(document, 1); }
+  void subtract(const DocumentPriorities& document) { change(document, UINT64_MAX); }
   friend bool operator==(const Summary&, const Summary&) = default;
+
+ private:
+  void change(const DocumentPriorities& document, std::uint64_t by) {
+    if (document.waiting) change(*document.waiting, &PriorityCount::waiting, by);
+    if (document.processing) change(*document.processing, &PriorityCount::processing, by);
+  }
+  void change(std::uint8_t priority, std::uint64_t PriorityCount::*number, std::uint64_t by) {
+    const auto is_before = [](const PriorityCount& one, std::uint8_t other) { return one.priority < other; };
+    auto at = std::lower_bound(priorities.begin(), priorities.end(), priority, is_before);
+    if (at == priorities.end() || at->priority != priority) at = priorities.insert(at, {priority, 0, 0});
+    (*at).*number += by;
+    if (at->waiting == 0 && at->processing == 0) priorities.erase(at);
+  }
 };
 
 }  // namespace reseq

@@ -2,8 +2,10 @@
 //
 //   record := format u8 | position fixed64 | last record: low fixed64, high fixed64 | generation fixed64
 //             | digest: low fixed64, high fixed64 | live rows fixed64 | watermarks fixed64
-//             | format 2: (count u8 | sum fixed64)+ of the other counts, rising, none 0 | checksum 4 bytes
-//   format := 1, or 2 when there are others
+//             | format 2: count+ | format 3: number of counts u8, count*, priority+ | checksum 4 bytes
+//   format := 1, 2 when there are other counts, 3 when there are priorities
+//   count := count u8 | sum fixed64              of the other counts, rising, none 0
+//   priority := priority u8 | waiting fixed64 | processing fixed64      rising, none with nothing
 //   checksum := CRC-32 of what stands before it, lowest byte first
 //
 // Thread rule: plain values.

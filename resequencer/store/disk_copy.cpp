@@ -89,7 +89,10 @@ Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, b
   const auto old_timer = old ? codec::timer_of(key, *old) : std::nullopt;
   if (old == value) return Done{};
   const codec::RowKind* const kind = codec::row_kind_of(key);
-  if (kind != nullptr && kind->entries != nullptr)
+  const auto may_have_entries = [&](std::optional<std::string_view> row) {
+    return row && kind != nullptr && codec::may_have_entries(*kind, *row);
+  };
+  if (may_have_entries(old) || may_have_entries(value))
     if (auto indexed = write_index_keys(write, key, old, value); !indexed) return indexed;
   Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
   if (!changed) return changed;

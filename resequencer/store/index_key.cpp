@@ -37,7 +37,7 @@ std::optional<IndexKey> parse_index_key(std::string_view bytes) {
 void each_index_key(std::string_view row, std::string_view value,
                     const std::function<void(const std::string&)>& visit) {
   const codec::RowKind* const kind = codec::row_kind_of(row);
-  if (kind == nullptr || kind->entries == nullptr) return;
+  if (kind == nullptr || !codec::may_have_entries(*kind, value)) return;
   std::string key;
   kind->entries(value, [&](std::uint8_t index, std::string_view entry) {
     key.clear();

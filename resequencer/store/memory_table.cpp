@@ -61,7 +61,9 @@ void MemoryTable::put(const codec::HashedKey& key, std::optional<std::string_vie
   if (number == HashIndex::kNone) number = add(key);
   Entry& entry = this->entry(number);
   const codec::RowKind* const kind = codec::row_kind_of(key.bytes);
-  if (kind != nullptr && kind->entries != nullptr) move_index_keys(entry, value);
+  const bool has_entries = value && kind != nullptr && codec::may_have_entries(*kind, *value);
+  if (has_entries || entry.has_entries_) move_index_keys(entry, value);
+  entry.has_entries_ = has_entries;
   entry.gone_ = !value;
   if (value) set_value(entry, *value);
   set_timer(number, value && kind != nullptr ? kind->timer(*value) : std::nullopt);

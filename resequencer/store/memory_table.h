@@ -56,6 +56,7 @@ class MemoryTable {
     std::uint32_t room_ = 0;  // at value_
     UnixMs timer_;
     bool has_timer_ = false;
+    bool has_entries_ = false;  // of indexes, or its value may have some
     bool gone_ = true;
   };
 

@@ -242,8 +242,7 @@ PartitionStore::Swept PartitionStore::sweep(std::string_view cursor, std::size_t
     auto row = decode(key, *value);
     if (!row) return Visited::kDamaged;
     const UnixMs deadline = row->row.deadline;
-    if (row->row.completed() && deadline != UnixMs() && deadline <= now)
-      swept.expired_ids.push_back(std::move(row->id));
+    if (!row->row.live() && deadline != UnixMs() && deadline <= now) swept.expired_ids.push_back(std::move(row->id));
     return Visited::kGoOn;
   });
   swept.looked_at = walked.looked_at;

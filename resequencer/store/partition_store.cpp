@@ -17,10 +17,14 @@ Error damaged(std::string_view what, codec::RowError error) {
           "changelog: " + std::string(what) + " row is unreadable: " + std::string(codec::name_of(error))};
 }
 
+constexpr CountSet kOfJournals = CountSet::of(Count::kWaiting) | CountSet::of(Count::kProcessing);
+
 std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind, const codec::HashedKey& key,
                               std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
-  return OldRow{hash.of_record(key, *value), kind.counted(*value)};
+  OldRow old{hash.of_record(key, *value), kind.counted(*value)};
+  if (old.counted.has_any_of(kOfJournals)) old.priorities = codec::priorities_of(*value);
+  return old;
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.
@@ -29,11 +33,14 @@ Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowK
   if (old) {
     summary.digest = codec::subtract(summary.digest, old->record);
     summary.counts.subtract(old->counted);
+    if (old->counted.has_any_of(kOfJournals)) summary.subtract(old->priorities);
   }
   const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
   if (fresh) {
     summary.digest = codec::add(summary.digest, record);
-    summary.counts.add(kind.counted(*fresh));
+    const CountSet counted = kind.counted(*fresh);
+    summary.counts.add(counted);
+    if (counted.has_any_of(kOfJournals)) summary.add(codec::priorities_of(*fresh));
   }
   return record;
 }

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "codec/hash.h"
 #include "engine/state_view.h"
+#include "model/journal.h"
 #include "model/partition_state.h"
 #include "model/summary.h"
 #include "store/checkpoint_record.h"
@@ -35,6 +36,7 @@ namespace reseq::store {
 struct OldRow {
   Digest record;  // its hash
   CountSet counted;
+  DocumentPriorities priorities = {};  // of a document that waits or is under way
 };
 
 // A document that was looked up: what its change needs to know again.
@@ -103,7 +105,7 @@ class PartitionStore {
     std::string cursor;  // behind the last key looked at; empty = the end was reached
     std::size_t looked_at = 0;
   };
-  // Looks at up to `rows_max` keys of documents behind `cursor` (empty = from the start) in key order: completed rows
+  // Looks at up to `rows_max` keys of documents behind `cursor` (empty = from the start) in key order: watermarks
   // whose deadline is not 0 and at or before `now` are expired. A key whose row is gone counts as looked at.
   [[nodiscard]] Swept sweep(std::string_view cursor, std::size_t rows_max, UnixMs now) const;
 

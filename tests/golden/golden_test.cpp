@@ -167,6 +167,55 @@ TEST(Golden, RowWithAWaitThatWasOvertaken) {
   expect_row("row-overtaken", "doc-1", row);
 }
 
+JournalEntry waiting(std::string_view sequence) {
+  JournalEntry entry;
+  entry.order = {Epoch(), number(sequence), Revision()};
+  entry.targets = TargetSet(3);
+  entry.number = 7;
+  entry.urgency.inserted = entry.urgency.process_at = UnixMs(1'709'164'800'000);
+  entry.request = {Offset(1'000'000), UnixMs(1'709'164'799'000), 0x0123456789ABCDEF, 300, 400};
+  return entry;
+}
+
+TEST(Golden, RowThatOnlyWaits) {
+  Row row;
+  row.journal.push_back(waiting("17"));
+  expect_row("row-waiting", "doc-1", row);
+}
+
+TEST(Golden, RowWithAJournal) {
+  Row row = minimal();
+  row.groups[0].pending = TargetSet(7);
+  row.groups[0].requested = true;
+  row.requested = Requested{{Epoch(), number("18"), Revision()}, Offset(1'000'001), PayloadHash(7), TargetSet(3)};
+  JournalEntry again = waiting("7");
+  again.targets = TargetSet(1);
+  again.attempt = 1;
+  again.losses = 1;
+  row.journal.push_back(again);
+  JournalEntry newer = waiting("18");
+  newer.number = 8;
+  newer.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000)};
+  row.journal.push_back(newer);
+  JournalEntry under_way = waiting("7");
+  under_way.state = EntryState::kProcessing;
+  under_way.op = Op::kDelete;
+  under_way.targets = TargetSet(6);
+  under_way.number = 300;
+  under_way.attempt = 2;
+  under_way.timeouts = 1;
+  under_way.lease_until = UnixMs(1'709'168'400'000);
+  row.journal.push_back(under_way);
+  JournalEntry gone;
+  gone.order = {Epoch(), number("9"), Revision()};
+  gone.state = EntryState::kGone;
+  gone.op = Op::kDelete;
+  gone.for_all = true;
+  row.journal.push_back(gone);
+  row.extensions = std::string("\x08\x01?\x0a\x01!", 6);
+  expect_row("row-journal", "doc-1", row);
+}
+
 TEST(Golden, Meta) {
   Meta meta;
   meta.state.clock = Version(std::uint64_t{1'709'164'800'000} << 16);
@@ -193,7 +242,7 @@ TEST(Golden, MetaWithPinsOfAPausedPartition) {
   meta.positions = {{Role::kRequests, Offset(128)}, {Role::kControl, Offset(0)}, {Role::kCommands, Offset(66)}};
   meta.pins = {{Role::kRequests, Offset(127), UnixMs(1'709'164'800'000), 0x0123456789ABCDEF},
                {Role::kCommands, Offset(64), UnixMs(-1), 7}};
-  meta.extensions = std::string("\x04\x01?", 3);
+  meta.extensions = std::string("\x08\x01?", 3);
   expect_single("meta-pins", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -207,8 +256,21 @@ TEST(Golden, MetaWithAllExtensions) {
   meta.summary.counts[Count::kHeldBytes] = 1'000'000;
   meta.summary.counts[Count::kTasks] = 1;
   meta.agenda = {{1, UnixMs(1'709'164'800'000), 300}, {3, UnixMs(0), 1}};
-  meta.extensions = std::string("\x04\x01?", 3);
+  meta.extensions = std::string("\x08\x01?", 3);
   expect_single("meta-extensions", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+TEST(Golden, MetaOfAJournal) {
+  Meta meta;
+  meta.capabilities = 2;
+  meta.summary.counts[Count::kLiveRows] = 2;
+  meta.summary.counts[Count::kWaiting] = 2;
+  meta.summary.counts[Count::kProcessing] = 1;
+  meta.state.journal_number = 300;
+  meta.state.journal_answered = 5;
+  meta.summary.priorities = {{5, 1, 0}, {100, 1, 1}};
+  meta.extensions = std::string("\x08\x01?", 3);
+  expect_single("meta-journal", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
 // A record with headers, of which the payload has so many bytes; where it is found, and a note.

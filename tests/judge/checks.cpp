@@ -92,8 +92,8 @@ void check_timers(const runtime::Application& application, const History& histor
   for (const Fired& fired : batch.fired)
     for (const Role role : runtime::kInputs) check("the timer of " + fired.id + " fired", role, fired.deadline);
   for (const AgendaDone& done : batch.done) {
-    const engine::AgendaKind& kind = engine::kind_of(*application.gate, done.kind);
-    const std::string what = "the gate's turn of " + std::string(kind.name) + " was taken";
+    const engine::AgendaKind& kind = runtime::kind_of(application, done.kind);
+    const std::string what = "the turn of " + std::string(kind.name) + " was taken";
     if (kind.fence.requests) check(what, Role::kRequests, done.until);
     if (kind.fence.control) check(what, Role::kControl, done.until);
     if (kind.fence.commands) check(what, Role::kCommands, done.until);

@@ -229,7 +229,7 @@ bool Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecor
                               {}};
   };
   const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
-  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_);
   for (const LetThrough& held : batch.let_through())
     if (auto record = runtime::record_of(held, row, again, decoding, arena)) records.push_back(*record);
   return records.size() == batch.decisions().size() + batch.let_through().size();
@@ -242,7 +242,7 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
     for (std::size_t i = log.at_or_behind(range.first); i < log.size() && log.offset(i) < range.end; ++i)
       replayed.inputs.push_back({range.role, log[i], {}});
   }
-  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena);
+  const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_);
   inputs.reserve(replayed.inputs.size());
   for (const Decided& one : replayed.inputs) {
     inputs.push_back({one.role,

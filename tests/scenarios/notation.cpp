@@ -59,6 +59,33 @@ bool configure_time(engine::Context& context, const std::string& key, const std:
   return true;
 }
 
+bool configure_dispatch(engine::DispatchRules& rules, const std::string& key, const std::string& value) {
+  const auto milliseconds = [&] { return Milliseconds(static_cast<std::int64_t>(number_of(value))); };
+  if (key == "journal")
+    rules.journal = value == "yes";
+  else if (key == "in_flight")
+    rules.in_flight_max = number_of(value);
+  else if (key == "idle_from")
+    rules.idle_from_priority = static_cast<unsigned>(number_of(value));
+  else if (key == "process_at_max_ms")
+    rules.process_at_max = milliseconds();
+  else if (key == "consolidate_ms")
+    rules.consolidate = milliseconds();
+  else if (key == "one_at_a_time")
+    rules.one_at_a_time = value == "yes";
+  else if (key == "lease_ms")
+    rules.lease = milliseconds();
+  else if (key == "timeouts_max")
+    rules.timeouts_max = static_cast<std::uint32_t>(number_of(value));
+  else if (key == "attempts")
+    rules.last_attempt_only = value == "last";
+  else if (key == "held_bytes")
+    rules.held_bytes_max = number_of(value);
+  else
+    return false;
+  return true;
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> split(const std::string& word, char at) {
@@ -111,7 +138,9 @@ Reason reason_of(const std::string& text) {
 }
 
 bool configure(engine::Context& context, const std::string& key, const std::string& value) {
-  if (configure_policy(context, key, value) || configure_time(context, key, value)) return true;
+  if (configure_policy(context, key, value) || configure_time(context, key, value) ||
+      configure_dispatch(context.dispatch, key, value))
+    return true;
   if (key == "all") {
     context.all_targets = targets_of(value);
   } else if (key == "default") {
@@ -155,6 +184,19 @@ std::string text_of(const Decision& decision, const Forward* forward) {
   return plain ? text : text + " as " + text_of(forward->order);
 }
 
+std::string text_of(const JournalEntry& entry) {
+  constexpr std::array kStates = {"waits", "under way", "gone"};
+  std::string text = kStates[static_cast<std::size_t>(entry.state)];
+  text += " " + text_of(entry.order) + ":" + (entry.targets.empty() ? "-" : text_of(entry.targets));
+  if (entry.state == EntryState::kProcessing) return text + " lease " + std::to_string(entry.lease_until.value());
+  if (entry.state == EntryState::kGone) return text;
+  text += " at " + std::to_string(entry.urgency.priority) + "/" + std::to_string(entry.urgency.process_at.value());
+  if (entry.urgency.expires_at != UnixMs()) text += " expires " + std::to_string(entry.urgency.expires_at.value());
+  if (entry.timeouts > 0) text += " timeouts " + std::to_string(entry.timeouts);
+  if (entry.losses > 0) text += " losses " + std::to_string(entry.losses);
+  return text;
+}
+
 std::string text_of(const Row& row) {
   std::string text;
   for (const Group& group : row.groups) {
@@ -167,6 +209,7 @@ std::string text_of(const Row& row) {
   for (const Meanwhile& one : row.meanwhile)
     text += " | meanwhile " + std::to_string(one.released.value()) + ":" + text_of(one.targets);
   for (const Overtaken& one : row.overtaken) text += " | overtaken " + text_of(one.began) + ":" + text_of(one.targets);
+  for (const JournalEntry& entry : row.journal) text += (text.empty() ? "" : " | ") + text_of(entry);
   if (row.overdue) text += " | overdue";
   if (row.deadline != UnixMs{}) text += " | until " + std::to_string(row.deadline.value());
   return text;

@@ -32,6 +32,7 @@ struct WrittenOrder {
 [[nodiscard]] std::string text_of(const Order& order);
 [[nodiscard]] std::string text_of(TargetSet targets);
 [[nodiscard]] std::string text_of(const Decision& decision, const Forward* forward);
+[[nodiscard]] std::string text_of(const JournalEntry& entry);
 [[nodiscard]] std::string text_of(const Row& row);
 
 }  // namespace reseq::scenarios

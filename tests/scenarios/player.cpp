@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "engine/journal/journal.h"
 #include "notation.h"
 
 namespace reseq::scenarios {
@@ -42,8 +43,15 @@ SequenceResult result_of(const Line& line, const WrittenOrder& order) {
   command.revision = order.revision;
   command.target = target_of(line.words.at(2));
   if (says(line, "delete")) command.op = Op::kDelete;
+  if (const auto attempt = value_of(line, "attempt")) command.attempt = static_cast<std::uint32_t>(number_of(*attempt));
   if (const auto bytes = value_of(line, "bytes")) command.output_bytes = number_of(*bytes);
   if (const auto observed = value_of(line, "observed")) command.observed = Version(number_of(*observed));
+  return command;
+}
+
+Heartbeat heartbeat_of(const Line& line, const WrittenOrder& order, UnixMs now) {
+  Heartbeat command{line.words[0], order.epoch, order.sequence, order.revision, 0, now};
+  if (const auto attempt = value_of(line, "attempt")) command.attempt = static_cast<std::uint32_t>(number_of(*attempt));
   return command;
 }
 
@@ -85,7 +93,11 @@ void Player::play(const Line& line) {
   } else if (line.verb == "sweep") {
     sweep(line);
   } else if (line.verb == "turn") {
-    turn(line);
+    context_.gate == nullptr ? decide_nothing(line) : turn(line);
+  } else if (line.verb == "left") {
+    compare(line, left_.empty() ? "-" : left_);
+  } else if (line.verb == "told") {
+    compare(line, told_.empty() ? "-" : told_);
   } else if (line.verb == "references") {
     const std::string& are = line.words.at(0);
     if (are != "read" && are != "unread" && are != "gone") throw std::invalid_argument("read, unread or gone");
@@ -175,8 +187,58 @@ void Player::turn(const Line& line) {
   state_.take(batch(), next_);
 }
 
+// A batch without inputs.
+void Player::decide_nothing(const Line& line) {
+  open_batch();
+  close_batch();
+  compare(line, left_.empty() ? "-" : left_);
+}
+
+// What waited and left, or was to leave and did not.
+std::string Player::left() const {
+  std::string text;
+  for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
+    std::string sent = "-";
+    Order order;
+    for (const Event& event : batch().events())
+      if (event.input.value() == inputs_.size() + n && event.order) order = *event.order;
+    for (const Emission& emission : batch().emissions()) {
+      if (emission.input.value() != inputs_.size() + n) continue;
+      if (const auto* forward = std::get_if<Forward>(&emission.what))
+        sent = text_of(forward->targets) + (forward->attempt > 1 ? " attempt " + std::to_string(forward->attempt) : "");
+      else if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
+        sent = name_of(letter->reason);
+    }
+    text += (text.empty() ? "" : "; ") + std::string(batch().let_through()[n].id) + " " + text_of(order) + " " + sent;
+  }
+  return text;
+}
+
+// Of what waited before the batch and ended, and of leases.
+std::string Player::told() const {
+  std::string text;
+  for (const Event& event : batch().events()) {
+    if (event.input != kNoInput || event.kind == EventKind::kOverdue) continue;
+    text += (text.empty() ? "" : "; ") + std::string(event.id) + " " + text_of(event.order.value_or(Order())) + " ";
+    text += event.kind == EventKind::kLeaseLost ? "lease_lost" : std::string(name_of(event.decision.reason));
+  }
+  return text;
+}
+
 void Player::close_batch(const driver::Agenda& agenda) {
-  driver_->close(agenda);
+  std::array<driver::GateTurn, 3> turns;
+  driver::Agenda journal = agenda;
+  if (context_.dispatch.journal || !state_.others.all().empty()) {
+    const auto rows = static_cast<std::uint32_t>(100 + inputs_.size());
+    std::size_t place = 0;
+    for (const auto& kind : engine::Journal(context_.dispatch).agenda())
+      turns[place++] = {kind.number, context_.now, rows};
+    if (context_.gate == nullptr) journal.turns = turns;
+    journal.references = &references_;
+  }
+  driver_->close(journal);
+  left_ = left();
+  told_ = told();
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   if (batch().decisions().size() != inputs_.size())
@@ -189,7 +251,7 @@ void Player::close_batch(const driver::Agenda& agenda) {
 std::string Player::outcome_of_input(InputIndex input) {
   const Decision& decision = batch().decisions()[input.value()];
   for (const Hold& hold : batch().holds())
-    if (hold.input == input) return "held " + std::string(name_of(decision.table_row));
+    if (hold.input == input && context_.gate != nullptr) return "held " + std::string(name_of(decision.table_row));
   const Forward* forward = nullptr;
   std::string sent;
   for (const Emission& emission : batch().emissions()) {
@@ -208,7 +270,8 @@ std::string Player::outcome_of_input(InputIndex input) {
       sent = "redirected";
     }
   }
-  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied, Outcome::kDropped};
+  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied, Outcome::kDropped,
+                                  Outcome::kWaiting};
   const bool silent = std::find(kSilent.begin(), kSilent.end(), decision.outcome) != kSilent.end();
   if (sent != (silent ? "" : name_of(decision.outcome))) return "sent: " + sent + ", " + text_of(decision, forward);
   return text_of(decision, forward);
@@ -231,16 +294,39 @@ Registration Player::registration_of(const Line& line) {
   return what;
 }
 
+const Wish* Player::wish_of(const Line& line, std::uint64_t work_bytes) {
+  const auto date = [&](const std::string& key) {
+    const auto text = value_of(line, key);
+    return text ? std::optional(UnixMs(static_cast<std::int64_t>(number_of(*text)))) : std::nullopt;
+  };
+  Wish& wish = wishes_.emplace_back();
+  if (const auto priority = value_of(line, "priority")) wish.priority = static_cast<std::uint8_t>(number_of(*priority));
+  wish.process_at = date("process_at");
+  wish.expires_at = date("expires_at");
+  wish.place.timestamp = date("written").value_or(context_.now);
+  wish.place.record_bytes = 10;
+  wish.place.work_bytes = work_bytes;
+  return &wish;
+}
+
 Command Player::command_of(const Line& line) {
   if (line.verb == "request") {
     Request request{registration_of(line), says(line, "reprocess"), PayloadHash{}, 0};
     if (const auto payload = value_of(line, "payload")) request.hash = PayloadHash(number_of(*payload));
     if (const auto bytes = value_of(line, "bytes")) request.work_bytes = number_of(*bytes);
+    if (context_.dispatch.journal) request.wish = wish_of(line, request.work_bytes);
     return request;
   }
   if (line.verb == "register") return Register{registration_of(line)};
   if (line.verb == "unregister") return unregister_of(line, order_of(line.words.at(1)));
   if (line.verb == "sequence") return result_of(line, order_of(line.words.at(1)));
+  if (line.verb == "heartbeat") return heartbeat_of(line, order_of(line.words.at(1)), context_.now);
+  if (line.verb == "expire") {
+    Expire command;
+    command.id = line.words.at(0);
+    if (line.words.size() > 1) command.targets = targets_of(line.words[1]);
+    return command;
+  }
   if (line.verb == "reset") return Reset{Epoch(static_cast<std::uint32_t>(number_of(line.words.at(0))))};
   if (line.verb == "refused") return Refused{reason_of(line.words.at(0)), says(line, "missing"), ""};
   throw std::invalid_argument("not a verb: " + line.verb);

@@ -39,6 +39,10 @@ class Player {
   void fire(const Line& line);
   void sweep(const Line& line);
   void turn(const Line& line);
+  void decide_nothing(const Line& line);
+  [[nodiscard]] const Wish* wish_of(const Line& line, std::uint64_t work_bytes);
+  [[nodiscard]] std::string left() const;
+  [[nodiscard]] std::string told() const;
   void stand_gate(const std::string& window_ms, std::uint64_t reference_above);
   void open_batch();
   void close_batch(const driver::Agenda& agenda = {});
@@ -55,6 +59,8 @@ class Player {
   AllReferences references_;
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
+  std::deque<Wish> wishes_;
+  std::string left_, told_;  // of the last batch
   std::unique_ptr<driver::BatchDriver> driver_;
   std::vector<const Line*> inputs_;  // by InputIndex of the open batch
   bool grouped_ = false;             // between { and }

@@ -55,11 +55,28 @@ TEST(Scenarios, ReachEveryRowOfTheDecisionTables) {
 
 TEST(Scenarios, ReachEveryReasonThatTheEngineGives) {
   const std::set<std::string> words = words_expected();
-  for (const Reason reason : {Reason::kSuperseded, Reason::kEpochBehind, Reason::kStale, Reason::kDuplicate,
-                              Reason::kUnregistered, Reason::kUnregisteredTarget, Reason::kSequenceReused,
-                              Reason::kEpochMissing, Reason::kIdCollision, Reason::kNoTarget, Reason::kMissingTarget,
-                              Reason::kAmbiguousTargets, Reason::kTooLarge, Reason::kReprocessNeedsInline,
-                              Reason::kResetNeedsEpochs, Reason::kObservedVersionTooHigh, Reason::kVersionExhausted})
+  for (const Reason reason : {Reason::kSuperseded,
+                              Reason::kEpochBehind,
+                              Reason::kStale,
+                              Reason::kDuplicate,
+                              Reason::kUnregistered,
+                              Reason::kUnregisteredTarget,
+                              Reason::kSequenceReused,
+                              Reason::kEpochMissing,
+                              Reason::kIdCollision,
+                              Reason::kNoTarget,
+                              Reason::kMissingTarget,
+                              Reason::kAmbiguousTargets,
+                              Reason::kTooLarge,
+                              Reason::kReprocessNeedsInline,
+                              Reason::kResetNeedsEpochs,
+                              Reason::kObservedVersionTooHigh,
+                              Reason::kVersionExhausted,
+                              Reason::kBodyGone,
+                              Reason::kExpired,
+                              Reason::kTimedOut,
+                              Reason::kAttemptMissing,
+                              Reason::kAttemptBehind})
     EXPECT_TRUE(words.contains(std::string(name_of(reason)))) << name_of(reason);
 }
 

@@ -169,9 +169,23 @@ void note_request(Row& row, const Order& order, const Accepted& request) {
     row.requested = Requested{order, request.position, request.hash, request.forwarded};
 }
 
+// Targets of what was dispatched are pending at its order, or have ended.
+void end_what_nobody_waits_for(Row& row) {
+  for (JournalEntry& entry : row.journal) {
+    if (entry.attempt == 0 || entry.state == EntryState::kGone) continue;
+    TargetSet pending;
+    for (const Group& group : row.groups)
+      if (group.order == entry.order) pending = group.pending;
+    entry.targets = entry.targets & pending;
+  }
+  row.journal.erase_if(
+      [](const JournalEntry& entry) { return entry.targets.empty() && entry.state != EntryState::kGone; });
+}
+
 void set_deadline(Row& row, bool completed, const Context& context) {
   if (completed) {
-    row.deadline = after(context.now, context.watermark_retention);
+    const bool waits = !row.journal.empty() && row.waits();
+    row.deadline = waits ? UnixMs() : after(context.now, context.watermark_retention);
     row.overdue = false;
     return;
   }
@@ -188,12 +202,17 @@ void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row)
   if (edit.requested) note_request(*row, edit.order, *edit.requested);
   if (!edit.removed.empty()) edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
   if (edit.served) serve_at(*row, edit, *edit.served, context.now);
-  const bool completed = row->completed();
+  settle(*row, context);
+}
+
+void settle(Row& row, const Context& context) {
+  if (!row.journal.empty()) end_what_nobody_waits_for(row);
+  const bool completed = row.completed();
   if (completed && !context.guards.served_bits_in_watermarks)
-    for (Group& group : row->groups) group.served = TargetSet();
-  drop_empty_groups(*row);
-  set_deadline(*row, completed, context);
-  check_invariants(*row);
+    for (Group& group : row.groups) group.served = TargetSet();
+  drop_empty_groups(row);
+  set_deadline(row, completed, context);
+  check_invariants(row);
 }
 
 void check_invariants(const Row& row) {

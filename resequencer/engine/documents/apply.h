@@ -12,9 +12,13 @@ namespace reseq::engine {
 // Makes the change, creating the row if there is none, and sets its deadline:
 // - something is pending: the time since when one of its targets waits and got nothing + registration_timeout; overdue
 //   as it was, unless that is in the future;
-// - nothing is pending (any more): now + watermark_retention, not overdue;
+// - nothing is pending (any more): now + watermark_retention, not overdue; none while an order waits for its dispatch;
 // a duration of 0 gives deadline 0 = none. REQUIRES: !edit.nothing()
 void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row);
+
+// What follows from a row: orders of its journal that nobody waits for any more are not under way, groups without a
+// target are gone, and the deadline. apply() ends with it.
+void settle(Row& row, const Context& context);
 
 // Asserts what model/row.h promises about a row, and that nothing is pending below the barrier.
 void check_invariants(const Row& row);

@@ -49,6 +49,33 @@ engine::Policies policies_of(const config::Settings& settings) {
           events_of(settings.events)};
 }
 
+engine::DispatchRules dispatch_of(const config::Settings& settings) {
+  engine::DispatchRules rules;
+  rules.journal = settings.dispatch_mode == "journal";
+  rules.in_flight_max = static_cast<std::uint64_t>(settings.dispatch_in_flight_max);
+  rules.default_priority = static_cast<std::uint8_t>(settings.dispatch_default_priority);
+  rules.idle_from_priority = static_cast<unsigned>(settings.dispatch_idle_from_priority);
+  rules.process_at_max = Milliseconds(settings.dispatch_process_at_max_ms);
+  rules.consolidate = Milliseconds(settings.dispatch_consolidate_ms);
+  rules.one_at_a_time = settings.dispatch_one_at_a_time;
+  rules.lease = Milliseconds(settings.dispatch_lease_ms);
+  rules.timeouts_max = static_cast<std::uint32_t>(settings.dispatch_timeouts_max);
+  rules.last_attempt_only = settings.dispatch_attempts == "last";
+  rules.held_bytes_max = static_cast<std::uint64_t>(settings.held_bytes_max);
+  return rules;
+}
+
+// Everything of it changes what is dispatched when; also in immediate mode, of what waits since before.
+std::string dispatch_text(const config::Settings& s) {
+  std::string text = "\ndispatch " + s.dispatch_mode + ' ' + s.dispatch_attempts;
+  for (const std::int64_t number :
+       {s.dispatch_in_flight_max, s.dispatch_default_priority, s.dispatch_idle_from_priority,
+        s.dispatch_process_at_max_ms, s.dispatch_consolidate_ms, std::int64_t{s.dispatch_one_at_a_time},
+        s.dispatch_lease_ms, s.dispatch_timeouts_max, s.held_bytes_max})
+    text += ' ' + std::to_string(number);
+  return text;
+}
+
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
   TargetSet set;
   for (const std::string& name : names)
@@ -119,7 +146,8 @@ Application::Application(config::Settings from)
       cloudevents(settings.profile == "cloudevents"),
       elsewhere(places_of(settings)),
       headers_max(static_cast<std::uint32_t>(std::min<std::int64_t>(settings.headers_max, INT32_MAX))),
-      explicit_deletes(settings.deletes == "explicit") {}
+      explicit_deletes(settings.deletes == "explicit"),
+      journal(settings.dispatch_mode == "journal") {}
 
 std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
   if (!elsewhere) return record.key;
@@ -162,6 +190,21 @@ void Application::note(const TopicAnswers& answers) {
   }
 }
 
+std::vector<const engine::AgendaSource*> Application::agenda() const {
+  std::vector<const engine::AgendaSource*> sources;
+  if (journal) sources.push_back(journal.get());
+  if (gate != nullptr) sources.push_back(gate);
+  return sources;
+}
+
+const engine::AgendaKind& kind_of(const Application& application, std::uint8_t number) {
+  for (const engine::AgendaSource* source : application.agenda())
+    for (const engine::AgendaKind& kind : source->agenda())
+      if (kind.number == number) return kind;
+  RESEQ_ASSERT(false, "a kind that nobody has");
+  std::abort();
+}
+
 PartitionSetting partition_setting(const Application& application, const TargetTable& table) {
   const config::Settings& settings = application.settings;
   PartitionSetting setting;
@@ -173,6 +216,7 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.max_clock_drift = Milliseconds(settings.max_clock_drift_ms);
   context.registration_timeout = Milliseconds(settings.registration_timeout_ms);
   context.watermark_retention = Milliseconds(settings.watermark_retention_ms);
+  context.dispatch = dispatch_of(settings);
   context.gate = application.gate;
   context.guards = application.guards;
   context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];
@@ -213,7 +257,9 @@ std::string instance_path(const config::Settings& settings) {
 }
 
 std::uint64_t capabilities(const Application& application) {
-  return application.gate != nullptr ? application.gate->capability() : 0;
+  std::uint64_t bits = 0;
+  for (const engine::AgendaSource* source : application.agenda()) bits |= source->capability();
+  return bits;
 }
 
 std::uint64_t config_hash(const Application& application) {
@@ -222,6 +268,9 @@ std::uint64_t config_hash(const Application& application) {
                      '\n' + std::to_string(s.starvation_after_ms) + '\n' + std::to_string(s.registration_timeout_ms) +
                      '\n' + std::to_string(s.watermark_retention_ms);
   if (application.elsewhere) text += "\ninput " + s.input_id + '\n' + s.input_sequence;
+  // Who changes nothing of it keeps the hash of before there was a journal.
+  static const std::string usual = dispatch_text(config::Settings());
+  if (const std::string dispatch = dispatch_text(s); dispatch != usual) text += dispatch;
   for (const config::Target& target : s.targets)
     text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "");
   for (const config::Route& route : s.routes) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "config/settings.h"
 #include "engine/batch.h"
 #include "engine/context.h"
+#include "engine/journal/journal.h"
 #include "kafka/cluster.h"
 #include "kafka/settings.h"
 #include "model/guards.h"
@@ -59,6 +61,7 @@ struct Application {
   std::optional<codec::InputPlaces> elsewhere;  // `input.id`, `input.sequence`; none: as the wire contract says
   std::uint32_t headers_max = 0;
   bool explicit_deletes = false;
+  bool journal = false;  // requests wait for their turn
 
   // From the brokers (ask()):
   std::string cluster_id;
@@ -74,6 +77,10 @@ struct Application {
 
   // What stands in front of `work`; none: nothing does. It outlives the application.
   const engine::Gate* gate = nullptr;
+  // Requests that wait: with any configuration, because a state may hold some.
+  std::shared_ptr<const engine::Journal> journal;
+  // All that has an agenda.
+  [[nodiscard]] std::vector<const engine::AgendaSource*> agenda() const;
 
   Guards guards;  // all on, but for a simulation that shows what one is for
 
@@ -98,6 +105,9 @@ struct PartitionSetting {
 
 // The table with the configured targets that it lacks appended. kInvalid: it is full.
 [[nodiscard]] Result<TargetTable> extended(const Application& application, const TargetTable& table);
+
+// REQUIRES: it is one of the application's kinds.
+[[nodiscard]] const engine::AgendaKind& kind_of(const Application& application, std::uint8_t number);
 
 // The folder of this process below state.dir.
 [[nodiscard]] std::string instance_path(const config::Settings& settings);

@@ -158,12 +158,30 @@ class Judge {
                                  "watermark_retention_ms = " +
                                  std::to_string(requests->retention_ms));
     }
+    judge_journal(requests);
     for (const Role role : {Role::kRequests, Role::kCommands})
       if (const auto* one = facts(role);
           one != nullptr && one->deletes && one->retention_ms >= 0 && one->retention_ms < kInputRetentionLeast)
         add(Severity::kWarning,
             topic(role) + " keeps records for " + hours(one->retention_ms) +
                 " only: an outage that is longer loses what was not read; set retention.ms=604800000");
+  }
+
+  // What waits by its place is read again when its turn has come, and once more when its lease was lost.
+  void judge_journal(const kafka::TopicFacts* requests) {
+    const config::Settings& s = application_.settings;
+    if (!application_.journal || requests == nullptr) return;
+    const std::int64_t longest = s.dispatch_process_at_max_ms + s.dispatch_lease_ms;
+    if (requests->deletes && requests->retention_ms >= 0 && requests->retention_ms <= longest)
+      add(Severity::kUnsafe,
+          topic(Role::kRequests) + " keeps requests for " + hours(requests->retention_ms) +
+              ", and they may wait longer (dispatch.process_at_max_ms and dispatch.lease_ms, together " +
+              hours(longest) + "), so one would be gone when its turn has come; set retention.ms above " +
+              std::to_string(longest) + " on the topic");
+    if (requests->compacts)
+      add(Severity::kUnsafe, topic(Role::kRequests) +
+                                 " is compacted, so a request that waits (dispatch.mode) may be gone when its turn has "
+                                 "come; set cleanup.policy=delete");
   }
 
   // Whether a broker that fails loses what was acknowledged, or stops everything. What the cluster

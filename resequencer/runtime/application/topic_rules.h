@@ -12,7 +12,7 @@ namespace reseq::runtime {
 
 enum class Severity : unsigned char {
   kWarning,  // works, but not as one may think
-  kUnsafe,   // `check` refuses it, `run` says so and goes on: nothing is wrong until somebody reads inputs again
+  kUnsafe,   // `check` refuses it, `run` says so and goes on: nothing is wrong until inputs are read again
   kError,    // `run` refuses it
 };
 

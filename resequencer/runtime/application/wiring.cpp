@@ -20,7 +20,8 @@ codec::EncodeContext encoding(const Application& application, const TargetTable&
 
 }  // namespace
 
-codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap, Arena& arena) {
+codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap, Arena& arena,
+                              const codec::KeyedHash* hash) {
   codec::DecodeContext context;
   context.targets = &targets;
   context.sequence_kind = application.sequence_kind;
@@ -32,6 +33,8 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
   context.explicit_deletes = application.explicit_deletes;
   context.elsewhere = application.elsewhere ? &*application.elsewhere : nullptr;
   context.arena = &arena;
+  context.journal = application.journal;
+  context.hash = hash;
   return context;
 }
 

@@ -32,14 +32,14 @@ struct Decoded {
   std::span<kafka::Record* const> sources;  // null: of what was held
 };
 
-// How inputs of the application are read. `tap`: as behind intake tap. REQUIRES: application, targets and arena outlive
-// what is decoded with it.
+// How inputs of the application are read. `tap`: as behind intake tap. Without a hash nobody reads requests again.
+// REQUIRES: application, targets, arena and hash outlive what is decoded with it.
 [[nodiscard]] codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap,
-                                            Arena& arena);
+                                            Arena& arena, const codec::KeyedHash* hash = nullptr);
 // Those of a partition.
 [[nodiscard]] inline codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
-                                                   Arena& arena) {
-  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena);
+                                                   Arena& arena, const codec::KeyedHash& hash) {
+  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena, &hash);
 }
 
 // The record at this place of `requests`, if it was read again. What it gives outlives what is made of it.

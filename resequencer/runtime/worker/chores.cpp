@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/gate.h"
+#include "engine/agenda.h"
 #include "store/batch_view.h"
 
 namespace reseq::runtime {
@@ -33,23 +33,18 @@ void Chores::committed(Milliseconds steady) {
   committed_at_ = steady;
 }
 
-// A row of the gate is there: only then is it asked what is due.
-bool Chores::holds(const store::PartitionStore& store) const {
-  return application_.gate != nullptr && store.summary().counts.any_rare();
-}
-
 bool Chores::want_ends(const store::PartitionStore& store, const InputFence::Offsets& positions, UnixMs now) const {
   if (!application_.guards.timers_behind_input) return false;
   const auto missing = [&](const engine::Fence& fence, std::optional<UnixMs> at) {
     return at && *at <= now && fence_.lacks(fence, positions, *at, now);
   };
   if (missing(kAll, store.earliest_deadline()) || missing(kAll, expired_found_at_)) return true;
-  if (!holds(store)) return false;
+  if (!store.summary().counts.any_rare()) return false;
   const store::BatchView view(store);
-  const auto kinds = application_.gate->agenda();
-  return std::any_of(kinds.begin(), kinds.end(), [&](const engine::AgendaKind& kind) {
-    return !kind.fence.open() && missing(kind.fence, application_.gate->next(kind.number, view));
-  });
+  for (const engine::AgendaSource* source : application_.agenda())
+    for (const engine::AgendaKind& kind : source->agenda())
+      if (!kind.fence.open() && missing(kind.fence, source->next(kind.number, view))) return true;
+  return false;
 }
 
 std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
@@ -61,15 +56,24 @@ std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vecto
 }
 
 std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
-                                            const std::vector<InputPosition>& positions, UnixMs now) const {
+                                            const std::vector<InputPosition>& positions, UnixMs now,
+                                            std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
   std::vector<driver::GateTurn> turns;
-  if (!holds(store) || store.meta()->state.paused) return turns;
+  const bool waits = store.summary().counts.any_rare();
+  const bool journal = application_.settings.dispatch_mode == "journal";
+  if ((!waits && !(journal && inputs > 0)) || store.meta()->state.paused) return turns;
   const store::BatchView view(store);
-  for (const engine::AgendaKind& kind : application_.gate->agenda()) {
-    const auto next = application_.gate->next(kind.number, view);
-    const auto until = next ? this->until(kind.fence, positions, now) : std::nullopt;
-    if (until && *next <= *until) turns.push_back({kind.number, *until, kGateRowsMax});
-  }
+  for (const engine::AgendaSource* source : application_.agenda())
+    for (const engine::AgendaKind& kind : source->agenda()) {
+      if (!deadlines_at && !kind.each_batch) continue;
+      const auto rows = static_cast<std::uint32_t>(kGateRowsMax + (kind.each_batch ? inputs : 0));
+      const auto next = waits ? source->next(kind.number, view) : std::nullopt;
+      const bool begins = kind.each_batch && inputs > 0;
+      const auto until = next || begins ? this->until(kind.fence, positions, deadlines_at.value_or(now)) : std::nullopt;
+      if (until && (begins || *next <= *until)) turns.push_back({kind.number, *until, rows});
+    }
+  std::sort(turns.begin(), turns.end(),
+            [](const driver::GateTurn& a, const driver::GateTurn& b) { return a.kind < b.kind; });
   return turns;
 }
 

@@ -7,7 +7,7 @@
 //              first one at the start: a process that is restarted every night sweeps too. Like a timer it waits until
 //              all inputs have been read to ends asked after it found something: an old request may be in the log, and
 //              would be new to a document that was forgotten
-//   gate       turns of its agenda, each kind behind the inputs that its fence names
+//   agenda     turns of the journal and of a gate, each kind behind the inputs that its fence names
 //   heartbeat  a meta row at least every quarter of delete.retention.ms, so that an idle partition's copies stay young;
 //              and a minute after the inputs moved over control records only, so that retention cannot overtake us
 //
@@ -54,9 +54,11 @@ class Chores {
   [[nodiscard]] std::optional<UnixMs> may_fire(const std::vector<InputPosition>& positions, UnixMs now) const {
     return until(kAll, positions, now);
   }
-  // Turns of the gate's agenda in which something is due.
+  // Turns of the agenda in which something is due, or may be due because of so many inputs of the batch. `deadlines_at`
+  // as of timers: without it only what a batch makes due itself, by `now`.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const store::PartitionStore& store,
-                                                    const std::vector<InputPosition>& positions, UnixMs now) const;
+                                                    const std::vector<InputPosition>& positions, UnixMs now,
+                                                    std::optional<UnixMs> deadlines_at, std::size_t inputs) const;
 
   // Looks for something to sweep when it is time. Rows of a piece without an expired one need no transaction.
   void look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now);
@@ -72,7 +74,6 @@ class Chores {
 
  private:
   static constexpr engine::Fence kAll = {.requests = true, .control = true, .commands = true};
-  [[nodiscard]] bool holds(const store::PartitionStore& store) const;
   [[nodiscard]] std::optional<UnixMs> until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
                                             UnixMs now) const;
 

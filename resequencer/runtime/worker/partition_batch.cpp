@@ -48,6 +48,7 @@ PartitionBatch::PartitionBatch(const Application& application, PartitionTask& ta
 void PartitionBatch::decide() {
   context_ = task_.setting().context;
   context_.now = now_;
+  context_.partition = task_.partition();
   PartitionState state = task_.store().meta()->state;
   if (!application_.guards.clock_restored && task_.new_generation()) state.clock = state.last = Version(0);
   driver_.emplace(view_, state, context_);
@@ -62,16 +63,16 @@ void PartitionBatch::decide() {
   std::vector<std::string> overdue;
   std::vector<driver::GateTurn> turns;
   std::vector<std::string> expired;
+  if (!stopped_at_) turns = task_.turns(positions_, now_, deadlines_at_, inputs_);
   if (deadlines_at_ && !stopped_at_) {
     const auto until = task_.chores().may_fire(positions_, *deadlines_at_);
     if (until) overdue = task_.store().due(*until, kTimersMax);
-    turns = task_.turns(positions_, *deadlines_at_);
     if (task_.chores().want_sweep(until)) expired = sweep();
   }
   driver_->close(
       {.overdue = overdue, .turns = turns, .expired = expired, .left = &left_, .references = &task_.references()});
   expired_ = expired.size();
-  if (!driver_->lacking().empty()) look_ahead(task_.chores().turns(task_.store(), positions_, *deadlines_at_));
+  if (!driver_->lacking().empty()) look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0));
   read_held();
 }
 
@@ -97,7 +98,7 @@ void PartitionBatch::want_references() {
 // which ends the transaction.
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
-  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash());
   const FindAgain again = [this](Offset offset) {
     again_.push_back(offset);
     return std::optional(task_.references().at(offset));
@@ -125,7 +126,7 @@ std::vector<std::string> PartitionBatch::sweep() {
 void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
-  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_);
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash());
   std::size_t& taken = taken_[slot_of(role)];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back(input_of(role, source));

@@ -223,15 +223,14 @@ std::vector<Participant> Worker::participants() {
     if (task->phase() != Phase::kRunning || held(task->partition()) || task->reading_refused()) continue;
     const InputQueue& queue = task->queue();
     const bool heartbeat = task->chores().want_heartbeat(task->store(), queue, clock_.steady(), clock_.now());
-    bool chores = false;
+    std::vector<InputPosition> positions;
+    for (const Role role : kInputs) positions.push_back({role, queue.after(role, 0)});
+    bool chores = !task->turns(positions, clock_.now(), deadlines_at_, 0).empty();
     if (deadlines_at_) {
       task->chores().look_for_expired(task->store(), clock_.steady(), *deadlines_at_);
-      std::vector<InputPosition> positions;
-      for (const Role role : kInputs) positions.push_back({role, queue.after(role, 0)});
       const auto until = task->chores().may_fire(positions, *deadlines_at_);
       const auto earliest = task->store().earliest_deadline();
-      chores = task->chores().want_sweep(until) || (until && earliest && *earliest <= *until) ||
-               !task->turns(positions, *deadlines_at_).empty();
+      chores = chores || task->chores().want_sweep(until) || (until && earliest && *earliest <= *until);
     }
     if (task->faulty()) continue;  // found while it was asked for chores
     if (task->something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});

@@ -1,4 +1,4 @@
-// REGISTER, UNREGISTER and SEQUENCE on `commands`.
+// REGISTER, UNREGISTER and SEQUENCE on `commands`; heartbeats are in journal_headers_test.cpp.
 #include <gtest/gtest.h>
 
 #include "codec/command_decoder.h"

@@ -8,23 +8,19 @@
 namespace reseq::codec {
 namespace {
 
-const std::vector<std::string> kNames = {"reseq-command",
-                                         "reseq-id",
-                                         "reseq-seq",
-                                         "reseq-epoch",
-                                         "reseq-revision",
-                                         "reseq-op",
-                                         "reseq-targets",
-                                         "reseq-target",
-                                         "reseq-reprocess",
-                                         "reseq-observed-version",
-                                         "reseq-control",
-                                         "reseq-order",
-                                         "reseq-control-id",
-                                         "reseq-control-partition",
-                                         "reseq-"};
-const std::vector<std::string> kValues = {"register", "unregister", "sequence", "7", "*", "search", "true",
-                                          "delete",   "upsert",     "reset",    "",  "0", ",",      "1/2"};
+const std::vector<std::string> kNames = {"reseq-command",     "reseq-id",
+                                         "reseq-seq",         "reseq-epoch",
+                                         "reseq-revision",    "reseq-op",
+                                         "reseq-targets",     "reseq-target",
+                                         "reseq-reprocess",   "reseq-observed-version",
+                                         "reseq-control",     "reseq-order",
+                                         "reseq-control-id",  "reseq-control-partition",
+                                         "reseq-priority",    "reseq-process-at",
+                                         "reseq-expires-at",  "reseq-attempt",
+                                         "reseq-lease-until", "reseq-"};
+const std::vector<std::string> kValues = {"register", "unregister", "sequence", "7",      "*",
+                                          "search",   "true",       "delete",   "upsert", "reset",
+                                          "",         "0",          ",",        "1/2",    "heartbeat"};
 
 class Noise {
  public:
@@ -61,6 +57,7 @@ class Noise {
                one_in(2) ? std::nullopt : std::optional(Place{std::string(kNames[below(kNames.size())])})};
     if (one_in(2)) context.elsewhere = &places_;
     context.arena = &arena_;
+    context.journal = one_in(2);
     return context;
   }
 
@@ -72,7 +69,7 @@ class Noise {
 
 TEST(DecodeAnything, GivesACommandOrAReason) {
   Noise noise;
-  constexpr std::size_t kRecords = 50'000;
+  constexpr std::size_t kRecords = 100'000;
   std::size_t refused = 0;
   for (std::size_t i = 0; i < kRecords; ++i) {
     const SampleRecord sample = noise.record();

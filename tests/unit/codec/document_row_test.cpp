@@ -54,7 +54,8 @@ RC_GTEST_PROP(DocumentRow, SurvivesEncodingAndHasOneEncoding, ()) {
   RC_ASSERT(std::holds_alternative<DocumentRow>(decoded));
   RC_ASSERT(std::get<DocumentRow>(decoded).id == id);
   RC_ASSERT(std::get<DocumentRow>(decoded).row == row);
-  RC_ASSERT(is_watermark(value) == row.completed());
+  RC_ASSERT(is_watermark(value) == !row.live());
+  RC_ASSERT(has_journal(value) == !row.journal.empty());
   std::string again;
   encode_row(key, id, std::get<DocumentRow>(decoded).row, again);
   RC_ASSERT(again == value);

@@ -45,7 +45,7 @@ TEST(ForgedRow, TheHonestOneIsRead) {
 
 TEST(ForgedRow, OfALaterFormatIsRefused) {
   expect("02 01 01 0173 02 03", RowError::kUnknownFormat);
-  expect("01 8108 01 0173 02 03", RowError::kUnknownFormat);  // a flag that nobody knows yet
+  expect("01 8110 01 0173 02 03", RowError::kUnknownFormat);  // a flag that nobody knows yet
 }
 
 TEST(ForgedRow, WithNumbersLongerThanNeedBeIsRefused) {

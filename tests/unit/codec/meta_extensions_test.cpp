@@ -38,9 +38,11 @@ std::optional<RowError> error_with(const std::string& extensions) {
 const std::optional<RowError> kReadable;
 const std::string kPinBytes = "\x02\x0b\x00\x02\x03\x08\x07\x06\x05\x04\x03\x02\x01"s;
 const std::string kWaitingBytes = "\x03\x0f\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01\x00\x04\x0a"s;
+const std::string kNumberBytes = "\x04\x03\x80\x02\x07"s;
+const std::string kPriorityBytes = "\x06\x06\x64\x02\x00\xc8\x00\x03"s;
 
 TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
-  for (unsigned parts = 0; parts < 128; ++parts) {
+  for (unsigned parts = 0; parts < 1024; ++parts) {
     SCOPED_TRACE(parts);
     Meta meta;
     const auto has = [parts](unsigned part) { return (parts >> part & 1U) != 0; };
@@ -54,7 +56,10 @@ TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
     }
     if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
     if (has(4) && has(6)) meta.gone = {Offset(0), Offset(INT64_MAX - 1)};
-    if (has(5)) meta.extensions = "\x04\x01?\x80\x08\x00"s;
+    if (has(5)) meta.extensions = "\x08\x01?\x80\x08\x00"s;
+    if (has(7)) meta.state.journal_number = UINT64_MAX;
+    if (has(8)) meta.state.journal_answered = 1;
+    if (has(9)) meta.summary.priorities = {{0, 0, UINT64_MAX}, {100, 1, 0}, {255, 1, 300}};
     expect_meta_survives(meta);
   }
 }
@@ -70,14 +75,18 @@ TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
   meta.summary.counts[Count::kTasks] = 9;
   meta.agenda = {{1, UnixMs(5), 2}, {4, UnixMs(5), 1}};
   meta.gone = {Offset(3), Offset(9)};
+  meta.state.journal_number = 256;
+  meta.state.journal_answered = 7;
+  meta.summary.priorities = {{100, 2, 0}, {200, 0, 3}};
   const std::string value = meta_value(meta);
   const std::size_t content = bare.size() - kChecksumBytes;
   EXPECT_EQ(value.substr(0, content), bare.substr(0, content));
-  EXPECT_EQ(value.substr(content, value.size() - kChecksumBytes - content), kWaitingBytes);
+  EXPECT_EQ(value.substr(content, value.size() - kChecksumBytes - content),
+            kWaitingBytes + kNumberBytes + kPriorityBytes);
 }
 
 TEST(MetaExtensions, OfAllKindsAreRead) {
-  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + "\x04\x00"s);
+  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + kNumberBytes + kPriorityBytes + "\x08\x00"s);
   ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
   const Meta& meta = std::get<Meta>(decoded);
   EXPECT_TRUE(meta.state.paused);
@@ -87,12 +96,17 @@ TEST(MetaExtensions, OfAllKindsAreRead) {
   EXPECT_EQ(meta.summary.counts[Count::kTasks], 9U);
   EXPECT_EQ(meta.agenda, (std::vector<AgendaDone>{{1, UnixMs(5), 2}, {4, UnixMs(5), 1}}));
   EXPECT_EQ(meta.gone, (std::vector<Offset>{Offset(3), Offset(9)}));
-  EXPECT_EQ(meta.extensions, "\x04\x00"s);
+  EXPECT_EQ(meta.state.journal_number, 256U);
+  EXPECT_EQ(meta.state.journal_answered, 7U);
+  EXPECT_EQ(meta.summary.priorities, (std::vector<PriorityCount>{{100, 2, 0}, {200, 0, 3}}));
+  EXPECT_EQ(meta.extensions, "\x08\x00"s);
 }
 
 TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStand) {
-  const std::vector<std::string> known = {"\x01\x00"s, kPinBytes, kWaitingBytes, "\x06\x00"s};
-  for (const auto& [tag, before] : {std::pair(5, std::size_t{3}), std::pair(7, known.size())})
+  const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
+                                          kNumberBytes, kPriorityBytes, "\x08\x00"s};
+  for (const auto& [tag, before] :
+       {std::pair(5, std::size_t{4}), std::pair(7, std::size_t{5}), std::pair(9, known.size())})
     for (std::size_t first = 0; first <= before; ++first) {
       std::string extensions;
       for (std::size_t i = first; i < before; ++i) extensions += known[i];
@@ -104,7 +118,7 @@ TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStan
 }
 
 TEST(MetaExtensions, OfLaterVersionsAreKeptWhereTheyMayBeLeftOut) {
-  for (const std::string& kept : {"\x04\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
+  for (const std::string& kept : {"\x08\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
     const auto decoded = meta_with(kWaitingBytes + kept);
     ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
     EXPECT_EQ(std::get<Meta>(decoded).extensions, kept);
@@ -112,12 +126,13 @@ TEST(MetaExtensions, OfLaterVersionsAreKeptWhereTheyMayBeLeftOut) {
 }
 
 TEST(MetaExtensions, WithoutAnythingInThemAreRefused) {
-  for (const char tag : {'\2', '\3'}) EXPECT_EQ(error_with(tag + "\0"s), RowError::kInvalid) << int{tag};
+  for (const char tag : {'\2', '\3', '\4', '\6'}) EXPECT_EQ(error_with(tag + "\0"s), RowError::kInvalid) << int{tag};
   EXPECT_EQ(error_with("\x01\x01x"s), RowError::kInvalid);
 }
 
 TEST(MetaExtensions, OutOfOrderOrTwiceAreRefused) {
-  const std::vector<std::string> known = {"\x01\x00"s, kPinBytes, kWaitingBytes, "\x04\x00"s};
+  const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
+                                          kNumberBytes, kPriorityBytes, "\x08\x00"s};
   for (std::size_t a = 0; a < known.size(); ++a)
     for (std::size_t b = 0; b < known.size(); ++b)
       EXPECT_EQ(error_with(known[a] + known[b]) == kReadable, a < b) << a << " and " << b;
@@ -134,7 +149,7 @@ TEST(MetaExtensions, WithCountsThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x05"s), kReadable);
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x00"s), RowError::kInvalid) << "none of them";
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x01\x05"s), RowError::kInvalid) << "that stand in the body";
-  EXPECT_EQ(error_with("\x03\x04\x00\x01\x06\x05"s), RowError::kUnknownMandatory) << "of a later version";
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x08\x05"s), RowError::kUnknownMandatory) << "of a later version";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x02\x05\x02\x05"s), RowError::kInvalid) << "twice";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x03\x05\x02\x05"s), RowError::kInvalid) << "falling";
   EXPECT_EQ(error_with("\x03\x03\x00\x01\x02"s), RowError::kInvalid) << "no sum";
@@ -154,6 +169,32 @@ TEST(MetaExtensions, WithWhatIsGoneThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x03\x06\x00\x00\x01\x05\x02\x00"s), RowError::kInvalid) << "nothing";
   EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x04\x04"s), RowError::kInvalid) << "twice";
   EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x0a\x04"s), RowError::kInvalid) << "falling";
+}
+
+TEST(MetaExtensions, WithNumbersOfTheJournalThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x04\x02\x05\x00"s), kReadable);
+  EXPECT_EQ(error_with("\x04\x02\x00\x00"s), RowError::kInvalid) << "none";
+  EXPECT_EQ(error_with("\x04\x01\x05"s), RowError::kInvalid) << "one of them";
+  EXPECT_EQ(error_with("\x04\x03\x05\x00\x00"s), RowError::kInvalid) << "a third";
+  EXPECT_EQ(error_with("\x04\x03\x85\x00\x00"s), RowError::kInvalid) << "longer than need be";
+}
+
+TEST(MetaExtensions, WithPrioritiesThatNobodyWouldWriteAreRefused) {
+  EXPECT_EQ(error_with("\x06\x06\x05\x01\x00\x06\x00\x01"s), kReadable);
+  EXPECT_EQ(error_with("\x06\x03\x05\x00\x00"s), RowError::kInvalid) << "of nothing";
+  EXPECT_EQ(error_with("\x06\x06\x05\x01\x00\x05\x00\x01"s), RowError::kInvalid) << "twice";
+  EXPECT_EQ(error_with("\x06\x06\x06\x01\x00\x05\x00\x01"s), RowError::kInvalid) << "falling";
+  EXPECT_EQ(error_with("\x06\x02\x05\x01"s), RowError::kInvalid) << "half of one";
+}
+
+TEST(MetaExtensionsDeathTest, OfPrioritiesThatBreakTheirInvariantsAreNotWritten) {
+  Meta meta;
+  meta.summary.priorities = {{5, 0, 0}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
+  meta.summary.priorities = {{5, 1, 0}, {5, 0, 1}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
+  meta.summary.priorities = {{6, 1, 0}, {5, 0, 1}};
+  EXPECT_DEATH((void)meta_value(meta), "invariants");
 }
 
 TEST(MetaExtensionsDeathTest, OfAnAgendaThatBreaksItsInvariantsAreNotWritten) {

@@ -96,7 +96,7 @@ inline std::string any_extensions(std::size_t least = 2) {
   std::string extensions;
   if (!one_in(4)) return extensions;
   for (std::size_t tag = least + 2 * below(9); tag < 100; tag += 2 + 2 * below(30)) {
-    if (tag == 4 || tag == 6) continue;  // those of a row are known
+    if (tag == 4 || tag == 6) continue;  // those of a row are known, and those of a meta row
     const std::string bytes = any_bytes(0, 20);
     extensions.push_back(static_cast<char>(tag));
     extensions.push_back(static_cast<char>(bytes.size()));
@@ -105,12 +105,80 @@ inline std::string any_extensions(std::size_t least = 2) {
   return extensions;
 }
 
+inline UnixMs any_time() {
+  return UnixMs(any<std::int64_t>());
+}
+
 inline Version any_version() {
   return Version(any<std::uint64_t>() % kVersionLimit);
 }
 
 inline Offset any_offset() {
   return Offset(static_cast<std::int64_t>(any<std::uint64_t>() >> 2));
+}
+
+inline Urgency any_urgency() {
+  Urgency urgency;
+  urgency.priority = any<std::uint8_t>();
+  urgency.inserted = any_time();
+  urgency.process_at = one_in(2) ? urgency.inserted : std::max(urgency.inserted, any_time());
+  if (one_in(3)) urgency.expires_at = any_time();
+  return urgency;
+}
+
+inline JournalEntry any_entry(EntryState state, const Order& order, TargetSet targets) {
+  JournalEntry entry;
+  entry.order = order;
+  entry.state = state;
+  entry.op = one_in(3) ? Op::kDelete : Op::kUpsert;
+  entry.for_all = entry.op == Op::kDelete && one_in(2);
+  entry.targets = targets;
+  entry.number = 1 + any<std::uint64_t>() % UINT64_MAX;
+  entry.urgency = any_urgency();
+  if (one_in(2)) entry.timeouts = any<std::uint32_t>();
+  if (one_in(3)) entry.losses = any<std::uint32_t>();
+  entry.request = {any_offset(), any_time(), any<std::uint64_t>(), any<std::uint64_t>(), below(300)};
+  return entry;
+}
+
+inline TargetSet some_of(TargetSet targets) {
+  const TargetSet some = targets & TargetSet(any<std::uint64_t>());
+  return some.empty() ? targets : some;
+}
+
+// Of each group with pending targets: under way, waiting again; of other orders: waiting, gone.
+inline void add_any_journal(Row& row) {
+  std::vector<JournalEntry> waiting;
+  std::vector<JournalEntry> others;
+  for (const Group& group : row.groups) {
+    if (group.pending.empty()) continue;
+    for (std::size_t count = below(3); count > 0; --count) {
+      JournalEntry& entry =
+          others.emplace_back(any_entry(EntryState::kProcessing, group.order, some_of(group.pending)));
+      entry.attempt = any<std::uint32_t>();
+      if (!one_in(3)) entry.lease_until = UnixMs(static_cast<std::int64_t>(any<std::uint64_t>() >> 1U));
+    }
+    if (one_in(2)) continue;
+    waiting.push_back(any_entry(EntryState::kWaiting, group.order, some_of(group.pending)));
+    waiting.back().attempt = any<std::uint32_t>();
+  }
+  for (std::size_t count = below(3); count > 0; --count) {
+    const TargetSet targets = any_targets();
+    if (!targets.empty()) waiting.push_back(any_entry(EntryState::kWaiting, any_order(), targets));
+  }
+  for (std::size_t count = below(3); count > 0; --count) {
+    JournalEntry& entry = others.emplace_back(any_entry(EntryState::kGone, any_order(), any_targets()));
+    if (one_in(3)) entry.number = 0;
+    if (entry.targets.empty()) entry.op = Op::kDelete;
+    if (entry.targets.empty()) entry.for_all = true;
+    if (one_in(2)) entry.attempt = any<std::uint32_t>();
+  }
+  std::sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
+  const auto is_same = [](const auto& a, const auto& b) { return a.order == b.order; };
+  waiting.erase(std::unique(waiting.begin(), waiting.end(), is_same), waiting.end());
+  for (const JournalEntry& entry : waiting) row.journal.push_back(entry);
+  for (const JournalEntry& entry : others) row.journal.push_back(entry);
+  if (row.live() && row.completed()) row.deadline = UnixMs();
 }
 
 inline Row any_row() {
@@ -154,6 +222,7 @@ inline Row any_row() {
     row.overtaken.push_back({targets, any_order(), UnixMs(any<std::int64_t>())});
     overtaken |= targets;
   }
+  if (one_in(3)) add_any_journal(row);
   row.extensions = any_extensions();
   return row;
 }
@@ -163,6 +232,8 @@ inline PartitionState any_state() {
   for (std::size_t count = below(4); count > 0; --count)
     state.floors.by_target[TargetNumber(static_cast<std::uint8_t>(below(kMaxTargets)))] =
         Version(1 + any<std::uint64_t>() % (kVersionLimit - 1));
+  if (one_in(3)) state.journal_number = any<std::uint64_t>();
+  if (one_in(3)) state.journal_answered = any<std::uint64_t>();
   return state;
 }
 
@@ -200,6 +271,8 @@ inline Meta any_meta() {
     meta.gone.emplace_back(offset);
     offset += 1 + static_cast<std::int64_t>(below(1'000'000));
   }
+  for (std::size_t priority = below(40); one_in(2) && priority < 256; priority += 1 + below(40))
+    meta.summary.priorities.push_back({static_cast<std::uint8_t>(priority), below(300), 1 + below(3)});
   meta.extensions = any_extensions(8);
   return meta;
 }

@@ -46,7 +46,7 @@ TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
 }
 
 TEST(Settings, RefusesKeysThatAreReservedForLater) {
-  EXPECT_THAT(error_of(kLeast + "[dispatch]\nmode = \"journal\"\n"), HasSubstr("key dispatch is reserved for later"));
+  EXPECT_THAT(error_of(kLeast + "[failures]\nretries_max = 3\n"), HasSubstr("key failures is reserved for later"));
   EXPECT_THAT(error_of(kLeast + "order = \"strict\"\n"), HasSubstr("key order in [[target]] is reserved for later"));
   for (const std::string_view name : reserved::kKeys)
     EXPECT_THAT(error_of(std::string(name) + " = 1\n" + kLeast), HasSubstr("is reserved for later")) << name;
@@ -173,6 +173,69 @@ TEST(Settings, TakesPlacesOfRequestsThatAreHeadersOfTheProducer) {
   EXPECT_EQ(untouched.value().input_sequence, "");
 }
 
+const std::string kJournal = kLeast + "[dispatch]\nmode = \"journal\"\n";
+
+TEST(Settings, LetNothingWaitUnlessAskedTo) {
+  const auto parsed = parse(kLeast, "shop.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed.value().dispatch_mode, "immediate");
+  EXPECT_EQ(parsed.value().dispatch_attempts, "any");
+}
+
+TEST(Settings, ReadTheTableOfTheDispatch) {
+  const auto parsed = parse("held_bytes_max = 7\n" + kJournal +
+                                "in_flight_max = 1\ndefault_priority = 255\nidle_from_priority = 256\n"
+                                "process_at_max_ms = 5\nconsolidate_ms = 5\none_at_a_time = false\nlease_ms = 1000\n"
+                                "timeouts_max = 0\nattempts = \"last\"\n",
+                            "shop.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  const Settings& s = parsed.value();
+  EXPECT_EQ(s.dispatch_mode, "journal");
+  EXPECT_EQ(s.dispatch_in_flight_max, 1);
+  EXPECT_EQ(s.dispatch_default_priority, 255);
+  EXPECT_EQ(s.dispatch_idle_from_priority, 256);
+  EXPECT_EQ(s.dispatch_process_at_max_ms, 5);
+  EXPECT_EQ(s.dispatch_consolidate_ms, 5);
+  EXPECT_FALSE(s.dispatch_one_at_a_time);
+  EXPECT_EQ(s.dispatch_lease_ms, 1000);
+  EXPECT_EQ(s.dispatch_timeouts_max, 0);
+  EXPECT_EQ(s.dispatch_attempts, "last");
+  EXPECT_EQ(s.held_bytes_max, 7);
+}
+
+TEST(Settings, LetNothingWaitThatThePipelineReadsItself) {
+  EXPECT_THAT(error_of("intake = \"tap\"\n" + kJournal), HasSubstr("needs intake = \"inline\""));
+  EXPECT_EQ(error_of("intake = \"tap\"\n" + kLeast), "no error");
+}
+
+TEST(Settings, BoundEveryNumberOfTheDispatch) {
+  const auto error_with = [](const std::string& line) { return error_of(kJournal + line + "\n"); };
+  const std::pair<const char*, const char*> rows[] = {
+      {"in_flight_max = 0", "dispatch.in_flight_max = 0: must be at least 1"},
+      {"in_flight_max = 1000000001", "must be at most 1000000000"},
+      {"default_priority = -1", "must be at least 0"},
+      {"default_priority = 256", "dispatch.default_priority = 256: must be at most 255"},
+      {"idle_from_priority = -1", "must be at least 0"},
+      {"idle_from_priority = 257", "must be at most 256, which is no priority"},
+      {"process_at_max_ms = -1", "must be at least 0"},
+      {"process_at_max_ms = 31622400001", "must be at most 31622400000, which is 366 days"},
+      {"consolidate_ms = -1", "must be at least 0"},
+      {"consolidate_ms = 259200001", "must be at most 259200000, as dispatch.process_at_max_ms says"},
+      {"lease_ms = 999", "dispatch.lease_ms = 999: must be at least 1000"},
+      {"lease_ms = 31622400001", "must be at most 31622400000, which is 366 days"},
+      {"timeouts_max = -1", "must be at least 0"},
+      {"timeouts_max = 1000000001", "must be at most 1000000000"},
+      {"attempts = \"first\"", "must be one of any|last"},
+      {"modes = \"journal\"", "unknown key dispatch.modes; the nearest one is dispatch.mode"},
+  };
+  for (const auto& [line, words] : rows) EXPECT_THAT(error_with(line), HasSubstr(words)) << line;
+  EXPECT_THAT(error_of(kLeast + "[dispatch]\nmode = \"later\"\n"), HasSubstr("must be one of immediate|journal"));
+  EXPECT_THAT(error_of("held_bytes_max = -1\n" + kLeast), HasSubstr("must be at least 0"));
+  for (const char* line : {"in_flight_max = 1000000000", "process_at_max_ms = 31622400000", "lease_ms = 31622400000",
+                           "timeouts_max = 1000000000", "consolidate_ms = 259200000", "default_priority = 0"})
+    EXPECT_EQ(error_with(line), "no error") << line;
+}
+
 TEST(Settings, RefusesOneTopicForTwoRoles) {
   EXPECT_THAT(error_of("topic.work = \"shop.requests\"\n" + kLeast),
               HasSubstr("topic.work and topic.requests are the same topic shop.requests: give each its own"));
@@ -215,9 +278,10 @@ TEST(Settings, RefusesAMistypedVariableAndLeavesThoseOfOthersAlone) {
 }
 
 TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
-  const std::string all = "workers = 3\nrequests_carry_epochs = true\ntopic.work = \"jobs\"\n" + kLeast +
-                          "monotonic = true\n[[target]]\nname = \"catalogue\"\n[[route]]\nid_prefix = \"a\\\"b\"\n"
-                          "targets = [\"catalogue\", \"search\"]\n[kafka]\nsecurity.protocol = \"ssl\"\n";
+  const std::string all =
+      "workers = 3\ndispatch.mode = \"journal\"\nrequests_carry_epochs = true\ntopic.work = \"jobs\"\n" + kLeast +
+      "monotonic = true\n[[target]]\nname = \"catalogue\"\n[[route]]\nid_prefix = \"a\\\"b\"\n"
+      "targets = [\"catalogue\", \"search\"]\n[kafka]\nsecurity.protocol = \"ssl\"\n";
   const auto parsed = parse(all, "s");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   const std::string printed = print(parsed.value());
@@ -226,6 +290,7 @@ TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
   EXPECT_EQ(print(again.value()), printed);
   EXPECT_EQ(again.value().routes.front().id_prefix, "a\"b");
   EXPECT_EQ(again.value().workers, 3);
+  EXPECT_EQ(again.value().dispatch_mode, "journal");
   EXPECT_TRUE(again.value().targets.front().monotonic);
 }
 

@@ -96,6 +96,12 @@ const std::vector<Rule>& rules() {
        "set watermark_retention_ms = 604800001"},
       {"RequestsKeptForEver", [](T& t) { t.facts["shop.requests"].retention_ms = -1; }, Severity::kUnsafe,
        "set retention.ms=604800000 on the topic"},
+      {"RequestsGoneBeforeTheirTurn",
+       [](T& t) {
+         t.application.journal = true;
+         t.facts["shop.requests"].retention_ms = 73 * kHour;
+       },
+       Severity::kUnsafe, "set retention.ms above 262800000 on the topic"},
       {"RequestsGoneSoon", [](T& t) { t.facts["shop.requests"].retention_ms = 24 * kHour - 1; }, Severity::kWarning,
        "topic shop.requests keeps records for 86399999 ms only"},
       {"CommandsGoneSoon", [](T& t) { t.facts["shop.commands"].retention_ms = kHour; }, Severity::kWarning,
@@ -170,6 +176,27 @@ std::string name_of_rule(const testing::TestParamInfo<Rule>& one) {
 
 INSTANTIATE_TEST_SUITE_P(All, BrokenRule, testing::ValuesIn(rules()), name_of_rule);
 INSTANTIATE_TEST_SUITE_P(OfReplicas, BrokenRule, testing::ValuesIn(rules_of_replicas()), name_of_rule);
+
+TEST(TopicRules, AreContentWithRequestsThatAreKeptLongerThanTheyWait) {
+  InitTopics topics;
+  topics.application.journal = true;
+  topics.facts["shop.requests"].retention_ms = 73 * kHour + 1;
+  EXPECT_TRUE(topics.judged().empty());
+  topics.facts["shop.requests"].retention_ms = 73 * kHour;
+  topics.application.journal = false;
+  EXPECT_TRUE(topics.judged().empty());
+}
+
+// Beside what is said of a compacted topic anyway.
+TEST(TopicRules, RefuseACompactedTopicForRequestsThatWait) {
+  InitTopics topics;
+  topics.application.journal = true;
+  topics.facts["shop.requests"].compacts = true;
+  const std::vector<Finding> found = topics.judged();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found.back().text, HasSubstr("a request that waits (dispatch.mode) may be gone"));
+  EXPECT_EQ(found.back().severity, Severity::kUnsafe);
+}
 
 TEST(TopicRules, RefuseACompactedTopicForResultsWithoutAnId) {
   config::Settings settings = InitTopics::settings();

@@ -1,7 +1,9 @@
 #include "runtime/application/wiring.h"
 
+#include <functional>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@ namespace {
 class WiringTest : public SimulatedApplication {
  protected:
   WiringTest() {
-    const codec::DecodeContext reading = decoding(application, setting_, arena_);
+    const codec::DecodeContext reading = decoding(application, setting_, arena_, hash_);
     for (std::size_t i = 0; i < 2; ++i) {
       sources_[i].headers = {{"reseq-seq", "7"}, {"trace", "abc"}};
       records_[i].key = i == 0 ? "a" : "b";
@@ -34,6 +36,7 @@ class WiringTest : public SimulatedApplication {
     return out;
   }
 
+  const codec::KeyedHash hash_{HashKey{}};
   Arena arena_;
   TargetTable table_ = extended(application, TargetTable()).value();
   PartitionSetting setting_ = partition_setting(application, table_);
@@ -41,6 +44,70 @@ class WiringTest : public SimulatedApplication {
   std::vector<kafka::Record> sources_{2};
   std::vector<kafka::Record*> pointers_{sources_.data(), sources_.data() + 1};
 };
+
+TEST_F(WiringTest, WishesAreReadWithAJournalAndKnowTheHash) {
+  EXPECT_FALSE(decoding(application, setting_, arena_, hash_).journal);
+  config::Settings settings = application.settings;
+  settings.dispatch_mode = "journal";
+  Application with(settings);
+  with.partitions = application.partitions;
+  const codec::DecodeContext reading = decoding(with, setting_, arena_, hash_);
+  EXPECT_TRUE(reading.journal);
+  EXPECT_EQ(reading.hash, &hash_);
+  EXPECT_EQ(decoding(with, table_, false, arena_).hash, nullptr);
+}
+
+TEST_F(WiringTest, TheRulesOfTheDispatchAreThoseOfTheSettings) {
+  EXPECT_FALSE(setting_.context.dispatch.journal);
+  application.settings.dispatch_mode = "journal";
+  application.settings.dispatch_in_flight_max = 2;
+  application.settings.dispatch_default_priority = 255;
+  application.settings.dispatch_idle_from_priority = 256;
+  application.settings.dispatch_process_at_max_ms = 5;
+  application.settings.dispatch_consolidate_ms = 6;
+  application.settings.dispatch_one_at_a_time = false;
+  application.settings.dispatch_lease_ms = 7;
+  application.settings.dispatch_timeouts_max = 8;
+  application.settings.dispatch_attempts = "last";
+  application.settings.held_bytes_max = 9;
+  const engine::DispatchRules rules = partition_setting(application, table_).context.dispatch;
+  EXPECT_TRUE(rules.journal);
+  EXPECT_EQ(rules.in_flight_max, 2U);
+  EXPECT_EQ(rules.default_priority, 255);
+  EXPECT_EQ(rules.idle_from_priority, 256U);
+  EXPECT_EQ(rules.process_at_max, Milliseconds(5));
+  EXPECT_EQ(rules.consolidate, Milliseconds(6));
+  EXPECT_FALSE(rules.one_at_a_time);
+  EXPECT_EQ(rules.lease, Milliseconds(7));
+  EXPECT_EQ(rules.timeouts_max, 8U);
+  EXPECT_TRUE(rules.last_attempt_only);
+  EXPECT_EQ(rules.held_bytes_max, 9U);
+}
+
+TEST_F(WiringTest, WhoChangesTheDispatchHasAnotherHashOfTheConfiguration) {
+  const auto hash_with = [this](auto change) {
+    config::Settings settings = application.settings;
+    change(settings);
+    return config_hash(Application(settings));
+  };
+  const std::uint64_t usual = config_hash(application);
+  std::set<std::uint64_t> hashes = {usual};
+  const std::vector<std::function<void(config::Settings&)>> changes = {
+      [](auto& s) { s.dispatch_mode = "journal"; },
+      [](auto& s) { s.dispatch_attempts = "last"; },
+      [](auto& s) { s.dispatch_in_flight_max = 7; },
+      [](auto& s) { s.dispatch_default_priority = 7; },
+      [](auto& s) { s.dispatch_idle_from_priority = 7; },
+      [](auto& s) { s.dispatch_process_at_max_ms = 7; },
+      [](auto& s) { s.dispatch_consolidate_ms = 7; },
+      [](auto& s) { s.dispatch_one_at_a_time = false; },
+      [](auto& s) { s.dispatch_lease_ms = 7; },
+      [](auto& s) { s.dispatch_timeouts_max = 7; },
+      [](auto& s) { s.held_bytes_max = 7; },
+  };
+  for (const auto& change : changes) hashes.insert(hash_with(change));
+  EXPECT_EQ(hashes.size(), changes.size() + 1);
+}
 
 TEST_F(WiringTest, HeadersOfAnInputGoOverToTheOnlyRecordThatHasThem) {
   const auto out = outgoing_of({forward(0), forward(1)});

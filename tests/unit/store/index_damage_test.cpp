@@ -77,6 +77,12 @@ TEST(IndexDamage, OfAnEntryThatItsRowDoesNotSayIsFound) {
   expect_fault_of_index_alone(key_in_index(4, "", document("a", live(1)).key), 4);
 }
 
+TEST(IndexDamage, OfALeaseThatItsDocumentDoesNotHaveIsFound) {
+  const auto [entry, key] = lease_of(20, "a");
+  expect_fault_of_index_alone(key_in_index(codec::kLeaseIndex, entry, key), codec::kLeaseIndex);
+  expect_fault_of_index_alone(key_in_index(codec::kLeaseIndex, entry, document("z", live(1)).key), codec::kLeaseIndex);
+}
+
 TEST(IndexDamage, OfAKeyThatIsNoneIsFound) {
   expect_fault_of_index_alone("\x03", 3);
   expect_fault_of_index_alone(

@@ -189,6 +189,36 @@ TEST_P(Index, CountsRowsOfEachKindAndTheirBytes) {
   EXPECT_EQ(store_->rows(), 1U);
 }
 
+TEST_P(Index, GivesDocumentsByTheFirstOfTheirLeases) {
+  put({document("b", with_journal(live(1), {processing(1, 5, 20)})), held_row("r-1", {{2, "12345678"}}),
+       document("a", with_journal(live(1, 7), {waiting(2, 1), processing(1, 5, 300), processing(1, 5, 256)})),
+       document("waits", with_journal(Row(), {waiting(1, 5)})), document("plain", live(1, 9))});
+  const auto held = Found::value_type("12345678", codec::held_key(1, "r-1"));
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), ElementsAre(lease_of(20, "b"), lease_of(256, "a"), held));
+  EXPECT_THAT(store_->due(UnixMs(100), 10), ElementsAre("a", "plain"));
+  put({document("b", with_journal(live(1), {processing(1, 5, 257)}))});
+  remove(held_row("r-1", {}));
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), ElementsAre(lease_of(256, "a"), lease_of(257, "b")));
+  put({document("a", watermark(1)), document("b", live(1))});
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), IsEmpty());
+  put({document("b", with_journal(live(1), {processing(1, 5, 20)}))});
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), ElementsAre(lease_of(20, "b")));
+  remove(document("b", live(1)));
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), IsEmpty());
+  EXPECT_FALSE(store_->fault());
+}
+
+TEST_P(Index, OfDocumentsIsTheSameWhenTheyAreRestored) {
+  ASSERT_TRUE(restore_next(*store_, document("a", with_journal(live(1), {processing(1, 5, 20)})).put()).ok());
+  ASSERT_TRUE(restore_next(*store_, document("b", with_journal(live(1), {processing(1, 5, 20)})).put()).ok());
+  settle();
+  ASSERT_TRUE(restore_next(*store_, document("a", with_journal(live(1), {processing(1, 5, 21)})).put()).ok());
+  ASSERT_TRUE(restore_next(*store_, document("b", live(1)).put()).ok());
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), ElementsAre(lease_of(21, "a")));
+  settle();
+  EXPECT_THAT(index_of(*store_, codec::kLeaseIndex), ElementsAre(lease_of(21, "a")));
+}
+
 TEST_P(Index, IsForgottenByAWipe) {
   put({held_row("r-1", {{0, "a"}})});
   EXPECT_THAT(index_of(*store_, 0), ElementsAre(at("a", "r-1")));
@@ -224,6 +254,28 @@ TEST(IndexOnDisk, IsThereAfterAReopenAndLeavesNothingBehind) {
   store = place.must_open();
   EXPECT_THAT(index_of(*store, 0), IsEmpty());
   EXPECT_THAT(index_of(*store, 1), ElementsAre(at("b", "r-1")));
+}
+
+TEST(IndexOnDisk, OfLeasesAndTheirPrioritiesAreThereAfterAReopen) {
+  const Place place;
+  auto store = place.must_open();
+  const Encoded identity = identity_row();
+  commit(*store, {identity.put()});
+  put_all(*store, {document("a", with_journal(live(1), {waiting(2, 7), processing(1, 5, 20)})),
+                   document("b", with_journal(Row(), {waiting(1, 200)})), document("c", live(1, 5))});
+  const Summary summary = store->summary();
+  EXPECT_EQ(summary.priorities, (std::vector<PriorityCount>{{5, 0, 1}, {7, 1, 0}, {200, 1, 0}}));
+  ASSERT_TRUE(store->close_clean().ok());
+  store.reset();
+  EXPECT_EQ(entries_on_disk(place), 2U) << "a lease, and a timer";
+  store = place.must_open();
+  EXPECT_EQ(store->summary(), summary);
+  EXPECT_THAT(index_of(*store, codec::kLeaseIndex), ElementsAre(lease_of(20, "a")));
+  commit(*store, {document("a", live(1)).gone(), document("b", live(1)).gone()});
+  EXPECT_EQ(store->summary().priorities, std::vector<PriorityCount>());
+  ASSERT_TRUE(store->close_clean().ok());
+  store.reset();
+  EXPECT_EQ(entries_on_disk(place), 1U);
 }
 
 // What was asked of it is decided by the log alone, not by what a checkpoint has already written.

@@ -102,6 +102,34 @@ TEST_F(IndexKeys, AreThoseThatTheRowsHaveNow) {
   EXPECT_THAT(entries(), ElementsAre(std::pair("1 d", "r-1")));
 }
 
+TEST_F(IndexKeys, OfDocumentsAreThoseOfTheirLeases) {
+  const auto leases = [this] {
+    std::vector<std::pair<std::uint64_t, std::string>> found;
+    for (const std::string& key : table_.index_keys()) {
+      const auto parsed = parse_index_key(key);
+      EXPECT_EQ(parsed->index, codec::kLeaseIndex);
+      found.emplace_back(read_big_endian(parsed->entry), codec::parse_key(parsed->row)->name);
+    }
+    return found;
+  };
+  put("plain", 10);
+  put(document("waits", with_journal(Row(), {waiting(1, 5)})).put());
+  put(document("no lease", with_journal(live(1), {processing(1, 5)})).put());
+  EXPECT_THAT(leases(), IsEmpty());
+  put(document("b", with_journal(live(1), {processing(1, 5, 20)})).put());
+  put(document("a", with_journal(live(1), {waiting(2, 1), processing(1, 5, 300), processing(1, 5, 20)})).put());
+  EXPECT_THAT(leases(), ElementsAre(std::pair(20, "a"), std::pair(20, "b"))) << "the first of them";
+  put(document("a", with_journal(live(1), {processing(1, 5, 300)})).put());
+  EXPECT_THAT(leases(), ElementsAre(std::pair(20, "b"), std::pair(300, "a")));
+  EXPECT_EQ(table_.earliest_timer(), UnixMs(10)) << "a lease is no timer";
+  put("b", 30);
+  put(document("a", with_journal(live(1), {waiting(2, 1)})).put());
+  EXPECT_THAT(leases(), IsEmpty()) << "over";
+  put(document("a", with_journal(live(1), {processing(1, 5, 300)})).put());
+  put(document("a", live(1)).gone());
+  EXPECT_THAT(leases(), IsEmpty()) << "gone";
+}
+
 TEST(IndexKey, IsReadAsItWasWritten) {
   const std::string row = codec::held_key(1, "rank");
   for (const std::size_t bytes : {0U, 1U, 64U}) {

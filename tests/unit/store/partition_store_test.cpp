@@ -89,6 +89,58 @@ TEST(PartitionStore, CountsLiveRowsAndWatermarks) {
   EXPECT_EQ(pending_targets(store), TargetSet(2));
 }
 
+TEST(PartitionStore, CountsWhatWaitsAndIsUnderWayByTheMostUrgentPriorityOfEach) {
+  PartitionStore store = born();
+  const auto restore = [&](const std::string& id, const Row& row) {
+    ASSERT_TRUE(restore_next(store, document(id, row).put()).ok());
+  };
+  restore("a", with_journal(Row(), {waiting(1, 200), waiting(2, 100), waiting(3, 101)}));
+  restore("b", with_journal(live(1), {waiting(2, 255), processing(1, 100, 5), processing(1, 7)}));
+  restore("c", with_journal(watermark(1), {entry_of(EntryState::kGone, 2, 3)}));
+  const Summary& summary = store.summary();
+  EXPECT_EQ(summary.counts[Count::kLiveRows], 2U) << "one of them has nothing pending";
+  EXPECT_EQ(summary.counts[Count::kWatermarks], 1U);
+  EXPECT_EQ(summary.counts[Count::kWaiting], 2U);
+  EXPECT_EQ(summary.counts[Count::kProcessing], 1U);
+  EXPECT_EQ(summary.priorities, (std::vector<PriorityCount>{{7, 0, 1}, {100, 1, 0}, {255, 1, 0}}));
+  EXPECT_EQ(store.rows(), 4U) << "none counts twice";
+  restore("b", with_journal(live(1), {processing(1, 100)}));
+  EXPECT_EQ(summary.priorities, (std::vector<PriorityCount>{{100, 1, 1}}));
+  ASSERT_TRUE(restore_next(store, document("a", Row()).gone()).ok());
+  restore("b", watermark(1));
+  EXPECT_EQ(summary.priorities, std::vector<PriorityCount>());
+  EXPECT_FALSE(summary.counts.any_rare());
+}
+
+TEST(PartitionStore, ForetellsPrioritiesOfDocumentsThatWereLookedUp) {
+  PartitionStore store = born();
+  commit(store, {document("a", with_journal(live(1), {waiting(2, 9), processing(1, 5)})).put()});
+  const BatchView view(store);
+  const LookedUp& known = view.at(view.find("a").place);
+  ASSERT_TRUE(known.old.has_value());
+  EXPECT_EQ(known.old->priorities, (DocumentPriorities{9, 5}));
+  const Encoded next = document("a", with_journal(live(1), {processing(1, 6)}));
+  const std::vector<Change> changes = {{next.key, next.value, &known}};
+  const Summary foretold = store.after(changes);
+  EXPECT_EQ(foretold.priorities, (std::vector<PriorityCount>{{6, 0, 1}}));
+  ASSERT_TRUE(restore_next(store, next.put()).ok());
+  EXPECT_EQ(store.summary(), foretold);
+}
+
+TEST(PartitionStore, PassesOverWhatNeitherWaitsNorIsPendingWhenLiveDocumentsAreAskedFor) {
+  PartitionStore store = born();
+  commit(store, {document("a", with_journal(Row(), {waiting(1, 9)})).put(), document("b", watermark(1, 7)).put(),
+                 document("c", with_journal(watermark(1, 7), {entry_of(EntryState::kGone, 2, 3)})).put(),
+                 document("d", with_journal(watermark(1), {waiting(2, 9)})).put()});
+  std::vector<std::string> live_ids;
+  store.documents({}, {}, PartitionStore::Which::kLive, 100, [&](const std::string& id, const Row&) {
+    live_ids.push_back(id);
+    return true;
+  });
+  EXPECT_EQ(live_ids, (std::vector<std::string>{"a", "d"}));
+  EXPECT_EQ(store.sweep({}, 100, UnixMs(7)).expired_ids, (std::vector<std::string>{"b", "c"}));
+}
+
 // The digest says what is in the state, not how it came to be: any history that ends in the same rows, a compacted one
 // among them, has the same digest; one changed bit has another.
 TEST(PartitionStore, HasADigestOfItsRowsWhateverTheirHistory) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/big_endian.h"
 #include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "codec/rows.h"
@@ -75,6 +76,30 @@ inline Row live(std::uint64_t sequence, std::int64_t deadline = 0, bool overdue 
 inline Row watermark(std::uint64_t sequence, std::int64_t deadline = 0) {
   Row row = row_of(sequence, TargetSet(), TargetSet(1));
   row.deadline = UnixMs(deadline);
+  return row;
+}
+
+// An entry of a journal at an order of a row above, for its target.
+inline JournalEntry entry_of(EntryState state, std::uint64_t sequence, std::uint8_t priority,
+                             std::int64_t lease_until = 0) {
+  JournalEntry entry;
+  entry.order = Order{Epoch(0), Sequence::of_number(sequence), Revision(0)};
+  entry.state = state;
+  entry.targets = TargetSet(1);
+  entry.number = 1;
+  entry.urgency.priority = priority;
+  entry.attempt = state == EntryState::kProcessing ? 1 : 0;
+  entry.lease_until = UnixMs(lease_until);
+  return entry;
+}
+inline JournalEntry waiting(std::uint64_t sequence, std::uint8_t priority) {
+  return entry_of(EntryState::kWaiting, sequence, priority);
+}
+inline JournalEntry processing(std::uint64_t sequence, std::uint8_t priority, std::int64_t lease_until = 0) {
+  return entry_of(EntryState::kProcessing, sequence, priority, lease_until);
+}
+inline Row with_journal(Row row, const std::vector<JournalEntry>& entries) {
+  for (const JournalEntry& entry : entries) row.journal.push_back(entry);
   return row;
 }
 
@@ -183,6 +208,13 @@ inline Found index_of(const PartitionStore& store, std::uint8_t index, std::stri
     return true;
   });
   return found;
+}
+
+// An entry of kLeaseIndex, and the key of its document.
+inline Found::value_type lease_of(std::uint64_t until, const std::string& id) {
+  std::string entry;
+  append_big_endian(until, entry);
+  return {entry, document(id, live(1)).key};
 }
 
 // Of all documents, a few rows at a time.

@@ -299,7 +299,7 @@ TEST(StoreCheckpoint, IsNothingInMemory) {
 }
 
 CheckpointRecord record_of_documents() {
-  CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}}};
+  CheckpointRecord record{{Offset(42), {1, 2}, 3}, {{4, 5}, {}, {}}};
   record.summary.counts[Count::kLiveRows] = 6;
   record.summary.counts[Count::kWatermarks] = 7;
   return record;
@@ -327,6 +327,10 @@ TEST(CheckpointRecord, IsRefusedWhenNewerOrDamaged) {
   expect_record_is_guarded(record);
   for (std::size_t count = 0; count < kCounts; ++count) record.summary.counts[static_cast<Count>(count)] = count + 1;
   expect_record_is_guarded(record);
+  record.summary.priorities = {{0, 1, 0}, {100, UINT64_MAX, 7}, {255, 0, 1}};
+  expect_record_is_guarded(record);
+  record.summary.counts = Counts();
+  expect_record_is_guarded(record);
 }
 
 // Older versions read the copies of states that have nothing else.
@@ -340,6 +344,19 @@ TEST(CheckpointRecord, OfDocumentsAloneIsOfTheFirstFormat) {
   EXPECT_EQ(with_tasks.front(), 2);
   EXPECT_EQ(with_tasks.substr(1, 64), bytes.substr(1, 64));
   EXPECT_EQ(with_tasks.size(), 78U);
+  record.summary.priorities = {{5, 0, 1}};
+  const std::string with_priorities = encode_checkpoint(record);
+  EXPECT_EQ(with_priorities.front(), 3);
+  EXPECT_EQ(with_priorities.substr(1, 64), bytes.substr(1, 64));
+  EXPECT_EQ(with_priorities[65], 1) << "count";
+  EXPECT_EQ(with_priorities.substr(66, 9), with_tasks.substr(65, 9));
+  EXPECT_EQ(with_priorities.size(), 69U + 1 + 9 + 17);
+}
+
+std::string sealed(std::string record) {
+  const std::uint32_t checksum = codec::crc32(record);
+  for (unsigned shift = 0; shift < 32; shift += 8) record.push_back(static_cast<char>(checksum >> shift));
+  return record;
 }
 
 TEST(CheckpointRecord, WithCountsThatNobodyWouldWriteIsRefused) {
@@ -350,21 +367,44 @@ TEST(CheckpointRecord, WithCountsThatNobodyWouldWriteIsRefused) {
       forged.push_back(static_cast<char>(count));
       forged += sum + std::string(7, '\0');
     }
-    const std::uint32_t checksum = codec::crc32(forged);
-    for (unsigned shift = 0; shift < 32; shift += 8) forged.push_back(static_cast<char>(checksum >> shift));
-    return decode_checkpoint(forged).ok();
+    return decode_checkpoint(sealed(forged)).ok();
   };
   EXPECT_TRUE(is_read({}, 1));
   EXPECT_TRUE(is_read({{2, 1}}));
   EXPECT_TRUE(is_read({{2, 1}, {5, 9}}));
   EXPECT_FALSE(is_read({})) << "the second format without any";
   EXPECT_FALSE(is_read({{2, 1}}, 1)) << "the first format with some";
-  EXPECT_FALSE(is_read({{2, 1}}, 3)) << "a later format";
+  EXPECT_FALSE(is_read({{2, 1}}, 3)) << "the third format without priorities";
+  EXPECT_FALSE(is_read({{2, 1}}, 4)) << "a later format";
+  EXPECT_FALSE(is_read({{2, 1}}, 0)) << "no format";
   EXPECT_FALSE(is_read({{2, 0}})) << "none of them";
   EXPECT_FALSE(is_read({{1, 1}})) << "that stand before";
-  EXPECT_FALSE(is_read({{6, 1}})) << "that this version does not know";
+  EXPECT_FALSE(is_read({{8, 1}})) << "that this version does not know";
   EXPECT_FALSE(is_read({{2, 1}, {2, 1}})) << "twice";
   EXPECT_FALSE(is_read({{5, 1}, {2, 1}})) << "falling";
+}
+
+TEST(CheckpointRecord, WithPrioritiesThatNobodyWouldWriteIsRefused) {
+  const std::string bytes = encode_checkpoint(record_of_documents());
+  const auto is_read = [&](const std::vector<PriorityCount>& priorities, char counts = 0, std::size_t more = 0) {
+    std::string forged = '\3' + bytes.substr(1, 64) + counts;
+    for (char count = 0; count < std::min(counts, '\3'); ++count)
+      forged += static_cast<char>(2 + count) + std::string("\1\0\0\0\0\0\0\0", 8);
+    for (const PriorityCount& one : priorities)
+      forged += static_cast<char>(one.priority) + (static_cast<char>(one.waiting) + std::string(7, '\0')) +
+                (static_cast<char>(one.processing) + std::string(7, '\0'));
+    return decode_checkpoint(sealed(forged + std::string(more, '\1'))).ok();
+  };
+  EXPECT_TRUE(is_read({{5, 1, 0}, {6, 0, 1}}));
+  EXPECT_TRUE(is_read({{5, 1, 0}}, 3));
+  EXPECT_FALSE(is_read({})) << "none";
+  EXPECT_FALSE(is_read({}, 3)) << "none, with counts";
+  EXPECT_FALSE(is_read({{5, 0, 0}})) << "with nothing";
+  EXPECT_FALSE(is_read({{5, 1, 0}, {5, 0, 1}})) << "twice";
+  EXPECT_FALSE(is_read({{6, 1, 0}, {5, 0, 1}})) << "falling";
+  EXPECT_FALSE(is_read({{5, 1, 0}}, 0, 1)) << "a byte more";
+  EXPECT_FALSE(is_read({{5, 1, 0}}, 127)) << "more counts than there is room for";
+  EXPECT_FALSE(decode_checkpoint(sealed('\3' + bytes.substr(1, 64))).ok()) << "no number of counts";
 }
 
 }  // namespace

@@ -265,7 +265,7 @@ TEST(StoreDamage, OfARecordOfANewerVersionIsRefused) {
   const std::string record = encode_checkpoint({*store->checkpoint(), store->summary()});
   const std::size_t at = bytes.find(record);
   ASSERT_NE(at, std::string::npos);
-  bytes[at] = 3;
+  bytes[at] = 4;
   EXPECT_EQ(place.open().error().what_to_do, ErrorClass::kRetriable) << "still held";
   const Place copied;
   std::filesystem::create_directories(copied.folder());

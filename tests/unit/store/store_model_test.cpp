@@ -132,8 +132,16 @@ class Model {
 
   Row random_row() {
     const auto deadline = static_cast<std::int64_t>(random_() % 3 == 0 ? 0 : random_() % 50);
-    if (random_() % 2 == 0) return watermark(random_() % 1000, deadline);
-    return live(random_() % 1000, deadline, random_() % 5 == 0);
+    const std::uint64_t sequence = random_() % 1000;
+    const bool is_live = random_() % 2 == 0;
+    Row row = is_live ? live(sequence, deadline, random_() % 5 == 0) : watermark(sequence, deadline);
+    if (random_() % 3 != 0) return row;
+    const auto priority = [this] { return static_cast<std::uint8_t>(random_() % 4 * 85); };
+    if (random_() % 2 == 0) row.journal.push_back(waiting(sequence + 1, priority()));
+    if (row.live() && !is_live) row.deadline = UnixMs();
+    if (is_live && random_() % 2 == 0)
+      row.journal.push_back(processing(sequence, priority(), static_cast<std::int64_t>(random_() % 3)));
+    return row;
   }
 
   static Change change_of(const Encoded& row) { return row.value.empty() ? row.gone() : row.put(); }
@@ -212,12 +220,18 @@ class Model {
 
   // Any index, from anywhere, so many entries; the visit may end it.
   void check_index() {
-    const auto index = random_() % 6 == 0 ? std::uint8_t{9} : kIndexNumbers[random_() % std::size(kIndexNumbers)];
+    const auto index =
+        random_() % 6 == 0 ? kOtherIndexes[random_() % 2] : kIndexNumbers[random_() % std::size(kIndexNumbers)];
     const std::string from = random_() % 3 == 0 ? std::string() : random_entry(index);
     const std::size_t max = random_() % 3 == 0 ? SIZE_MAX : random_() % 12;
     const std::size_t visits_max = random_() % 3 == 0 ? 1 + random_() % 12 : SIZE_MAX;
     std::set<std::tuple<std::size_t, std::string, std::string>> all;  // shorter entries first
     for (const auto& [key, value] : rows_) {
+      if (const auto lease_until = lease_of_row(key, value); lease_until && index == codec::kLeaseIndex) {
+        std::string entry;
+        append_big_endian(*lease_until, entry);
+        if (std::pair(entry.size(), entry) >= std::pair(from.size(), from)) all.emplace(entry.size(), entry, key);
+      }
       if (codec::parse_key(key)->type != codec::KeyType::kHeld) continue;
       codec::each_index_entry(value, [&, row = key](std::uint8_t of, std::string_view entry) {
         if (of == index && std::pair(entry.size(), entry) >= std::pair(from.size(), std::string_view(from)))
@@ -235,6 +249,14 @@ class Model {
     EXPECT_EQ(found, expected) << "index " << int{index} << " from '" << from << "' " << max << " " << visits_max;
   }
 
+  static std::optional<std::uint64_t> lease_of_row(const std::string& key, const std::string& value) {
+    const auto row = decoded(key, value);
+    if (!row) return std::nullopt;
+    for (const JournalEntry& entry : row->row.journal)
+      if (entry.lease_until != UnixMs()) return static_cast<std::uint64_t>(entry.lease_until.value());
+    return std::nullopt;
+  }
+
   static void count(codec::KeyType type, const std::string& value, Counts& counts) {
     if (type == codec::KeyType::kTask) ++counts[Count::kTasks];
     if (type == codec::KeyType::kHeld) ++counts[Count::kHeldRecords];
@@ -244,6 +266,7 @@ class Model {
 
   void check_sums() {
     Summary sum;
+    std::map<std::uint8_t, PriorityCount> priorities;
     TargetSet pending;
     for (const auto& [key, value] : rows_) {
       sum.digest = codec::add(sum.digest, store_->hash().of_record(key, value));
@@ -251,9 +274,17 @@ class Model {
       count(type, value, sum.counts);
       if (type != codec::KeyType::kDocument) continue;
       const auto row = decoded(key, value);
-      ++sum.counts[row->row.completed() ? Count::kWatermarks : Count::kLiveRows];
+      ++sum.counts[row->row.live() ? Count::kLiveRows : Count::kWatermarks];
       pending |= row->row.pending();
+      if (row->row.waits()) ++sum.counts[Count::kWaiting];
+      if (row->row.processing()) ++sum.counts[Count::kProcessing];
+      for (const JournalEntry& entry : row->row.journal) {  // one of each state at most
+        PriorityCount& one = priorities[entry.urgency.priority];
+        one.priority = entry.urgency.priority;
+        ++(entry.state == EntryState::kWaiting ? one.waiting : one.processing);
+      }
     }
+    for (const auto& [priority, one] : priorities) sum.priorities.push_back(one);
     EXPECT_EQ(store_->summary(), sum);
     EXPECT_EQ(store_->rows(), rows_.size());
     EXPECT_EQ(pending_targets(*store_), pending);
@@ -300,6 +331,7 @@ class Model {
   }
 
   static constexpr std::uint8_t kIndexNumbers[] = {0, 5, 127};
+  static constexpr std::uint8_t kOtherIndexes[] = {9, codec::kLeaseIndex};  // of nothing, of documents
 
   std::mt19937_64 random_;
   Place place_{"/dev/shm"};

@@ -1,0 +1,113 @@
+#include "engine/journal/entries.h"
+
+#include <algorithm>
+
+#include "engine/documents/apply.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+void mark_requested(Row& row, const Order& order) {
+  for (Group& group : row.groups)
+    if (group.order == order) group.requested = true;
+}
+
+// Dates are at least 0: an index keeps them as bytes.
+UnixMs not_negative(UnixMs date) {
+  return std::max(date, UnixMs());
+}
+
+UnixMs later(UnixMs date, Milliseconds by) {
+  return UnixMs(date.value() > INT64_MAX - by.value() ? INT64_MAX : date.value() + by.value());
+}
+
+}  // namespace
+
+Row as_if_dispatched(const Row& row, const Context& context) {
+  std::optional<Row> as_if = row;
+  as_if->journal.clear();
+  std::vector<const JournalEntry*> rising;
+  for (const JournalEntry& entry : row.journal)
+    if (entry.state != EntryState::kProcessing) rising.push_back(&entry);
+  std::sort(rising.begin(), rising.end(),
+            [](const JournalEntry* a, const JournalEntry* b) { return a->order < b->order; });
+  for (const JournalEntry* entry : rising) {
+    const Standing at = standing_at(&*as_if, entry->order);
+    RowEdit edit;
+    edit.order = entry->order;
+    const TargetSet moved = entry->targets.without(at.newer | at.here());
+    (entry->state == EntryState::kGone ? edit.removed : edit.moved) = moved;
+    if (!edit.nothing()) apply(edit, context, as_if);
+    if (entry->state == EntryState::kWaiting) mark_requested(*as_if, entry->order);
+  }
+  // At the end: what it stops has moved on by then.
+  const std::optional<Order> barrier = waiting_barrier(row);
+  if (barrier && (!as_if->barrier || *as_if->barrier < *barrier)) as_if->barrier = barrier;
+  return std::move(*as_if);
+}
+
+std::optional<Order> waiting_barrier(const Row& row) {
+  std::optional<Order> barrier;
+  for (const JournalEntry& entry : row.journal)
+    if (entry.for_all && entry.state != EntryState::kProcessing && (!barrier || *barrier < entry.order))
+      barrier = entry.order;
+  return barrier;
+}
+
+JournalEntry* waiting_at(Row& row, const Order& order) {
+  for (JournalEntry& entry : row.journal)
+    if (entry.state == EntryState::kWaiting && entry.order == order) return &entry;
+  return nullptr;
+}
+
+JournalEntry* waiting_with(Row& row, std::uint64_t number) {
+  for (JournalEntry& entry : row.journal)
+    if (entry.state == EntryState::kWaiting && entry.number == number) return &entry;
+  return nullptr;
+}
+
+Urgency urgency_of(const Wish& wish, const Context& context) {
+  Urgency urgency;
+  urgency.priority = wish.priority.value_or(context.dispatch.default_priority);
+  urgency.inserted = not_negative(std::min(wish.place.timestamp, context.now));
+  urgency.process_at = std::max(
+      {urgency.inserted, wish.process_at.value_or(UnixMs()), later(urgency.inserted, context.dispatch.consolidate)});
+  urgency.expires_at = wish.expires_at.value_or(UnixMs());
+  return urgency;
+}
+
+void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rules) {
+  urgency.inserted = std::min(urgency.inserted, older.inserted);
+  urgency.priority = std::min(urgency.priority, older.priority);
+  const UnixMs latest = later(urgency.inserted, rules.process_at_max);
+  urgency.process_at = std::max(urgency.inserted, std::min(std::max(urgency.process_at, older.process_at), latest));
+  const bool never = urgency.expires_at == UnixMs() || older.expires_at == UnixMs();
+  urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
+}
+
+void add(Row& row, const JournalEntry& entry) {
+  row.journal.push_back(entry);
+  std::stable_sort(row.journal.begin(), row.journal.end(), [](const JournalEntry& a, const JournalEntry& b) {
+    const bool a_waits = a.state == EntryState::kWaiting;
+    const bool b_waits = b.state == EntryState::kWaiting;
+    if (a_waits != b_waits) return a_waits;
+    return a_waits && a.order < b.order;
+  });
+}
+
+bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
+  if (!rules.journal || !rules.one_at_a_time) return false;
+  return std::any_of(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
+    return other.state == EntryState::kProcessing && other.order < entry.order;
+  });
+}
+
+std::optional<std::uint8_t> most_urgent(const RareList<JournalEntry>& journal, EntryState state) {
+  std::optional<std::uint8_t> most;
+  for (const JournalEntry& entry : journal)
+    if (entry.state == state && (!most || entry.urgency.priority < *most)) most = entry.urgency.priority;
+  return most;
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,40 @@
+// Entries: what the journal of one document does when orders come and go. Table J stands at the head of
+// journal_inputs.cpp; here is what its rows have in common.
+// Thread rule: pure functions.
+#pragma once
+
+#include <optional>
+
+#include "engine/context.h"
+#include "model/command.h"
+#include "model/row.h"
+
+namespace reseq::engine {
+
+// The row as requests see it: as if everything that waits had been dispatched when it came, and what is gone had been
+// and was given up.
+[[nodiscard]] Row as_if_dispatched(const Row& row, const Context& context);
+// The highest order of a delete for all that waits or is gone: a barrier for requests and registrations.
+[[nodiscard]] std::optional<Order> waiting_barrier(const Row& row);
+
+// The one that waits with this order; null: none does.
+[[nodiscard]] JournalEntry* waiting_at(Row& row, const Order& order);
+// By its number.
+[[nodiscard]] JournalEntry* waiting_with(Row& row, std::uint64_t number);
+
+// What a request wishes, with what it leaves open.
+[[nodiscard]] Urgency urgency_of(const Wish& wish, const Context& context);
+// Where a target moves on to another order, that takes over when the older one was to leave: insertion kept, the
+// smallest priority, the largest process date and expiration.
+void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rules);
+
+// In its place: those that wait by rising order, in front of the others.
+void add(Row& row, const JournalEntry& entry);
+
+// An older order that is under way keeps this one from its dispatch.
+[[nodiscard]] bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules);
+
+// Most urgent priority of those in this state.
+[[nodiscard]] std::optional<std::uint8_t> most_urgent(const RareList<JournalEntry>& journal, EntryState state);
+
+}  // namespace reseq::engine

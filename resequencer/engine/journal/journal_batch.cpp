@@ -1,0 +1,126 @@
+#include "engine/journal/journal_batch.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "base/big_endian.h"
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+#include "engine/journal/entries.h"
+
+namespace reseq::engine {
+namespace {
+
+const JournalEntry* waiting_in(const RareList<JournalEntry>& journal, std::uint64_t number) {
+  for (const JournalEntry& entry : journal)
+    if (entry.state == EntryState::kWaiting && entry.number == number) return &entry;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string journal_key(std::uint64_t number) {
+  std::string rank;
+  append_big_endian(number, rank);
+  return codec::held_key(kJournalNumbers.gate, rank);
+}
+
+std::uint64_t number_of(std::string_view key) {
+  RESEQ_ASSERT(key.size() > sizeof(std::uint64_t), "a held record that is none of the journal's");
+  return read_big_endian(key.substr(key.size() - sizeof(std::uint64_t)));
+}
+
+void JournalBatch::tell(const Document& document, const JournalEntry& entry, const Decision& decision, EventKind kind) {
+  if (kind == EventKind::kOutcome && !effects_.tells_of(decision.outcome)) return;
+  Event& event = told_.emplace_back();
+  event.kind = kind;
+  event.id = document.id;
+  event.decision = decision;
+  event.order = entry.order;
+  event.expected = document.newest_order();
+  event.targets = entry.targets;
+}
+
+void JournalBatch::close() {
+  for (const Overlay::Journaled& one : overlay_.journaled()) close(one);
+  for (const Event& event : told_) effects_.tell(kNoInput, event.decision, event.id) = event;
+}
+
+void JournalBatch::close(const Overlay::Journaled& one) {
+  const Document& document = *one.document;
+  const RareList<JournalEntry> none;
+  const RareList<JournalEntry>& now = document.now.row ? document.now.row->journal : none;
+  for (const JournalEntry& entry : one.before)
+    if (entry.state == EntryState::kWaiting && waiting_in(now, entry.number) == nullptr) remove(entry.number);
+  for (const JournalEntry& entry : now) {
+    if (entry.state != EntryState::kWaiting) continue;
+    const JournalEntry* before = waiting_in(one.before, entry.number);
+    if (before == nullptr) {
+      const InputIndex input = input_of(entry.number);
+      input == kNoInput ? refer(document, entry) : hold(document, entry, input);
+    } else if (!(before->urgency == entry.urgency)) {
+      write_again(entry);
+    }
+  }
+}
+
+std::vector<IndexEntry> JournalBatch::index_entries(const JournalEntry& entry) {
+  Arena& arena = effects_.arena();
+  std::vector<IndexEntry> entries = {{kDispatchIndex, arena.copy(encode_rank(rank_of(entry, context_.dispatch)))}};
+  if (entry.urgency.expires_at != UnixMs())
+    entries.push_back({kExpireIndex, arena.copy(encode_date(entry.urgency.expires_at))});
+  return entries;
+}
+
+// By its place when bodies take as much as they may.
+void JournalBatch::hold(const Document& document, const JournalEntry& entry, InputIndex input) {
+  Hold hold;
+  hold.input = input;
+  hold.key = effects_.arena().copy(journal_key(entry.number));
+  hold.entries = index_entries(entry);
+  hold.note = document.id;
+  hold.bytes = entry.request.work_bytes;
+  const std::uint64_t held = view_.summary().counts[Count::kHeldBytes] + held_bytes_ + entry.request.record_bytes;
+  hold.reference = held > context_.dispatch.held_bytes_max / 2;
+  if (!hold.reference) held_bytes_ += entry.request.record_bytes;
+  effects_.hold(std::move(hold));
+}
+
+// What was dispatched kept no body.
+void JournalBatch::refer(const Document& document, const JournalEntry& entry) {
+  codec::HeldRow held;
+  held.partition = context_.partition;
+  held.offset = entry.request.offset;
+  held.timestamp = entry.request.timestamp;
+  held.bytes = entry.request.work_bytes;
+  held.reference = true;
+  held.hash = entry.request.hash;
+  held.record_bytes = entry.request.record_bytes;
+  const auto row =
+      codec::held_again(journal_key(entry.number), held, index_entries(entry), document.id, effects_.arena());
+  rows_.put(row.key, *row.value);
+}
+
+void JournalBatch::write_again(const JournalEntry& entry) {
+  const std::string key = journal_key(entry.number);
+  const auto value = rows_.find(key);
+  if (!value) return;
+  const auto decoded = codec::decode_held(key, *value);
+  const auto* held = std::get_if<codec::HeldRow>(&decoded);
+  if (held == nullptr) return;
+  const auto row = codec::held_again(key, *held, index_entries(entry), held->note, effects_.arena());
+  rows_.put(key, *row.value);
+}
+
+// With its further pieces.
+void JournalBatch::remove(std::uint64_t number) {
+  const std::string key = journal_key(number);
+  const auto value = rows_.find(key);
+  if (!value) return;
+  const auto decoded = codec::decode_held(key, *value);
+  if (const auto* held = std::get_if<codec::HeldRow>(&decoded))
+    for (std::uint32_t piece = 1; piece <= held->further_pieces; ++piece) rows_.remove(codec::piece_key(key, piece));
+  rows_.remove(key);
+}
+
+}  // namespace reseq::engine

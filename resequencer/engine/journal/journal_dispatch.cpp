@@ -1,0 +1,256 @@
+// The queue of what waits: committed entries by the index, and between them those of documents that the batch has
+// looked at, as they stand now.
+#include <algorithm>
+#include <variant>
+
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+#include "engine/journal/entries.h"
+#include "engine/journal/journal_batch.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+struct Candidate {
+  Rank rank;
+  Document* document = nullptr;  // null: it is known by its number alone
+};
+
+bool is_earlier(const Candidate& a, const Candidate& b) {
+  return a.rank < b.rank;
+}
+
+// Entries of the dispatch index in their order, a few at a time.
+class Committed {
+ public:
+  explicit Committed(const StateView& view) : view_(view) {}
+
+  // Null: there is none any more.
+  [[nodiscard]] const Rank* first() {
+    if (next_ == ranks_.size() && !ended_) read();
+    return next_ < ranks_.size() ? &ranks_[next_] : nullptr;
+  }
+  void drop_first() { ++next_; }
+  // On to the first of at least this rank.
+  void skip_to(const Rank& rank) {
+    while (next_ < ranks_.size() && ranks_[next_] < rank) ++next_;
+    if (next_ == ranks_.size() && !ended_ && from_ < rank) from_ = rank;
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 64;
+  void read() {
+    ranks_.clear();
+    next_ = 0;
+    view_.index(kDispatchIndex, encode_rank(from_), kPiece, [&](std::string_view entry, std::string_view) {
+      ranks_.push_back(decode_rank(entry));
+      return true;
+    });
+    ended_ = ranks_.size() < kPiece;
+    if (!ranks_.empty()) from_ = {ranks_.back().urgency, ranks_.back().process_at, ranks_.back().number + 1};
+  }
+
+  const StateView& view_;
+  std::vector<Rank> ranks_;
+  std::size_t next_ = 0;
+  Rank from_;
+  bool ended_ = false;
+};
+
+Rank first_behind(std::uint16_t urgency) {
+  return {static_cast<std::uint16_t>(urgency + 1), UnixMs(), 0};
+}
+
+}  // namespace
+
+// Documents under way: what is committed, and what the batch has changed of it.
+void JournalBatch::count_processing() {
+  processing_.assign(UINT8_MAX + 1, 0);
+  processing_all_ = 0;
+  for (const PriorityCount& one : view_.summary().priorities) {
+    processing_[one.priority] = static_cast<std::int64_t>(one.processing);
+    processing_all_ += static_cast<std::int64_t>(one.processing);
+  }
+  for (const auto& [document, before] : overlay_.journaled()) {
+    note_processing(most_urgent(before, EntryState::kProcessing), -1);
+    if (document->now.row) note_processing(most_urgent(document->now.row->journal, EntryState::kProcessing), 1);
+  }
+}
+
+void JournalBatch::note_processing(std::optional<std::uint8_t> priority, std::int64_t documents) {
+  if (!priority) return;
+  processing_[*priority] += documents;
+  processing_all_ += documents;
+}
+
+bool JournalBatch::more_urgent_is_processing(std::uint8_t priority) const {
+  return std::any_of(processing_.begin(), processing_.begin() + priority, [](std::int64_t count) { return count > 0; });
+}
+
+// In the order of their ranks: what is due and not blocked leaves while there is room. What may not leave is passed
+// over, but for an idle one: what is behind it is no more urgent.
+void JournalBatch::dispatch(Turn& turn) {
+  count_processing();
+  const DispatchRules& rules = context_.dispatch;
+  std::vector<Candidate> own;
+  for (const auto& [document, before] : overlay_.journaled())
+    if (document->now.row)
+      for (const JournalEntry& entry : document->now.row->journal)
+        if (entry.state == EntryState::kWaiting) own.push_back({rank_of(entry, rules), document});
+  if (!std::is_sorted(own.begin(), own.end(), is_earlier)) std::sort(own.begin(), own.end(), is_earlier);
+
+  Committed committed(view_);
+  auto next_own = own.begin();
+  while (true) {
+    const Rank* other = view_.summary().counts[Count::kWaiting] == 0 ? nullptr : committed.first();
+    if (other == nullptr && next_own == own.end()) return;
+    Candidate next;
+    if (other == nullptr || (next_own != own.end() && next_own->rank <= *other)) {
+      if (other != nullptr && *other == next_own->rank) committed.drop_first();
+      next = *next_own++;
+    } else {
+      next.rank = *other;
+      committed.drop_first();
+    }
+    if (next.rank.process_at > turn.until()) {
+      const Rank behind = first_behind(next.rank.urgency);
+      committed.skip_to(behind);
+      while (next_own != own.end() && next_own->rank < behind) ++next_own;
+      continue;
+    }
+    Document* document = next.document;
+    if (document == nullptr) {
+      document = document_of_held(journal_key(next.rank.number));
+      if (document == nullptr || !document->now.row) continue;
+    }
+    const JournalEntry* entry = waiting_with(*document->now.row, next.rank.number);
+    // What the batch has changed stands among its own, with the rank that it has now.
+    if (entry == nullptr || rank_of(*entry, rules) != next.rank) continue;
+    if (is_blocked(*document->now.row, *entry, rules) || comes_too_late(*entry, turn.until())) continue;
+    const bool ends = is_timed_out(*entry, rules);
+    if (rules.journal && !ends) {
+      const std::uint8_t priority = entry->urgency.priority;
+      if (priority >= rules.idle_from_priority && more_urgent_is_processing(priority)) return;
+      const bool has_room = processing_all_ < static_cast<std::int64_t>(rules.in_flight_max);
+      if (!has_room && !document->now.row->processing()) return;
+    }
+    if (!leave(turn, *document, next.rank.number)) return;
+  }
+}
+
+bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
+  const JournalEntry entry = *waiting_with(*document.now.row, number);
+  const DispatchRules& rules = context_.dispatch;
+  const std::string key = journal_key(number);
+  InputIndex input = input_of(number);
+  std::optional<Offset> gone;
+  if (input != kNoInput || number > first_number_) {
+    // Of this batch: its bytes are an input's. One whose lease was lost in it leaves with the next one.
+    if (input == kNoInput) return true;
+    if (!turn.take(0)) return false;
+  } else {
+    const auto value = rows_.find(key);
+    if (!value) return true;
+    const auto decoded = codec::decode_held(key, *value);
+    const auto* held = std::get_if<codec::HeldRow>(&decoded);
+    if (held == nullptr) return true;
+    if (!turn.take(*held)) return false;
+    if (held->reference && turn.found(*held) == References::Found::kGone) gone = held->offset;
+    input = effects_.let_through({key, document.id, gone});
+    remove(number);
+  }
+  ++done_;
+  Row& row = *document.now.row;
+  const Standing at = standing_at(&row, entry.order);
+  const bool again = entry.attempt > 0;
+  const bool below = below_barrier(&row, entry.order);
+  const TargetSet moved = again || below ? TargetSet() : entry.targets.without(at.newer | at.here());
+  const TargetSet targets = moved | (below ? TargetSet() : entry.targets & at.pending);
+  const bool known = at.group != nullptr && !below;
+  const auto before = most_urgent(row.journal, EntryState::kProcessing);
+  end(document, number);
+  if (targets.empty()) {
+    decide(document, entry, input, {Outcome::kDropped, known ? Reason::kDuplicate : Reason::kSuperseded, {}});
+    if (entry.for_all) raise_barrier(document, entry.order);
+  } else if (gone || entry.request.work_bytes > context_.work_bytes_max || is_timed_out(entry, rules)) {
+    const Reason reason = gone ? Reason::kBodyGone : is_timed_out(entry, rules) ? Reason::kTimedOut : Reason::kTooLarge;
+    decide(document, entry, input, {Outcome::kDeadLettered, reason, {}});
+    effects_.send(input, DeadLetter{reason, document.newest_order(), gone ? entry.request.record_bytes : 0});
+    RowEdit edit;
+    edit.order = entry.order;
+    edit.removed = targets;
+    overlay_.change(document, edit, context_);
+  } else {
+    send(document, entry, input, moved, targets);
+  }
+  note_processing(before, -1);
+  note_processing(most_urgent(document.now.row->journal, EntryState::kProcessing), 1);
+  return true;
+}
+
+// From here on all tables see it.
+void JournalBatch::send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved,
+                        TargetSet targets) {
+  const DispatchRules& rules = context_.dispatch;
+  decide(document, entry, input, {Outcome::kForwarded, Reason::kNone, {}});
+  Row& row = *document.now.row;
+  if (entry.attempt == 0) {
+    RowEdit edit;
+    edit.order = entry.order;
+    edit.moved = moved;
+    const bool newest = row.requested && row.requested->order == entry.order;
+    edit.requested = Accepted{entry.request.offset, newest ? row.requested->hash : PayloadHash(), targets};
+    overlay_.change(document, edit, context_);
+    if (entry.for_all) raise_barrier(document, entry.order);
+  } else {
+    overlay_.note_forwarded(document, entry.order, targets);
+  }
+  JournalEntry sent = entry;
+  sent.state = EntryState::kProcessing;
+  sent.targets = targets;
+  ++sent.attempt;
+  if (rules.journal) {
+    sent.number = ++state_.journal_number;
+    fresh_.resize(sent.number - first_number_, kNoInput);
+    sent.lease_until = UnixMs(context_.now.value() + rules.lease.value());
+    add(*document.now.row, sent);
+    settle(document);
+  }
+  effects_.send(input, Forward{entry.order, entry.op, targets, sent.attempt, sent.lease_until});
+}
+
+// What was said of its input, or is said of what waited.
+void JournalBatch::decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision) {
+  if (input_of(entry.number) == kNoInput) {
+    if (!effects_.tells_of(decision.outcome)) return;
+    Event& event = effects_.tell(input, decision, document.id);
+    event.order = entry.order;
+    event.expected = document.newest_order();
+    return;
+  }
+  decision.table_row = effects_.decided(input).table_row;
+  effects_.decide_again(input, decision, document.id, entry.order, document.newest_order());
+}
+
+// Only when nothing waits below it for a result: that waits for something newer, and goes on.
+void JournalBatch::raise_barrier(Document& document, const Order& order) {
+  const Row& row = *document.now.row;
+  const bool pending_below = std::any_of(row.groups.begin(), row.groups.end(), [&](const Group& group) {
+    return group.order < order && !group.pending.empty();
+  });
+  if (pending_below) return leave_barrier(document, order);
+  if (row.barrier && *row.barrier >= order) return;
+  RowEdit edit;
+  edit.order = order;
+  edit.raises_barrier = true;
+  overlay_.change(document, edit, context_);
+}
+
+void JournalBatch::end(Document& document, std::uint64_t number) {
+  document.now.row->journal.erase_if(
+      [&](const JournalEntry& one) { return one.state == EntryState::kWaiting && one.number == number; });
+  settle(document);
+}
+
+}  // namespace reseq::engine

@@ -1,0 +1,269 @@
+// Table J: what becomes of a request that table R would forward. R sees the document as if everything that waits had
+// been dispatched (entries.h). o = its order, T = its targets that are to be dispatched.
+//
+// clang-format off
+// J4  nobody wants it any more (expires-at), now or later        -> drop expired: it stays for R alone; who waits at o,
+//                                                                   or at an older order that o took over, waits no more
+// J1  otherwise                                                  -> it waits; dispatched in this batch if there is room
+// J2  older orders wait for some of T                            -> these move to o, with dates and priority; an order
+//                                                                   without targets is gone: superseded
+// J3  an older order of the document is under way                -> o waits until that has ended (one_at_a_time)
+// J5  R3 for an order that waits                                 -> drop duplicate; dates and priority merge
+// clang-format on
+//
+// Waiting alone supersedes nothing: results of what was dispatched are released as they come. A delete for all that
+// waits, or is gone, stops requests and registrations below it; nothing else sees it before its dispatch.
+#include <algorithm>
+
+#include "engine/documents/decide_register.h"
+#include "engine/journal/entries.h"
+#include "engine/journal/journal_batch.h"
+#include "engine/standing.h"
+
+namespace reseq::engine {
+namespace {
+
+bool ends_at(UnixMs expires_at, UnixMs until) {
+  return expires_at != UnixMs() && expires_at <= until;
+}
+
+// Later than anything may wait.
+bool is_too_late(const Request& request, const Context& context) {
+  if (request.wish == nullptr || !request.wish->process_at) return false;
+  const std::int64_t from = std::max(context.now.value(), std::int64_t{0});
+  return request.wish->process_at->value() - from > context.dispatch.process_at_max.value();
+}
+
+JournalEntry entry_of(const Request& request, const Ruling& ruling, Offset position, const Context& context) {
+  JournalEntry entry;
+  entry.order = ruling.edit.order;
+  entry.op = ruling.op;
+  entry.for_all = request.what.op == Op::kDelete && !request.what.targets;
+  entry.targets = ruling.edit.requested->forwarded;
+  Wish wish;
+  if (request.wish != nullptr) wish = *request.wish;
+  if (request.wish == nullptr) wish.place.timestamp = context.now;
+  entry.urgency = urgency_of(wish, context);
+  entry.request = wish.place;
+  entry.request.offset = position;
+  entry.request.work_bytes = request.work_bytes;
+  return entry;
+}
+
+}  // namespace
+
+bool JournalBatch::comes_too_late(const JournalEntry& entry, UnixMs until) const {
+  return ends_at(entry.urgency.expires_at, until);
+}
+
+InputIndex JournalBatch::input_of(std::uint64_t number) const {
+  const std::uint64_t place = number - first_number_ - 1;
+  return number > first_number_ && place < fresh_.size() ? fresh_[place] : kNoInput;
+}
+
+Taken JournalBatch::decide(Document& document, const Request& request, Offset position) {
+  std::optional<Row> as_if;
+  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
+  Ruling ruling = decide_request(request, position, as_if ? &*as_if : document.known(), state_, context_);
+  if (is_too_late(request, context_)) {
+    const Order order = ruling.edit.order;
+    ruling = refuse(Reason::kMalformedHeader);
+    set_order(ruling, order);
+  }
+  const bool waits = ruling.decision.outcome == Outcome::kForwarded;
+  if (waits) ruling.decision.outcome = Outcome::kWaiting;
+  const InputIndex input = effects_.number(ruling.decision);
+  if (effects_.tells_of(ruling.decision.outcome)) {
+    Event& event = effects_.tell(input, ruling.decision, document.id);
+    event.order = ruling.edit.order;
+    event.expected = document.newest_order();
+  }
+  if (waits) {
+    enter(document, request, ruling, input);
+    return Taken::kDecided;
+  }
+  if (ruling.decision.outcome == Outcome::kDeadLettered)
+    effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
+  if (ruling.decision.table_row == TableRow::kR3) merge_same(document, request, ruling.edit.order);
+  if (ruling.edit.raises_barrier && as_if)
+    leave_barrier(document, ruling.edit.order);
+  else if (!ruling.edit.nothing())
+    overlay_.change(document, ruling.edit, context_);
+  return Taken::kDecided;
+}
+
+void JournalBatch::enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input) {
+  const Accepted& accepted = *ruling.edit.requested;
+  JournalEntry entry = entry_of(request, ruling, accepted.position, context_);
+  entry.number = ++state_.journal_number;
+  fresh_.resize(entry.number - first_number_, kNoInput);
+  fresh_.back() = input;
+  overlay_.note_journal(document);
+  if (!document.now.row) document.now.row.emplace();
+  Row& row = *document.now.row;
+  if (!row.requested || entry.order >= row.requested->order)
+    row.requested = Requested{entry.order, accepted.position, accepted.hash, {}};
+  take_over_older(document, entry, ruling.edit.moved);
+  add(row, entry);
+  settle(document);
+  if (comes_too_late(entry, context_.now)) expire(document, entry.number);
+}
+
+void JournalBatch::take_over_older(Document& document, JournalEntry& entry, TargetSet moved) {
+  Row& row = *document.now.row;
+  std::vector<JournalEntry> ended;
+  for (JournalEntry& older : row.journal) {
+    if (older.state == EntryState::kProcessing || older.order >= entry.order) continue;
+    const TargetSet taken = older.targets & moved;
+    if (taken.empty()) continue;
+    older.targets = older.targets.without(taken);
+    if (older.state == EntryState::kGone) continue;
+    take_over(entry.urgency, older.urgency, context_.dispatch);
+    if (older.targets.empty()) ended.push_back(older);
+  }
+  row.journal.erase_if([](const JournalEntry& one) {
+    return one.targets.empty() && (one.state == EntryState::kWaiting || !one.for_all);
+  });
+  for (const JournalEntry& older : ended) {
+    drop(document, older, Reason::kSuperseded);
+    if (older.for_all) leave_barrier(document, older.order);
+  }
+}
+
+void JournalBatch::merge_same(Document& document, const Request& request, const Order& order) {
+  JournalEntry* entry = document.now.row ? waiting_at(*document.now.row, order) : nullptr;
+  if (entry == nullptr || request.wish == nullptr) return;
+  take_over(entry->urgency, urgency_of(*request.wish, context_), context_.dispatch);
+  settle(document);
+}
+
+// For requests and registrations alone.
+void JournalBatch::leave_barrier(Document& document, const Order& order) {
+  Row& row = *document.now.row;
+  if (row.barrier && *row.barrier >= order) return;
+  for (const JournalEntry& one : row.journal)
+    if (one.state == EntryState::kGone && one.for_all && one.order >= order) return;
+  JournalEntry barrier;
+  barrier.order = order;
+  barrier.state = EntryState::kGone;
+  barrier.op = Op::kDelete;
+  barrier.for_all = true;
+  add(row, barrier);
+  settle(document);
+}
+
+// It does not wait any more, and was not dispatched.
+void JournalBatch::drop(const Document& document, const JournalEntry& entry, Reason reason) {
+  const InputIndex input = input_of(entry.number);
+  if (input == kNoInput) return tell(document, entry, {Outcome::kDropped, reason, TableRow::kNone});
+  effects_.decide_again(input, {Outcome::kDropped, reason, effects_.decided(input).table_row}, document.id, entry.order,
+                        document.newest_order());
+}
+
+// J4. Who waits at an older order and has nobody that works on it waited for this one.
+void JournalBatch::expire(Document& document, std::uint64_t number) {
+  Row& row = *document.now.row;
+  JournalEntry& entry = *waiting_with(row, number);
+  TargetSet under_way;
+  for (const JournalEntry& other : row.journal)
+    if (other.state == EntryState::kProcessing) under_way |= other.targets;
+  TargetSet left;
+  for (const Group& group : row.groups)
+    if (group.order <= entry.order && group.requested) left |= group.pending;
+  RowEdit edit;
+  edit.order = entry.order;
+  edit.by_hand = true;
+  edit.removed = (left & entry.targets).without(under_way);
+  drop(document, entry, Reason::kExpired);
+  entry.state = EntryState::kGone;
+  entry.attempt = 0;
+  settle(document);
+  if (!edit.nothing()) overlay_.change(document, edit, context_);
+}
+
+bool JournalBatch::give_up(Document& document, TargetSet targets) {
+  if (!document.journaled || !document.now.row) return false;
+  Row& row = *document.now.row;
+  std::vector<JournalEntry> gone;
+  for (JournalEntry& entry : row.journal) {
+    const TargetSet given_up = targets.empty() ? entry.targets : entry.targets & targets;
+    if (entry.state != EntryState::kWaiting || given_up.empty()) continue;
+    gone.push_back(entry);
+    gone.back().state = EntryState::kGone;
+    gone.back().attempt = 0;
+    gone.back().targets = given_up;
+    if (given_up == entry.targets) drop(document, entry, Reason::kExpired);
+    entry.targets = entry.targets.without(given_up);
+  }
+  if (gone.empty()) return false;
+  row.journal.erase_if(
+      [](const JournalEntry& one) { return one.state == EntryState::kWaiting && one.targets.empty(); });
+  for (const JournalEntry& one : gone) add(row, one);
+  settle(document);
+  return true;
+}
+
+std::optional<Row> JournalBatch::behind_waiting_barrier(const Document& document) const {
+  if (!document.journaled || !document.now.row) return std::nullopt;
+  const std::optional<Order> barrier = waiting_barrier(*document.now.row);
+  if (!barrier || (document.now.row->barrier && *document.now.row->barrier >= *barrier)) return std::nullopt;
+  std::optional<Row> seen = document.now.row;
+  seen->barrier = barrier;
+  return seen;
+}
+
+std::optional<Reason> JournalBatch::refusal_of_attempt(const Document& document, const SequenceResult& result,
+                                                       const Order& order) const {
+  if (!context_.dispatch.last_attempt_only || !document.journaled || !document.now.row) return std::nullopt;
+  std::uint32_t last = 1;
+  for (const JournalEntry& entry : document.now.row->journal)
+    if (entry.order == order && entry.targets.contains(result.target)) last = std::max(last, entry.attempt);
+  if (last == 1 || result.attempt >= last) return std::nullopt;
+  return result.attempt == 0 ? Reason::kAttemptMissing : Reason::kAttemptBehind;
+}
+
+Decision JournalBatch::beat(Document& document, const Heartbeat& command, const std::optional<Order>& order) {
+  const auto dropped = [](Reason reason) { return Decision{Outcome::kDropped, reason, TableRow::kNone}; };
+  if (!order) return dropped(Reason::kEpochMissing);
+  if (!document.journaled || !document.now.row)
+    return dropped(document.known() == nullptr ? Reason::kUnregistered : Reason::kNoChange);
+  bool behind = false;
+  for (JournalEntry& entry : document.now.row->journal) {
+    if (entry.order != *order || entry.attempt == 0 || entry.state == EntryState::kGone) continue;
+    const std::uint32_t attempt = std::max(command.attempt, 1U);
+    if (command.attempt == 0 && entry.attempt > 1) return dropped(Reason::kAttemptMissing);
+    behind = behind || attempt < entry.attempt;
+    if (attempt != entry.attempt || entry.state != EntryState::kProcessing) continue;
+    const UnixMs from = std::clamp(command.timestamp, UnixMs(), context_.now);
+    const UnixMs until(from.value() + context_.dispatch.lease.value());
+    if (entry.lease_until == UnixMs() || until <= entry.lease_until) return dropped(Reason::kNoChange);
+    entry.lease_until = until;
+    settle(document);
+    return {Outcome::kApplied, Reason::kNone, TableRow::kNone};
+  }
+  return dropped(behind ? Reason::kAttemptBehind : Reason::kNoChange);
+}
+
+void JournalBatch::before_command(const Document& document) {
+  before_.clear();
+  for (const JournalEntry& entry : document.now.row->journal)
+    if (entry.state == EntryState::kProcessing) before_.push_back(entry.number);
+}
+
+// Whoever answers shows that workers answer: leases that were lost before count from then on.
+void JournalBatch::behind_command(const Document& document) {
+  const auto still = [&](std::uint64_t number) {
+    const auto& journal = document.now.row->journal;
+    return std::any_of(journal.begin(), journal.end(), [&](const JournalEntry& one) {
+      return one.state == EntryState::kProcessing && one.number == number;
+    });
+  };
+  for (const std::uint64_t number : before_)
+    if (!still(number)) state_.journal_answered = std::max(state_.journal_answered, number);
+}
+
+void JournalBatch::settle(Document& document) {
+  overlay_.settle(document, context_);
+}
+
+}  // namespace reseq::engine

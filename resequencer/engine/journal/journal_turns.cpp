@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <variant>
+
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "engine/journal/entries.h"
+#include "engine/journal/journal_batch.h"
+
+namespace reseq::engine {
+namespace {
+
+constexpr std::int64_t kBackoffMs = 1'000;
+constexpr std::int64_t kBackoffMsMax = 600'000;
+
+// The first time at once, then doubling; of one that is stuck the longest.
+std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
+  if (is_stuck(entry, rules)) return kBackoffMsMax;
+  const std::uint32_t lost = entry.timeouts + entry.losses;
+  if (lost < 2) return 0;
+  constexpr std::uint32_t kDoublings = 10;  // then it is above the maximum
+  return std::min(kBackoffMs << std::min(lost - 2, kDoublings), kBackoffMsMax);
+}
+
+// What an index has up to this date, by the keys of its rows.
+std::vector<std::string> due(const StateView& view, std::uint8_t index, const Turn& turn) {
+  std::vector<std::string> keys;
+  view.index(index, {}, turn.rows_max(), [&](std::string_view entry, std::string_view key) {
+    if (decode_date(entry) > turn.until()) return false;
+    keys.emplace_back(key);
+    return true;
+  });
+  return keys;
+}
+
+}  // namespace
+
+void JournalBatch::take(Turn& turn) {
+  switch (turn.kind()) {
+    case kLeaseTurn:
+      return take_leases(turn);
+    case kExpireTurn:
+      return take_expired(turn);
+    default:
+      return dispatch(turn);
+  }
+}
+
+// Null: the disk cannot be read, and nothing of the batch will be.
+Document* JournalBatch::document_of_key(std::string_view row_key) {
+  const auto value = view_.row(row_key);
+  if (!value) return nullptr;
+  const auto decoded = codec::decode_row(row_key, *value);
+  const auto* row = std::get_if<codec::DocumentRow>(&decoded);
+  return row == nullptr ? nullptr : &overlay_.find_copied(row->id);
+}
+
+// Null: it has left in this batch, or as above.
+Document* JournalBatch::document_of_held(std::string_view held_key) {
+  const auto value = rows_.find(held_key);
+  if (!value) return nullptr;
+  const auto decoded = codec::decode_held(held_key, *value);
+  const auto* held = std::get_if<codec::HeldRow>(&decoded);
+  return held == nullptr ? nullptr : &overlay_.find_copied(held->note);
+}
+
+void JournalBatch::take_leases(Turn& turn) {
+  for (const std::string& key : due(view_, kLeaseIndex, turn)) {
+    Document* document = document_of_key(key);
+    if (document == nullptr || !document->now.row) continue;
+    std::vector<JournalEntry> lost;
+    for (const JournalEntry& entry : document->now.row->journal)
+      if (entry.state == EntryState::kProcessing && entry.lease_until != UnixMs() && entry.lease_until <= turn.until())
+        lost.push_back(entry);
+    if (lost.empty()) continue;
+    if (!turn.take(0)) return;
+    ++done_;
+    for (const JournalEntry& entry : lost) lose(*document, entry);
+  }
+}
+
+// It waits again. Nobody else having answered, the pipeline is down, and that counts against no document.
+void JournalBatch::lose(Document& document, JournalEntry entry) {
+  Row& row = *document.now.row;
+  row.journal.erase_if(
+      [&](const JournalEntry& one) { return one.state == EntryState::kProcessing && one.number == entry.number; });
+  ++(state_.journal_answered > entry.number ? entry.timeouts : entry.losses);
+  entry.state = EntryState::kWaiting;
+  entry.lease_until = UnixMs();
+  entry.number = ++state_.journal_number;
+  fresh_.resize(entry.number - first_number_, kNoInput);
+  const std::int64_t backoff = backoff_ms(entry, context_.dispatch);
+  if (backoff > 0)
+    entry.urgency.process_at = std::max(entry.urgency.process_at, UnixMs(context_.now.value() + backoff));
+  tell(document, entry, {Outcome::kWaiting, Reason::kNone, TableRow::kNone}, EventKind::kLeaseLost);
+  for (JournalEntry& newer : row.journal) {
+    if (newer.state != EntryState::kWaiting || newer.order <= entry.order) continue;
+    const TargetSet taken = entry.targets & newer.targets;
+    if (taken.empty()) continue;
+    take_over(newer.urgency, entry.urgency, context_.dispatch);
+    entry.targets = entry.targets.without(taken);
+  }
+  if (!entry.targets.empty()) add(row, entry);
+  settle(document);
+}
+
+void JournalBatch::take_expired(Turn& turn) {
+  for (const std::string& key : due(view_, kExpireIndex, turn)) {
+    Document* document = document_of_held(key);
+    if (document == nullptr || !document->now.row) continue;
+    const std::uint64_t number = number_of(key);
+    const JournalEntry* entry = waiting_with(*document->now.row, number);
+    if (entry == nullptr || !comes_too_late(*entry, turn.until())) continue;
+    if (!turn.take(0)) return;
+    ++done_;
+    expire(*document, number);
+  }
+}
+
+}  // namespace reseq::engine
