@@ -11,7 +11,6 @@ namespace reseq::journal {
 namespace {
 
 TEST(Engine, SaysWhatTheJobTableSays) {
-  if (!engine_has_journal()) GTEST_SKIP() << "the engine has no journal";
   Hits hits;
   const auto failure = check(suite_amount(), [&](const History& history) -> std::optional<Wrong> {
     JobTable table(rules_of(history));

@@ -88,7 +88,6 @@ TEST(Waiting, ChangesWhenNeverWhatInTheTable) {
 }
 
 TEST(Waiting, ChangesWhenNeverWhatInTheEngine) {
-  if (!engine_has_journal()) GTEST_SKIP() << "the engine has no journal";
   std::uint64_t compared = 0;
   const auto failure = check({kCasesOfTwoWorlds, 13, true}, [&](const History& history) {
     JobTable table(rules_of(history));

@@ -9,14 +9,9 @@
 #include "base/arena.h"
 #include "codec/held_rows.h"
 #include "codec/keys.h"
+#include "codec/row_kinds.h"
 #include "codec/rows.h"
-#include "engine/gate.h"
-#if __has_include("engine/journal/journal.h")
 #include "engine/journal/journal.h"
-#define RESEQ_HAS_JOURNAL 1
-#else
-#define RESEQ_HAS_JOURNAL 0
-#endif
 
 namespace reseq::journal {
 namespace {
@@ -61,30 +56,16 @@ class ReadAgain final : public engine::References {
   [[nodiscard]] Found find(const codec::HeldRow&) override { return Found::kRead; }
 };
 
-// All that depends on what the engine's journal is: how one is made, and how a batch ends with everything of it that
-// is due.
-std::unique_ptr<engine::Gate> make_journal() {
-#if RESEQ_HAS_JOURNAL
-  return std::make_unique<engine::Journal>();
-#else
-  return nullptr;
-#endif
-}
-
-void close_batch(driver::BatchDriver& driver, const engine::Gate* journal, UnixMs now) {
+// Everything that is due, behind the inputs.
+void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journal, UnixMs now) {
   std::vector<driver::GateTurn> turns;
-  if (journal != nullptr)
-    for (const engine::AgendaKind& kind : journal->agenda()) turns.push_back({kind.number, now, UINT32_MAX});
+  for (const engine::AgendaKind& kind : journal.agenda()) turns.push_back({kind.number, now, UINT32_MAX});
   engine::BytesLeft left;
   ReadAgain references;
   driver.close({.overdue = {}, .turns = turns, .expired = {}, .left = &left, .references = &references});
 }
 
 }  // namespace
-
-bool engine_has_journal() {
-  return RESEQ_HAS_JOURNAL != 0;
-}
 
 engine::Lookup EncodedRows::find(DocumentId id) const {
   const std::string key = key_of(id);
@@ -117,20 +98,9 @@ void EncodedRows::sum_up() {
   for (const auto& [key, value] : others.all())
     if (const codec::RowKind* kind = codec::row_kind_of(key)) {
       summary_.counts.add(kind->counted(value));
+      if (kind->type == codec::KeyType::kDocument) summary_.add(codec::priorities_of(value));
       if (kind->held) summary_.counts[Count::kHeldBytes] += value.size();
     }
-  std::map<std::uint8_t, PriorityCount> priorities;
-  for (const auto& [id, row] : documents())
-    for (const EntryState state : {EntryState::kWaiting, EntryState::kProcessing}) {
-      std::optional<std::uint8_t> most_urgent;
-      for (const JournalEntry& entry : row.journal)
-        if (entry.state == state) most_urgent = std::min(most_urgent.value_or(UINT8_MAX), entry.urgency.priority);
-      if (!most_urgent) continue;
-      PriorityCount& count = priorities[*most_urgent];
-      count.priority = *most_urgent;
-      ++(state == EntryState::kWaiting ? count.waiting : count.processing);
-    }
-  for (const auto& [priority, count] : priorities) summary_.priorities.push_back(count);
 }
 
 EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
@@ -148,11 +118,8 @@ EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
   dispatch.lease = Milliseconds(rules.lease_ms);
   dispatch.timeouts_max = rules.timeouts_max;
   dispatch.last_attempt_only = rules.last_attempt_only;
-  if (journal) journal_ = make_journal();
-  context_.gate = journal_.get();
+  journal_.emplace(dispatch);
 }
-
-EnginePlayer::~EnginePlayer() = default;
 
 Command EnginePlayer::command_of(const Input& input) {
   const DocumentId id = kIds[input.document];
@@ -198,7 +165,7 @@ Answer EnginePlayer::play(const Batch& batch) {
     const engine::Taken taken = driver.decide(command_of(input), Offset(input.position), true);
     RESEQ_ASSERT(taken == engine::Taken::kDecided, "an input was put off");
   }
-  close_batch(driver, journal_.get(), batch.now);
+  close_batch(driver, *journal_, batch.now);
   const engine::Batch& decided = driver.batch();
   apply(decided, batch);
   return answer_of(decided, batch);

@@ -5,20 +5,18 @@
 
 #include <deque>
 #include <map>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "codec/hash.h"
 #include "driver/batch_driver.h"
+#include "engine/journal/journal.h"
 #include "tests/gate/keyed_rows.h"
 #include "tests/journal/job.h"
 
 namespace reseq::journal {
-
-// The engine has a journal. Without one it only plays as if it had none.
-[[nodiscard]] bool engine_has_journal();
 
 // A state of encoded rows of all kinds.
 class EncodedRows final : public gate::WithOthers<> {
@@ -38,9 +36,6 @@ class EncodedRows final : public gate::WithOthers<> {
 class EnginePlayer final : public Player {
  public:
   EnginePlayer(const Rules& rules, bool journal);
-  ~EnginePlayer() override;
-  EnginePlayer(const EnginePlayer&) = delete;
-  EnginePlayer& operator=(const EnginePlayer&) = delete;
 
   [[nodiscard]] Answer play(const Batch& batch) override;
   [[nodiscard]] std::vector<Pending> pending() const override;
@@ -55,7 +50,7 @@ class EnginePlayer final : public Player {
   [[nodiscard]] std::uint64_t number_of(const Dispatched& one) const;
 
   engine::Context context_;
-  std::unique_ptr<engine::Gate> journal_;  // null without one
+  std::optional<engine::Journal> journal_;
   EncodedRows rows_;
   PartitionState state_;
   std::deque<Wish> wishes_;  // of the running batch
