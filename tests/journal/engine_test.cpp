@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
+#include "tests/journal/as_built.h"
 #include "tests/journal/checking.h"
-#include "tests/journal/job_table.h"
 #include "tests/journal/playing.h"
 #include "tests/journal/world.h"
 
@@ -13,7 +13,7 @@ namespace {
 TEST(Engine, SaysWhatTheJobTableSays) {
   Hits hits;
   const auto failure = check(suite_amount(), [&](const History& history) -> std::optional<Wrong> {
-    JobTable table(rules_of(history));
+    AsBuilt table(rules_of(history));
     EnginePlayer engine(rules_of(history), true);
     World world(history, table, &engine, &hits);
     std::string violation = world.play();

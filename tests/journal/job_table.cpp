@@ -104,21 +104,26 @@ Verdict JobTable::decide(const Input& input) {
   }
 }
 
-// Absent: default priority, at once, never expires. What is too far ahead: Open: it counts as the latest that may be.
+// Absent: default priority, at once, never expires.
 Urgency JobTable::wish_of(const Input& input) const {
   Urgency wish;
   wish.inserted = std::min(input.timestamp, now_);
   wish.priority = input.priority.value_or(rules_.default_priority);
-  const UnixMs latest(wish.inserted.value() + rules_.process_at_max_ms);
-  wish.process_at = std::clamp(input.process_at.value_or(wish.inserted), wish.inserted, latest);
+  wish.process_at = std::max(input.process_at.value_or(wish.inserted), wish.inserted);
   wish.expires_at = input.expires_at.value_or(UnixMs());
   return wish;
 }
 
+// Open: it is refused before any table, and counts from now.
+bool JobTable::is_too_far(const Input& input) const {
+  return input.process_at && input.process_at->value() > now_.value() + rules_.process_at_max_ms;
+}
+
 // J2, J5: insertion kept, expiration the largest (never is largest), priority the smallest, process date the largest.
+// Open: of several insertions, or where the newer request has an earlier one, the earliest is kept.
 Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
   Urgency both;
-  both.inserted = older.inserted;
+  both.inserted = std::min(older.inserted, newer.inserted);
   both.priority = std::min(older.priority, newer.priority);
   const UnixMs latest(both.inserted.value() + rules_.process_at_max_ms);
   both.process_at = std::min(std::max(older.process_at, newer.process_at), latest);
@@ -130,6 +135,7 @@ Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
 // Table R, which sees all that was accepted.
 Verdict JobTable::request(DocumentJob& document, const Input& input) {
   const OrderNumber order = input.order;
+  if (is_too_far(input)) return {Outcome::kDeadLettered, Reason::kMalformedHeader};
   if (is_below(document.accepted_barrier, order)) return kSuperseded;  // R0
   if (document.newest_request && document.newest_request->first == order &&
       document.newest_request->second != input.hash)
@@ -204,26 +210,19 @@ Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet fo
   return {Outcome::kWaiting, Reason::kNone};
 }
 
-// J2. Open: of several older ones the earliest insertion is kept; uncounted losses go as the counter does.
+// J2. Open: uncounted losses go as the counter does.
 void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet targets) {
-  std::optional<Urgency> older;
   for (Waiting& each : document.waiting) {
     const TargetSet taken = each.targets & targets;
     if (each.order >= entry.order || taken.empty()) continue;
-    const Urgency& its = each.urgency;
-    if (older)
-      older = its.inserted < older->inserted ? merged(its, *older) : merged(*older, its);
-    else
-      older = its;
+    entry.urgency = merged(each.urgency, entry.urgency);
+    entry.timeouts = entry.losses = 0;
     entry.took_over |= taken & (pending_at(document, each.order) | each.took_over);
     each.targets = each.targets.without(taken);
     each.took_over = each.took_over.without(taken);
     if (each.targets.empty() && each.input) answer_.verdicts[*each.input] = kSuperseded;
   }
   std::erase_if(document.waiting, [](const Waiting& each) { return each.targets.empty(); });
-  if (!older) return;
-  entry.urgency = merged(*older, entry.urgency);
-  entry.timeouts = entry.losses = 0;
 }
 
 // J4: nobody wants these targets of an entry any more. What is pending at it, or at older orders that it took over,
@@ -300,7 +299,7 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
     TargetJob& job = found->second;
     if (job.state == TargetState::kServed) return kDuplicate;
     if (job.state == TargetState::kRemoved) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
-    if (input.attempt == 0 && job.attempt > 1) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
+    if (input.attempt == 0 && wants_attempt(job)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
     if (rules_.last_attempt_only && std::max(input.attempt, 1U) < job.attempt)
       return {Outcome::kDropped, Reason::kAttemptBehind};
     job.state = TargetState::kServed;
@@ -311,6 +310,10 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
   }
   if (!known && is_group(document, input.order)) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
   return kUnregistered;
+}
+
+bool JobTable::wants_attempt(const TargetJob& job) const {
+  return job.attempt > 1;
 }
 
 // Table U.

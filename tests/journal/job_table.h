@@ -34,6 +34,7 @@ struct Waiting {
   std::uint32_t losses = 0;    // leases lost while nobody did
   TargetSet took_over;  // of its targets, those that are still pending at an older order whose entry it took over
   std::optional<std::size_t> input;  // of the running batch, whose data it has
+  bool came_back = false;            // in the running batch
 };
 
 // A dispatch that has not ended.
@@ -84,14 +85,17 @@ class JobTable : public Player {
 
  protected:
   // One rule each, so that a wrong journal can have another one.
+  [[nodiscard]] virtual Urgency wish_of(const Input& input) const;
   [[nodiscard]] virtual Urgency merged(const Urgency& older, const Urgency& newer) const;
   [[nodiscard]] virtual bool goes_before(const Waiting& a, const Waiting& b) const;
   [[nodiscard]] virtual bool is_blocked(const DocumentJob& document, const Waiting& entry) const;
   [[nodiscard]] virtual bool may_idle(const Waiting& entry) const;
-  [[nodiscard]] virtual bool has_room() const;
+  [[nodiscard]] virtual bool has_room(const DocumentJob& document) const;
   [[nodiscard]] virtual bool is_due(const Waiting& entry) const;
   [[nodiscard]] virtual bool is_expired(const Waiting& entry) const;
   [[nodiscard]] virtual bool is_lost(const UnderWay& dispatch) const;
+  [[nodiscard]] virtual bool fails(const Waiting& entry) const;
+  [[nodiscard]] virtual bool wants_attempt(const TargetJob& job) const;
   [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
   [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, OrderNumber order) const;
@@ -102,7 +106,7 @@ class JobTable : public Player {
   [[nodiscard]] const Rules& rules() const { return rules_; }
   [[nodiscard]] UnixMs now() const { return now_; }
   [[nodiscard]] bool is_stuck(const Waiting& entry) const { return entry.losses > rules_.timeouts_max; }
-  [[nodiscard]] UnixMs due_date(const Waiting& entry) const;
+  [[nodiscard]] virtual UnixMs due_date(const Waiting& entry) const;
   [[nodiscard]] std::size_t documents_under_way() const;
 
   // Of what was dispatched or registered.
@@ -125,7 +129,7 @@ class JobTable : public Player {
   [[nodiscard]] Verdict unregister(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict heartbeat(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict expire(DocumentJob& document, const Input& input);
-  [[nodiscard]] Urgency wish_of(const Input& input) const;
+  [[nodiscard]] bool is_too_far(const Input& input) const;
   void take_over(DocumentJob& document, Waiting& entry, TargetSet targets);
   void drop(DocumentJob& document, OrderNumber order, TargetSet targets);
   void settle(DocumentJob& document, bool by_command);
@@ -133,6 +137,7 @@ class JobTable : public Player {
   // The end of a batch (job_table_end.cpp).
   void lose_leases();
   void come_back(std::size_t document, const UnderWay& lost);
+  void fail_entries();
   void expire_entries();
   void dispatch_all();
   [[nodiscard]] std::optional<Place> next_to_dispatch() const;

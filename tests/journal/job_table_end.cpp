@@ -28,11 +28,15 @@ Answer JobTable::play(const Batch& batch) {
     answer_.verdicts[input_] = verdict;
   }
   lose_leases();
+  fail_entries();
   expire_entries();
   dispatch_all();
   count();
   for (DocumentJob& document : documents_)
-    for (Waiting& entry : document.waiting) entry.input.reset();
+    for (Waiting& entry : document.waiting) {
+      entry.input.reset();
+      entry.came_back = false;
+    }
   return answer_;
 }
 
@@ -104,13 +108,8 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
     entry.targets = entry.targets.without(taken);
   }
   if (entry.targets.empty()) return;
-  if (entry.timeouts > rules_.timeouts_max) {
-    answer_.timed_out.push_back({number, entry.order});
-    for (auto& [target, job] : document.targets)
-      if (entry.targets.contains(target)) job.state = TargetState::kRemoved;
-    return settle(document, false);
-  }
   entry.number = ++last_number_;
+  entry.came_back = true;
   entry.urgency.process_at = std::max(entry.urgency.process_at, back_off(entry));
   // Open: further targets of the order wait already: one entry, with the higher counters.
   const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
@@ -125,6 +124,26 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
   same->losses = std::max(same->losses, entry.losses);
 }
 
+// Its lease was lost too often while others ended. Open: it ends with the next batch, because its record has to be read
+// again for the dead letter.
+bool JobTable::fails(const Waiting& entry) const {
+  return entry.timeouts > rules_.timeouts_max && !entry.came_back;
+}
+
+void JobTable::fail_entries() {
+  for (std::size_t number = 0; number < kDocuments; ++number) {
+    DocumentJob& document = documents_[number];
+    const std::vector<Waiting> waiting = document.waiting;
+    for (const Waiting& entry : waiting) {
+      if (!fails(entry)) continue;
+      answer_.timed_out.push_back({number, entry.order});
+      for (auto& [target, job] : document.targets)
+        if (entry.targets.contains(target) && job.newest == entry.order) job.state = TargetState::kRemoved;
+      settle(document, false);
+    }
+  }
+}
+
 bool JobTable::is_expired(const Waiting& entry) const {
   return entry.urgency.expires_at != UnixMs() && entry.urgency.expires_at <= now_;
 }
@@ -133,7 +152,7 @@ void JobTable::expire_entries() {
   for (DocumentJob& document : documents_) {
     const std::vector<Waiting> waiting = document.waiting;
     for (const Waiting& entry : waiting)
-      if (is_expired(entry)) drop(document, entry.order, entry.targets);
+      if (is_expired(entry) && !entry.came_back) drop(document, entry.order, entry.targets);
   }
 }
 
@@ -142,8 +161,9 @@ std::size_t JobTable::documents_under_way() const {
                                                 [](const DocumentJob& each) { return !each.under_way.empty(); }));
 }
 
-bool JobTable::has_room() const {
-  return documents_under_way() < rules_.in_flight_max;
+// Open: a document that is under way takes no further room.
+bool JobTable::has_room(const DocumentJob& document) const {
+  return documents_under_way() < rules_.in_flight_max || !document.under_way.empty();
 }
 
 // Open: consolidation moves the process date by which entries are in order, too.
@@ -168,7 +188,7 @@ bool JobTable::is_blocked(const DocumentJob& document, const Waiting& entry) con
                                              [&](const UnderWay& each) { return each.order < entry.order; });
 }
 
-// Open: what is stuck is behind all others, so it holds up nothing that is idle.
+// Nothing more urgent is under way, or due and not blocked. What came back in this batch is.
 bool JobTable::may_idle(const Waiting& entry) const {
   for (const DocumentJob& document : documents_) {
     if (!document.under_way.empty() && priority_under_way(document) < entry.urgency.priority) return false;
@@ -180,14 +200,15 @@ bool JobTable::may_idle(const Waiting& entry) const {
   return true;
 }
 
+// The first that is due and not blocked. Open: what came back in this batch leaves with the next one, because its record
+// has to be read again; and behind an idle one that has to wait nothing leaves, not even what is stuck.
 std::optional<JobTable::Place> JobTable::next_to_dispatch() const {
   std::optional<Place> first;
   for (std::size_t i = 0; i < kDocuments; ++i) {
     const std::vector<Waiting>& waiting = documents_[i].waiting;
     for (std::size_t n = 0; n < waiting.size(); ++n) {
       const Waiting& entry = waiting[n];
-      if (!is_due(entry) || is_blocked(documents_[i], entry)) continue;
-      if (entry.urgency.priority >= rules_.idle_from && !may_idle(entry)) continue;
+      if (entry.came_back || !is_due(entry) || is_blocked(documents_[i], entry)) continue;
       if (!first || goes_before(entry, documents_[first->document].waiting[first->entry])) first = Place{i, n};
     }
   }
@@ -195,11 +216,11 @@ std::optional<JobTable::Place> JobTable::next_to_dispatch() const {
 }
 
 void JobTable::dispatch_all() {
-  while (has_room()) {
-    const auto next = next_to_dispatch();
-    if (!next) return;
+  while (const auto next = next_to_dispatch()) {
     std::vector<Waiting>& waiting = documents_[next->document].waiting;
     const Waiting entry = waiting[next->entry];
+    if (!has_room(documents_[next->document])) return;
+    if (entry.urgency.priority >= rules_.idle_from && !may_idle(entry)) return;
     waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next->entry));
     dispatch(next->document, entry);
   }

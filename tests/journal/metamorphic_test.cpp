@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
+#include "tests/journal/as_built.h"
 #include "tests/journal/checking.h"
-#include "tests/journal/job_table.h"
 #include "tests/journal/playing.h"
 #include "tests/journal/world.h"
 
@@ -90,7 +90,7 @@ TEST(Waiting, ChangesWhenNeverWhatInTheTable) {
 TEST(Waiting, ChangesWhenNeverWhatInTheEngine) {
   std::uint64_t compared = 0;
   const auto failure = check({kCasesOfTwoWorlds, 13, true}, [&](const History& history) {
-    JobTable table(rules_of(history));
+    AsBuilt table(rules_of(history));
     EnginePlayer engine(rules_of(history), true);
     return compare_ends(history, engine, table, &table, compared);
   });

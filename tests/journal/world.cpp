@@ -53,7 +53,9 @@ void World::run_batches() {
     if (hits_ != nullptr) hits_->count(answer);
     for (const Released& one : answer.released) last_releases_[{one.document, one.target}] = one.order;
     batches_.emplace_back(*batch, answer);
-    if (rival_ != nullptr && violation_.empty()) violation_ = difference(*batch, answer, rival_->play(*batch));
+    if (rival_ == nullptr || !violation_.empty()) continue;
+    rivals_last_ = rival_->play(*batch);
+    violation_ = difference(*batch, answer, rivals_last_);
   }
 }
 
@@ -79,6 +81,7 @@ void World::finish() {
 std::string World::story() const {
   std::string story;
   for (const auto& [batch, answer] : batches_) story += describe(batch, answer);
+  if (rival_ != nullptr && !batches_.empty()) story += "the rival: " + describe(batches_.back().first, rivals_last_);
   return story;
 }
 

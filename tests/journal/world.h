@@ -55,6 +55,7 @@ class World {
   Feed feed_;
   std::vector<std::pair<Batch, Answer>> batches_;
   std::map<std::pair<std::size_t, TargetNumber>, OrderNumber> last_releases_;
+  Answer rivals_last_;
   std::string violation_;
 };
 

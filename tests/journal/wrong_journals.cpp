@@ -77,7 +77,7 @@ struct WithoutConsolidation final : JobTable {
 
 struct Crowded final : JobTable {
   using JobTable::JobTable;
-  bool has_room() const override { return documents_under_way() <= rules().in_flight_max; }
+  bool has_room(const DocumentJob&) const override { return documents_under_way() <= rules().in_flight_max; }
 };
 
 struct Unblocked final : JobTable {
