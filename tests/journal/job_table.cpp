@@ -1,0 +1,394 @@
+// What becomes of the inputs of a batch.
+#include "tests/journal/job_table.h"
+
+#include <algorithm>
+
+namespace reseq::journal {
+namespace {
+
+constexpr Verdict kSuperseded{Outcome::kDropped, Reason::kSuperseded};
+constexpr Verdict kDuplicate{Outcome::kDropped, Reason::kDuplicate};
+constexpr Verdict kExpired{Outcome::kDropped, Reason::kExpired};
+constexpr Verdict kUnregistered{Outcome::kDeadLettered, Reason::kUnregistered};
+
+template <typename Visit>
+void each_target(TargetSet targets, const Visit& visit) {
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
+}
+
+void raise(std::optional<OrderNumber>& barrier, OrderNumber order) {
+  if (!barrier || *barrier < order) barrier = order;
+}
+
+bool is_below(const std::optional<OrderNumber>& barrier, OrderNumber order) {
+  return barrier && order < *barrier;
+}
+
+// Of what was dispatched or registered.
+TargetSet beyond(const DocumentJob& document, OrderNumber order) {
+  TargetSet found;
+  for (const auto& [target, job] : document.targets)
+    if (job.newest > order) found |= TargetSet::of(target);
+  return found;
+}
+
+TargetSet at(const DocumentJob& document, OrderNumber order, TargetState state) {
+  TargetSet found;
+  for (const auto& [target, job] : document.targets)
+    if (job.newest == order && job.state == state) found |= TargetSet::of(target);
+  return found;
+}
+
+bool nothing_is_pending(const DocumentJob& document) {
+  return std::none_of(document.targets.begin(), document.targets.end(),
+                      [](const auto& each) { return each.second.state == TargetState::kPending; });
+}
+
+// Something is known at this order: a target is there, or had its last release there.
+bool is_group(const DocumentJob& document, OrderNumber order) {
+  return std::any_of(document.targets.begin(), document.targets.end(), [order](const auto& each) {
+    return each.second.newest == order || each.second.last_release == order;
+  });
+}
+
+// The newest order of a target as requests see it.
+std::optional<OrderNumber> newest_requested(const DocumentJob& document, TargetNumber target) {
+  std::optional<OrderNumber> newest;
+  if (const auto job = document.targets.find(target); job != document.targets.end()) newest = job->second.newest;
+  if (const auto known = document.accepted.find(target); known != document.accepted.end())
+    newest = std::max(newest.value_or(known->second), known->second);
+  return newest;
+}
+
+TargetSet known_to_requests(const DocumentJob& document) {
+  TargetSet known;
+  for (const auto& [target, job] : document.targets) known |= TargetSet::of(target);
+  for (const auto& [target, order] : document.accepted) known |= TargetSet::of(target);
+  return known;
+}
+
+// That a request was seen at an order is known for as long as something else is known at it.
+void forget_requested(DocumentJob& document) {
+  std::erase_if(document.requested, [&](OrderNumber order) {
+    bool known = false;
+    each_target(known_to_requests(document), [&](TargetNumber target) {
+      const auto job = document.targets.find(target);
+      known = known || newest_requested(document, target) == order ||
+              (job != document.targets.end() && job->second.last_release == order);
+    });
+    return !known;
+  });
+}
+
+}  // namespace
+
+TargetSet JobTable::pending_at(const DocumentJob& document, OrderNumber order) {
+  return at(document, order, TargetState::kPending);
+}
+
+Verdict JobTable::decide(const Input& input) {
+  DocumentJob& document = documents_[input.document];
+  switch (input.kind) {
+    case Kind::kRequest:
+      return request(document, input);
+    case Kind::kExpire:
+      return expire(document, input);
+    case Kind::kRegister:
+      return register_order(document, input);
+    case Kind::kResult:
+      return result(document, input);
+    case Kind::kUnregister:
+      return unregister(document, input);
+    default:
+      return heartbeat(document, input);
+  }
+}
+
+// Absent: default priority, at once, never expires.
+Urgency JobTable::wish_of(const Input& input) const {
+  Urgency wish;
+  wish.inserted = std::min(input.timestamp, now_);
+  wish.priority = input.priority.value_or(rules_.default_priority);
+  wish.process_at = std::max(input.process_at.value_or(wish.inserted), wish.inserted);
+  wish.expires_at = input.expires_at.value_or(UnixMs());
+  return wish;
+}
+
+// Open: it is refused before any table, and counts from now.
+bool JobTable::is_too_far(const Input& input) const {
+  return input.process_at && input.process_at->value() > now_.value() + rules_.process_at_max_ms;
+}
+
+// J2, J5: insertion kept, expiration the largest (never is largest), priority the smallest, process date the largest.
+// Open: of several insertions, or where the newer request has an earlier one, the earliest is kept.
+Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
+  Urgency both;
+  both.inserted = std::min(older.inserted, newer.inserted);
+  both.priority = std::min(older.priority, newer.priority);
+  const UnixMs latest(both.inserted.value() + rules_.process_at_max_ms);
+  both.process_at = std::min(std::max(older.process_at, newer.process_at), latest);
+  const bool never = older.expires_at == UnixMs() || newer.expires_at == UnixMs();
+  both.expires_at = never ? UnixMs() : std::max(older.expires_at, newer.expires_at);
+  return both;
+}
+
+// Table R, which sees all that was accepted.
+Verdict JobTable::request(DocumentJob& document, const Input& input) {
+  const OrderNumber order = input.order;
+  if (is_too_far(input)) return {Outcome::kDeadLettered, Reason::kMalformedHeader};
+  if (is_below(document.accepted_barrier, order)) return kSuperseded;  // R0
+  if (document.newest_request && document.newest_request->first == order &&
+      document.newest_request->second != input.hash)
+    return {Outcome::kDeadLettered, Reason::kSequenceReused};  // R5
+  const TargetSet known = known_to_requests(document);
+  TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  if (input.deletes_all()) wanted = known.empty() ? kAllTargets : wanted | known;
+  TargetSet moved;
+  TargetSet newer;
+  TargetSet late;  // that only commands registered at this order
+  each_target(kAllTargets, [&](TargetNumber target) {
+    const TargetSet one = TargetSet::of(target);
+    const auto newest = newest_requested(document, target);
+    if (wanted.contains(target) && (!newest || *newest < order)) moved |= one;
+    if (wanted.contains(target) && newest && *newest > order) newer |= one;
+    if (newest == order && !document.requested.contains(order)) late |= one & pending_at(document, order);
+  });
+  const TargetSet forwards = moved | late;
+  return forwards.empty() ? not_new(document, input, newer) : accept(document, input, forwards);  // R1, R2
+}
+
+// R3 and R4. Open: J5 merges dates for R3 alone: R4 says superseded, although the order may wait for other targets.
+Verdict JobTable::not_new(DocumentJob& document, const Input& input, TargetSet newer) {
+  if (input.deletes_all() && (!document.accepted_barrier || *document.accepted_barrier < input.order)) {
+    document.accepted_barrier = input.order;
+    // Open: it is never dispatched, so commands see its barrier at once; but not where an older order is pending
+    // below it: nothing that waits may supersede that.
+    const bool pending_below = std::any_of(document.targets.begin(), document.targets.end(), [&](const auto& each) {
+      return each.second.state == TargetState::kPending && each.second.newest < input.order;
+    });
+    if (!pending_below) raise(document.barrier, input.order);
+  }
+  if (!newer.empty()) return kSuperseded;
+  for (Waiting& entry : document.waiting)
+    if (entry.order == input.order) entry.urgency = merged(entry.urgency, wish_of(input));  // J5
+  return kDuplicate;
+}
+
+// J1. Open: an order that waits already, and is asked for with further targets, stays one entry with its number: dates
+// merge as in J5, its counter goes down only if an older entry is taken over.
+Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet forwards) {
+  if (input.deletes_all()) raise(document.accepted_barrier, input.order);
+  document.requested.insert(input.order);
+  if (!document.newest_request || input.order >= document.newest_request->first)
+    document.newest_request = {input.order, input.hash};
+  each_target(forwards, [&](TargetNumber target) { document.accepted[target] = input.order; });
+  const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
+                                 [&](const Waiting& each) { return each.order == input.order; });
+  Waiting entry;
+  if (same != document.waiting.end()) {
+    entry = *same;
+    entry.urgency = merged(entry.urgency, wish_of(input));
+    document.waiting.erase(same);
+  } else {
+    entry.order = input.order;
+    entry.number = ++last_number_;
+    entry.urgency = wish_of(input);
+  }
+  entry.targets |= forwards;
+  entry.deletes_all = entry.deletes_all || input.deletes_all();
+  entry.input = input_;
+  take_over(document, entry, forwards);
+  // J4. Open: it takes older entries over before it is looked at: their expiration may be larger.
+  if (is_expired(entry)) {
+    document.waiting.push_back(entry);
+    drop(document, entry.order, entry.targets);
+    return kExpired;
+  }
+  document.waiting.push_back(entry);
+  begin_to_wait(document, entry);
+  settle(document, false);
+  return {Outcome::kWaiting, Reason::kNone};
+}
+
+// J2. Open: uncounted losses go as the counter does.
+void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet targets) {
+  for (Waiting& each : document.waiting) {
+    const TargetSet taken = each.targets & targets;
+    if (each.order >= entry.order || taken.empty()) continue;
+    entry.urgency = merged(each.urgency, entry.urgency);
+    entry.timeouts = entry.losses = 0;
+    entry.took_over |= taken & (pending_at(document, each.order) | each.took_over);
+    each.targets = each.targets.without(taken);
+    each.took_over = each.took_over.without(taken);
+    if (each.targets.empty() && each.input) answer_.verdicts[*each.input] = kSuperseded;
+  }
+  std::erase_if(document.waiting, [](const Waiting& each) { return each.targets.empty(); });
+}
+
+// J4: nobody wants these targets of an entry any more. What is pending at it, or at older orders that it took over,
+// becomes removed.
+void JobTable::drop(DocumentJob& document, OrderNumber order, TargetSet targets) {
+  for (Waiting& entry : document.waiting) {
+    if (entry.order != order) continue;
+    each_target(entry.targets & targets, [&](TargetNumber target) {
+      const auto job = document.targets.find(target);
+      if (job == document.targets.end() || job->second.state != TargetState::kPending) return;
+      if (job->second.newest == order || entry.took_over.contains(target)) job->second.state = TargetState::kRemoved;
+    });
+    entry.targets = entry.targets.without(targets);
+    if (entry.targets.empty() && entry.input) answer_.verdicts[*entry.input] = kExpired;
+  }
+  std::erase_if(document.waiting, [](const Waiting& entry) { return entry.targets.empty(); });
+  settle(document, false);
+}
+
+// After every change of what was dispatched: dispatches end, and entries lose targets for which the order has ended or
+// something newer was dispatched or registered.
+void JobTable::settle(DocumentJob& document, bool by_command) {
+  for (UnderWay& dispatch : document.under_way) {
+    dispatch.targets = dispatch.targets & pending_at(document, dispatch.order);
+    if (dispatch.targets.empty() && by_command) answered_ = std::max(answered_, dispatch.number);
+  }
+  std::erase_if(document.under_way, [](const UnderWay& dispatch) { return dispatch.targets.empty(); });
+  for (Waiting& entry : document.waiting) {
+    const TargetSet ended =
+        at(document, entry.order, TargetState::kServed) | at(document, entry.order, TargetState::kRemoved);
+    const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
+    entry.targets = entry.targets.without(gone);
+    entry.took_over = entry.took_over & entry.targets;
+    // Open: the outcome of its request, if that is of this batch.
+    if (entry.targets.empty() && entry.input)
+      answer_.verdicts[*entry.input] = (gone & ended).empty() ? kSuperseded : kDuplicate;
+  }
+  std::erase_if(document.waiting, [](const Waiting& entry) { return entry.targets.empty(); });
+  forget_requested(document);
+}
+
+void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
+  each_target(targets, [&](TargetNumber target) {
+    TargetJob& job = document.targets[target];
+    job.newest = order;
+    job.state = TargetState::kPending;
+    job.attempt = attempt;
+  });
+}
+
+// REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has no attempt, is not
+// under way and has no lease; older entries lose what it moves.
+Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
+  if (is_below(document.accepted_barrier, input.order)) return kSuperseded;
+  const TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  const TargetSet newer = wanted & beyond(document, input.order);
+  TargetSet moved = wanted.without(newer);
+  for (const auto& [target, job] : document.targets)
+    if (job.newest == input.order) moved = moved.without(TargetSet::of(target));
+  if (moved.empty()) return newer.empty() ? kDuplicate : kSuperseded;
+  move_to(document, input.order, moved, 0);
+  settle(document, true);
+  return {Outcome::kRegistered, Reason::kNone};
+}
+
+// Table S. Open: whether the attempt is said is asked where the result would be released, and nowhere else.
+Verdict JobTable::result(DocumentJob& document, const Input& input) {
+  const TargetNumber target = input.targets->first();
+  const auto found = document.targets.find(target);
+  const bool known = found != document.targets.end();
+  if (is_below(document.barrier, input.order) || (known && found->second.newest > input.order))
+    return {Outcome::kDropped, nothing_is_pending(document) ? Reason::kStale : Reason::kSuperseded};
+  if (known && found->second.newest == input.order) {
+    TargetJob& job = found->second;
+    if (job.state == TargetState::kServed) return kDuplicate;
+    if (job.state == TargetState::kRemoved) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
+    if (input.attempt == 0 && wants_attempt(job)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
+    if (rules_.last_attempt_only && std::max(input.attempt, 1U) < job.attempt)
+      return {Outcome::kDropped, Reason::kAttemptBehind};
+    job.state = TargetState::kServed;
+    job.last_release = input.order;
+    answer_.released.push_back({input.document, target, input.order});
+    settle(document, true);
+    return {Outcome::kReleased, Reason::kNone};
+  }
+  if (!known && is_group(document, input.order)) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
+  return kUnregistered;
+}
+
+bool JobTable::wants_attempt(const TargetJob& job) const {
+  return job.attempt > 1;
+}
+
+// Table U.
+Verdict JobTable::unregister(DocumentJob& document, const Input& input) {
+  const OrderNumber order = input.order;
+  const bool below = is_below(document.barrier, order);
+  const TargetSet pending = below ? TargetSet() : pending_at(document, order);
+  const TargetSet ended = at(document, order, TargetState::kServed) | at(document, order, TargetState::kRemoved);
+  const TargetSet newer = beyond(document, order);
+  const bool group = is_group(document, order);
+  TargetSet removed;
+  Verdict otherwise = kUnregistered;
+  if (!input.targets) {
+    removed = pending;
+    if (group)
+      otherwise = kDuplicate;
+    else if (below || !newer.empty())
+      otherwise = kSuperseded;
+  } else {
+    const TargetSet wanted = *input.targets;
+    const TargetSet superseded = below ? wanted : wanted & newer;
+    const TargetSet rest = wanted.without(superseded);
+    removed = rest & pending;
+    if (group) removed |= rest.without(ended);
+    if (!(rest & ended).empty())
+      otherwise = kDuplicate;
+    else if (!superseded.empty())
+      otherwise = kSuperseded;
+  }
+  if (removed.empty()) return otherwise;
+  each_target(removed, [&](TargetNumber target) {
+    TargetJob& job = document.targets[target];
+    job.newest = order;
+    job.state = TargetState::kRemoved;
+  });
+  settle(document, true);
+  return {Outcome::kRemoved, Reason::kNone};
+}
+
+// Open: what becomes of one that renews nothing is not said; nobody compares it.
+Verdict JobTable::heartbeat(DocumentJob& document, const Input& input) {
+  Verdict verdict{Outcome::kDropped, Reason::kNone};
+  for (UnderWay& dispatch : document.under_way) {
+    if (dispatch.order != input.order || dispatch.attempt != std::max(input.attempt, 1U)) continue;
+    renew(dispatch, input.timestamp);
+    verdict = {Outcome::kApplied, Reason::kNone};
+  }
+  return verdict;
+}
+
+// Open: one that is older than what is known shortens nothing.
+void JobTable::renew(UnderWay& dispatch, UnixMs timestamp) const {
+  const UnixMs until(std::min(timestamp, now_).value() + rules_.lease_ms);
+  dispatch.lease_until = std::max(dispatch.lease_until, until);
+}
+
+// An operator gives up what is pending and what waits.
+Verdict JobTable::expire(DocumentJob& document, const Input& input) {
+  if (known_to_requests(document).empty()) return {Outcome::kDropped, Reason::kUnregistered};
+  const TargetSet wanted = input.targets.value_or(kAllTargets);
+  bool changes = false;
+  for (auto& [target, job] : document.targets) {
+    if (!wanted.contains(target) || job.state != TargetState::kPending) continue;
+    job.state = TargetState::kRemoved;
+    changes = true;
+  }
+  const std::vector<Waiting> waiting = document.waiting;
+  for (const Waiting& entry : waiting) {
+    if ((entry.targets & wanted).empty()) continue;
+    drop(document, entry.order, wanted);
+    changes = true;
+  }
+  settle(document, false);
+  if (!changes) return {Outcome::kDropped, Reason::kNoChange};
+  return {Outcome::kApplied, Reason::kNone};
+}
+
+}  // namespace reseq::journal

@@ -1,0 +1,156 @@
+// JobTable: the journal as its specification says it, in memory and as plain as it can be. Nothing of it comes from
+// the engine but the words of model/. It is asked batch by batch and answers what becomes of each input and what is
+// dispatched, in which order.
+//
+// Where the specification leaves something open, the smallest sensible rule is taken; each stands as a comment that
+// begins with "Open:" at the place where it is used.
+//
+// Invariants: a target of a document is in one entry that waits at most, and in one dispatch that is under way at most.
+// Thread rule: one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/journal.h"
+#include "tests/journal/job.h"
+
+namespace reseq::journal {
+
+// An order that is to be dispatched.
+struct Waiting {
+  OrderNumber order = 0;
+  bool deletes_all = false;
+  TargetSet targets;         // still to be dispatched
+  std::uint64_t number = 0;  // when it began to wait
+  Urgency urgency;
+  std::uint32_t timeouts = 0;  // leases lost while others ended
+  std::uint32_t losses = 0;    // leases lost while nobody did
+  TargetSet took_over;  // of its targets, those that are still pending at an older order whose entry it took over
+  std::optional<std::size_t> input;  // of the running batch, whose data it has
+  bool came_back = false;            // in the running batch
+};
+
+// A dispatch that has not ended.
+struct UnderWay {
+  OrderNumber order = 0;
+  TargetSet targets;  // that are still pending
+  std::uint64_t number = 0;
+  std::uint32_t attempt = 0;
+  UnixMs lease_until;
+  Urgency urgency;
+  std::uint32_t timeouts = 0;
+  std::uint32_t losses = 0;
+};
+
+enum class TargetState : std::uint8_t { kPending, kServed, kRemoved };
+
+// A target at the newest order that was dispatched or registered for it.
+struct TargetJob {
+  OrderNumber newest = 0;
+  TargetState state = TargetState::kPending;
+  std::uint32_t attempt = 0;  // of the dispatch that carried it last, 0 = a command registered it
+  std::optional<OrderNumber> last_release;
+};
+
+struct DocumentJob {
+  // What commands see.
+  std::map<TargetNumber, TargetJob> targets;
+  std::optional<OrderNumber> barrier;
+
+  std::vector<Waiting> waiting;
+  std::vector<UnderWay> under_way;
+
+  // What requests see beside it: all that were accepted, whatever became of them.
+  std::map<TargetNumber, OrderNumber> accepted;
+  std::optional<OrderNumber> accepted_barrier;
+  std::set<OrderNumber> requested;
+  std::optional<std::pair<OrderNumber, std::uint64_t>> newest_request;  // and the hash of its payload
+};
+
+class JobTable : public Player {
+ public:
+  explicit JobTable(const Rules& rules) : rules_(rules) {}
+
+  [[nodiscard]] Answer play(const Batch& batch) override;
+
+  [[nodiscard]] std::vector<Pending> pending() const override;
+  [[nodiscard]] const DocumentJob& document(std::size_t number) const { return documents_[number]; }
+
+ protected:
+  // One rule each, so that a wrong journal can have another one.
+  [[nodiscard]] virtual Urgency wish_of(const Input& input) const;
+  [[nodiscard]] virtual Urgency merged(const Urgency& older, const Urgency& newer) const;
+  [[nodiscard]] virtual bool goes_before(const Waiting& a, const Waiting& b) const;
+  [[nodiscard]] virtual bool is_blocked(const DocumentJob& document, const Waiting& entry) const;
+  [[nodiscard]] virtual bool may_idle(const Waiting& entry) const;
+  [[nodiscard]] virtual bool has_room(const DocumentJob& document) const;
+  [[nodiscard]] virtual bool is_due(const Waiting& entry) const;
+  [[nodiscard]] virtual bool is_expired(const Waiting& entry) const;
+  [[nodiscard]] virtual bool is_lost(const UnderWay& dispatch) const;
+  [[nodiscard]] virtual bool fails(const Waiting& entry) const;
+  [[nodiscard]] virtual bool wants_attempt(const TargetJob& job) const;
+  [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
+  [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
+  [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, OrderNumber order) const;
+  virtual void renew(UnderWay& dispatch, UnixMs timestamp) const;
+  // An entry has begun to wait: that changes nothing of what was dispatched.
+  virtual void begin_to_wait(DocumentJob& /*document*/, const Waiting& /*entry*/) {}
+
+  [[nodiscard]] const Rules& rules() const { return rules_; }
+  [[nodiscard]] UnixMs now() const { return now_; }
+  [[nodiscard]] bool is_stuck(const Waiting& entry) const { return entry.losses > rules_.timeouts_max; }
+  [[nodiscard]] virtual UnixMs due_date(const Waiting& entry) const;
+  [[nodiscard]] std::size_t documents_under_way() const;
+
+  // Of what was dispatched or registered.
+  [[nodiscard]] static TargetSet pending_at(const DocumentJob& document, OrderNumber order);
+  void move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt);
+
+ private:
+  struct Place {
+    std::size_t document = 0;
+    std::size_t entry = 0;
+  };
+
+  // Inputs (job_table.cpp).
+  [[nodiscard]] Verdict decide(const Input& input);
+  [[nodiscard]] Verdict request(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict not_new(DocumentJob& document, const Input& input, TargetSet newer);
+  [[nodiscard]] Verdict accept(DocumentJob& document, const Input& input, TargetSet forwards);
+  [[nodiscard]] Verdict register_order(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict result(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict unregister(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict heartbeat(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict expire(DocumentJob& document, const Input& input);
+  [[nodiscard]] bool is_too_far(const Input& input) const;
+  void take_over(DocumentJob& document, Waiting& entry, TargetSet targets);
+  void drop(DocumentJob& document, OrderNumber order, TargetSet targets);
+  void settle(DocumentJob& document, bool by_command);
+
+  // The end of a batch (job_table_end.cpp).
+  void lose_leases();
+  void come_back(std::size_t document, const UnderWay& lost);
+  void fail_entries();
+  void expire_entries();
+  void dispatch_all();
+  [[nodiscard]] std::optional<Place> next_to_dispatch() const;
+  void dispatch(std::size_t document, Waiting entry);
+  void count();
+
+  Rules rules_;
+  std::array<DocumentJob, kDocuments> documents_;
+  std::uint64_t last_number_ = 0;
+  std::uint64_t answered_ = 0;  // highest number of a dispatch that a command has ended
+  UnixMs now_;
+  std::size_t input_ = 0;  // that is being decided
+  Answer answer_;          // of the running batch
+};
+
+}  // namespace reseq::journal

@@ -1,0 +1,255 @@
+// The end of a batch: leases are lost, entries expire, then what may go is dispatched.
+#include <algorithm>
+#include <limits>
+
+#include "tests/journal/job_table.h"
+
+namespace reseq::journal {
+namespace {
+
+constexpr std::int64_t kBackOffMs = 1'000;
+constexpr std::int64_t kBackOffMaxMs = 600'000;
+
+// Of a document, the most urgent.
+std::uint8_t priority_under_way(const DocumentJob& document) {
+  std::uint8_t least = std::numeric_limits<std::uint8_t>::max();
+  for (const UnderWay& dispatch : document.under_way) least = std::min(least, dispatch.urgency.priority);
+  return least;
+}
+
+}  // namespace
+
+Answer JobTable::play(const Batch& batch) {
+  now_ = batch.now;
+  answer_ = Answer();
+  answer_.verdicts.resize(batch.inputs.size());
+  for (input_ = 0; input_ < batch.inputs.size(); ++input_) {
+    const Verdict verdict = decide(batch.inputs[input_]);
+    answer_.verdicts[input_] = verdict;
+  }
+  lose_leases();
+  fail_entries();
+  expire_entries();
+  dispatch_all();
+  count();
+  for (DocumentJob& document : documents_)
+    for (Waiting& entry : document.waiting) {
+      entry.input.reset();
+      entry.came_back = false;
+    }
+  return answer_;
+}
+
+std::vector<Pending> JobTable::pending() const {
+  std::vector<Pending> all;
+  for (std::size_t document = 0; document < kDocuments; ++document)
+    for (const auto& [target, job] : documents_[document].targets)
+      if (job.state == TargetState::kPending) all.push_back({document, job.newest, target, std::max(job.attempt, 1U)});
+  return all;
+}
+
+void JobTable::count() {
+  for (const DocumentJob& document : documents_) {
+    answer_.waiting += document.waiting.empty() ? 0U : 1U;
+    answer_.processing += document.under_way.empty() ? 0U : 1U;
+  }
+}
+
+// Open: it is lost at the very end of it, not behind it.
+bool JobTable::is_lost(const UnderWay& dispatch) const {
+  return dispatch.lease_until <= now_;
+}
+
+// A command ended what was dispatched later: so somebody works.
+bool JobTable::counts_loss(const UnderWay& dispatch) const {
+  return answered_ > dispatch.number;
+}
+
+// Open: those that end in one batch are given back by the ends of their leases, then as they were dispatched.
+void JobTable::lose_leases() {
+  std::vector<std::pair<std::size_t, UnderWay>> lost;
+  for (std::size_t i = 0; i < kDocuments; ++i) {
+    for (const UnderWay& dispatch : documents_[i].under_way)
+      if (is_lost(dispatch)) lost.emplace_back(i, dispatch);
+    std::erase_if(documents_[i].under_way, [this](const UnderWay& dispatch) { return is_lost(dispatch); });
+  }
+  std::sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.lease_until, a.second.number) < std::pair(b.second.lease_until, b.second.number);
+  });
+  for (const auto& [document, dispatch] : lost) come_back(document, dispatch);
+}
+
+// The first time at once, then 1,000 ms, doubling. Open: both counters count for it, and it moves the process date.
+UnixMs JobTable::back_off(const Waiting& entry) const {
+  const std::uint32_t times = entry.timeouts + entry.losses;
+  if (is_stuck(entry)) return UnixMs(now_.value() + kBackOffMaxMs);
+  if (times < 2) return UnixMs();
+  std::int64_t wait = kBackOffMs;
+  for (std::uint32_t i = 2; i < times && wait < kBackOffMaxMs; ++i) wait *= 2;
+  return UnixMs(now_.value() + std::min(wait, kBackOffMaxMs));
+}
+
+void JobTable::come_back(std::size_t number, const UnderWay& lost) {
+  DocumentJob& document = documents_[number];
+  Waiting entry;
+  entry.order = lost.order;
+  entry.targets = lost.targets;
+  entry.urgency = lost.urgency;
+  entry.timeouts = lost.timeouts + (counts_loss(lost) ? 1U : 0U);
+  entry.losses = lost.losses + (counts_loss(lost) ? 0U : 1U);
+  // J2: what a newer one waits with stays pending until that is dispatched. Open: it takes over the dates of the
+  // dispatch, without a back-off; and what it takes over does not time out.
+  for (Waiting& newer : document.waiting) {
+    const TargetSet taken = newer.targets & entry.targets;
+    if (newer.order <= entry.order || taken.empty()) continue;
+    newer.urgency = merged(lost.urgency, newer.urgency);
+    newer.timeouts = newer.losses = 0;
+    newer.took_over |= taken;
+    entry.targets = entry.targets.without(taken);
+  }
+  if (entry.targets.empty()) return;
+  entry.number = ++last_number_;
+  entry.came_back = true;
+  entry.urgency.process_at = std::max(entry.urgency.process_at, back_off(entry));
+  // Open: further targets of the order wait already: one entry, with the higher counters.
+  const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
+                                 [&](const Waiting& each) { return each.order == entry.order; });
+  if (same == document.waiting.end()) {
+    document.waiting.push_back(entry);
+    return;
+  }
+  same->targets |= entry.targets;
+  same->urgency = merged(entry.urgency, same->urgency);
+  same->timeouts = std::max(same->timeouts, entry.timeouts);
+  same->losses = std::max(same->losses, entry.losses);
+}
+
+// Its lease was lost too often while others ended. Open: it ends with the next batch, because its record has to be read
+// again for the dead letter.
+bool JobTable::fails(const Waiting& entry) const {
+  return entry.timeouts > rules_.timeouts_max && !entry.came_back;
+}
+
+void JobTable::fail_entries() {
+  for (std::size_t number = 0; number < kDocuments; ++number) {
+    DocumentJob& document = documents_[number];
+    const std::vector<Waiting> waiting = document.waiting;
+    for (const Waiting& entry : waiting) {
+      if (!fails(entry)) continue;
+      answer_.timed_out.push_back({number, entry.order});
+      for (auto& [target, job] : document.targets)
+        if (entry.targets.contains(target) && job.newest == entry.order) job.state = TargetState::kRemoved;
+      settle(document, false);
+    }
+  }
+}
+
+bool JobTable::is_expired(const Waiting& entry) const {
+  return entry.urgency.expires_at != UnixMs() && entry.urgency.expires_at <= now_;
+}
+
+void JobTable::expire_entries() {
+  for (DocumentJob& document : documents_) {
+    const std::vector<Waiting> waiting = document.waiting;
+    for (const Waiting& entry : waiting)
+      if (is_expired(entry) && !entry.came_back) drop(document, entry.order, entry.targets);
+  }
+}
+
+std::size_t JobTable::documents_under_way() const {
+  return static_cast<std::size_t>(std::count_if(documents_.begin(), documents_.end(),
+                                                [](const DocumentJob& each) { return !each.under_way.empty(); }));
+}
+
+// Open: a document that is under way takes no further room.
+bool JobTable::has_room(const DocumentJob& document) const {
+  return documents_under_way() < rules_.in_flight_max || !document.under_way.empty();
+}
+
+// Open: consolidation moves the process date by which entries are in order, too.
+UnixMs JobTable::due_date(const Waiting& entry) const {
+  return std::max(entry.urgency.process_at, UnixMs(entry.urgency.inserted.value() + rules_.consolidate_ms));
+}
+
+bool JobTable::is_due(const Waiting& entry) const {
+  return due_date(entry) <= now_;
+}
+
+bool JobTable::goes_before(const Waiting& a, const Waiting& b) const {
+  const auto place = [this](const Waiting& each) {
+    return std::tuple(is_stuck(each), each.urgency.priority, due_date(each), each.number);
+  };
+  return place(a) < place(b);
+}
+
+// J3
+bool JobTable::is_blocked(const DocumentJob& document, const Waiting& entry) const {
+  return rules_.one_at_a_time && std::any_of(document.under_way.begin(), document.under_way.end(),
+                                             [&](const UnderWay& each) { return each.order < entry.order; });
+}
+
+// Nothing more urgent is under way, or due and not blocked. What came back in this batch is.
+bool JobTable::may_idle(const Waiting& entry) const {
+  for (const DocumentJob& document : documents_) {
+    if (!document.under_way.empty() && priority_under_way(document) < entry.urgency.priority) return false;
+    for (const Waiting& other : document.waiting)
+      if (other.urgency.priority < entry.urgency.priority && is_due(other) && !is_blocked(document, other) &&
+          !is_stuck(other))
+        return false;
+  }
+  return true;
+}
+
+// The first that is due and not blocked. Open: what came back in this batch leaves with the next one, because its record
+// has to be read again; and behind an idle one that has to wait nothing leaves, not even what is stuck.
+std::optional<JobTable::Place> JobTable::next_to_dispatch() const {
+  std::optional<Place> first;
+  for (std::size_t i = 0; i < kDocuments; ++i) {
+    const std::vector<Waiting>& waiting = documents_[i].waiting;
+    for (std::size_t n = 0; n < waiting.size(); ++n) {
+      const Waiting& entry = waiting[n];
+      if (entry.came_back || !is_due(entry) || is_blocked(documents_[i], entry)) continue;
+      if (!first || goes_before(entry, documents_[first->document].waiting[first->entry])) first = Place{i, n};
+    }
+  }
+  return first;
+}
+
+void JobTable::dispatch_all() {
+  while (const auto next = next_to_dispatch()) {
+    std::vector<Waiting>& waiting = documents_[next->document].waiting;
+    const Waiting entry = waiting[next->entry];
+    if (!has_room(documents_[next->document])) return;
+    if (entry.urgency.priority >= rules_.idle_from && !may_idle(entry)) return;
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(next->entry));
+    dispatch(next->document, entry);
+  }
+}
+
+// The order's next number. Open: attempts belong to pending targets, so when none is left they begin with 1 again.
+std::uint32_t JobTable::next_attempt(const DocumentJob& document, OrderNumber order) const {
+  std::uint32_t last = 0;
+  for (const auto& [target, job] : document.targets)
+    if (job.newest == order && job.state == TargetState::kPending) last = std::max(last, job.attempt);
+  return last + 1;
+}
+
+void JobTable::dispatch(std::size_t number, Waiting entry) {
+  DocumentJob& document = documents_[number];
+  const std::uint32_t attempt = next_attempt(document, entry.order);
+  move_to(document, entry.order, entry.targets, attempt);
+  if (entry.deletes_all && (!document.barrier || *document.barrier < entry.order)) {
+    document.barrier = entry.order;
+    // Open: a newer entry may have kept a target of an older order from it: nothing of that can be released any more.
+    for (auto& [target, job] : document.targets)
+      if (job.state == TargetState::kPending && job.newest < entry.order) job.state = TargetState::kRemoved;
+  }
+  const UnixMs until(now_.value() + rules_.lease_ms);
+  document.under_way.push_back(
+      {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
+  answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
+  if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
+  settle(document, false);
+}
+
+}  // namespace reseq::journal

@@ -1,0 +1,246 @@
+#include "tests/journal/playing.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "base/arena.h"
+#include "codec/held_rows.h"
+#include "codec/keys.h"
+#include "codec/row_kinds.h"
+#include "codec/rows.h"
+#include "engine/journal/journal.h"
+
+namespace reseq::journal {
+namespace {
+
+constexpr std::array<std::string_view, kDocuments> kIds = {"alpha", "beta", "gamma"};
+
+const codec::KeyedHash& row_hash() {
+  static const codec::KeyedHash hash{HashKey()};
+  return hash;
+}
+
+std::size_t number_of_id(std::string_view id) {
+  const auto found = std::find(kIds.begin(), kIds.end(), id);
+  RESEQ_ASSERT(found != kIds.end(), "an id that is none of the history's");
+  return static_cast<std::size_t>(found - kIds.begin());
+}
+
+std::string key_of(DocumentId id) {
+  std::string key;
+  codec::append_document_key(id, row_hash(), key);
+  return key;
+}
+
+OrderNumber order_number(const Order& order) {
+  return order.sequence.number().value_or(0);
+}
+
+// The record that a request came with: the engine sees nothing of it, so it is made up.
+codec::InputRecord record_of(const Input& input, std::string& payload) {
+  payload.assign(static_cast<std::size_t>(input.position * 997 % 9'001), 'x');
+  codec::InputRecord record;
+  record.offset = Offset(input.position);
+  record.timestamp = input.timestamp;
+  record.key = kIds[input.document];
+  record.payload = payload;
+  return record;
+}
+
+// Every record of `requests` can be read again.
+class ReadAgain final : public engine::References {
+ public:
+  [[nodiscard]] Found find(const codec::HeldRow&) override { return Found::kRead; }
+};
+
+// Everything that is due, behind the inputs.
+void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journal, UnixMs now) {
+  std::vector<driver::GateTurn> turns;
+  for (const engine::AgendaKind& kind : journal.agenda()) turns.push_back({kind.number, now, UINT32_MAX});
+  engine::BytesLeft left;
+  ReadAgain references;
+  driver.close({.overdue = {}, .turns = turns, .expired = {}, .left = &left, .references = &references});
+}
+
+}  // namespace
+
+engine::Lookup EncodedRows::find(DocumentId id) const {
+  const std::string key = key_of(id);
+  const auto value = others.row(key);
+  if (!value) return {};
+  engine::Lookup found;
+  found.row.emplace();
+  const auto error = codec::decode_row_of(id, key, *value, *found.row, found.collision);
+  RESEQ_ASSERT(!error && !found.collision, "a row that was encoded cannot be read");
+  return found;
+}
+
+void EncodedRows::put(DocumentId id, const Row* row) {
+  const std::string key = key_of(id);
+  if (row == nullptr) return others.put(key, std::nullopt);
+  std::string value;
+  codec::encode_row(key, id, *row, value);
+  others.put(key, value);
+}
+
+std::map<std::string, Row> EncodedRows::documents() const {
+  std::map<std::string, Row> found;
+  for (const std::string_view id : kIds)
+    if (auto row = find(id).row) found.emplace(id, std::move(*row));
+  return found;
+}
+
+void EncodedRows::sum_up() {
+  summary_ = Summary();
+  for (const auto& [key, value] : others.all())
+    if (const codec::RowKind* kind = codec::row_kind_of(key)) {
+      summary_.counts.add(kind->counted(value));
+      if (kind->type == codec::KeyType::kDocument) summary_.add(codec::priorities_of(value));
+      if (kind->held) summary_.counts[Count::kHeldBytes] += value.size();
+    }
+}
+
+EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
+  context_.all_targets = kAllTargets;
+  context_.default_targets = kDefaultTargets;
+  context_.policies.events = engine::EventPolicy::kAll;
+  engine::DispatchRules& dispatch = context_.dispatch;
+  dispatch.journal = journal;
+  dispatch.in_flight_max = rules.in_flight_max;
+  dispatch.default_priority = rules.default_priority;
+  dispatch.idle_from_priority = rules.idle_from;
+  dispatch.process_at_max = Milliseconds(rules.process_at_max_ms);
+  dispatch.consolidate = Milliseconds(rules.consolidate_ms);
+  dispatch.one_at_a_time = rules.one_at_a_time;
+  dispatch.lease = Milliseconds(rules.lease_ms);
+  dispatch.timeouts_max = rules.timeouts_max;
+  dispatch.last_attempt_only = rules.last_attempt_only;
+  journal_.emplace(dispatch);
+}
+
+Command EnginePlayer::command_of(const Input& input) {
+  const DocumentId id = kIds[input.document];
+  const Sequence sequence = Sequence::of_number(input.order);
+  const std::optional<Epoch> epoch(Epoch(0));
+  const TargetSet targets = input.targets.value_or(TargetSet());
+  switch (input.kind) {
+    case Kind::kRequest: {
+      Request request;
+      request.what = {id, epoch, sequence, Revision(), input.deletes ? Op::kDelete : Op::kUpsert, input.targets, {}};
+      request.hash = PayloadHash(input.hash);
+      request.work_bytes = 10;
+      const RequestPlace place{Offset(input.position), input.timestamp, input.hash, 10, 10};
+      wishes_.push_back({input.priority, input.process_at, input.expires_at, place});
+      if (context_.dispatch.journal) request.wish = &wishes_.back();
+      return request;
+    }
+    case Kind::kExpire:
+      return Expire{false, id, targets, std::nullopt};
+    case Kind::kRegister:
+      return Register{{id, epoch, sequence, Revision(), Op::kUpsert, input.targets, {}}};
+    case Kind::kUnregister:
+      return Unregister{id, epoch, sequence, Revision(), targets, !input.targets, false};
+    case Kind::kHeartbeat:
+      return Heartbeat{id, epoch, sequence, Revision(), input.attempt, input.timestamp};
+    default: {
+      SequenceResult result;
+      result.id = id;
+      result.epoch = epoch;
+      result.sequence = sequence;
+      result.target = targets.first();
+      result.attempt = input.attempt;
+      return result;
+    }
+  }
+}
+
+Answer EnginePlayer::play(const Batch& batch) {
+  wishes_.clear();
+  context_.now = batch.now;
+  driver::BatchDriver driver(rows_, state_, context_);
+  for (const Input& input : batch.inputs) {
+    const engine::Taken taken = driver.decide(command_of(input), Offset(input.position), true);
+    RESEQ_ASSERT(taken == engine::Taken::kDecided, "an input was put off");
+  }
+  close_batch(driver, *journal_, batch.now);
+  const engine::Batch& decided = driver.batch();
+  apply(decided, batch);
+  return answer_of(decided, batch);
+}
+
+void EnginePlayer::apply(const engine::Batch& decided, const Batch& batch) {
+  Arena arena;
+  std::vector<KeyedChange> rows;
+  std::string payload;
+  for (const Hold& hold : decided.holds())
+    codec::append_held(hold, record_of(batch.inputs[hold.input.value()], payload), row_hash(), arena, rows);
+  rows.insert(rows.end(), decided.row_changes().begin(), decided.row_changes().end());
+  for (const KeyedChange& row : rows) rows_.others.put(row.key, row.value);
+  for (const RowChange& change : decided.changes()) rows_.put(change.id, change.row);
+  state_ = decided.state();
+  rows_.sum_up();
+}
+
+std::size_t EnginePlayer::document_of(const engine::Batch& decided, const Batch& batch, InputIndex input) const {
+  if (input.value() < batch.inputs.size()) return batch.inputs[input.value()].document;
+  return number_of_id(decided.let_through()[input.value() - batch.inputs.size()].id);
+}
+
+// In which order it was dispatched: as the row says. Records stand in the order of inputs.
+std::uint64_t EnginePlayer::number_of(const Dispatched& one) const {
+  const auto row = rows_.find(kIds[one.document]).row;
+  if (!row) return 0;
+  for (const JournalEntry& entry : row->journal)
+    if (entry.state == EntryState::kProcessing && order_number(entry.order) == one.order &&
+        entry.attempt == one.attempt)
+      return entry.number;
+  return 0;
+}
+
+Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch) const {
+  Answer answer;
+  for (const Decision& decision : decided.decisions()) answer.verdicts.push_back({decision.outcome, decision.reason});
+  for (const Emission& emission : decided.emissions()) {
+    if (emission.input == kNoInput) continue;
+    const std::size_t document = document_of(decided, batch, emission.input);
+    if (const auto* release = std::get_if<Release>(&emission.what))
+      answer.released.push_back({document, release->target, order_number(release->order)});
+    if (const auto* forward = std::get_if<Forward>(&emission.what))
+      answer.dispatched.push_back(
+          {document, order_number(forward->order), forward->targets, forward->attempt, forward->lease_until});
+  }
+  for (const Event& event : decided.events())
+    if (event.decision.reason == Reason::kTimedOut && event.order)
+      answer.timed_out.push_back({number_of_id(event.id), order_number(*event.order)});
+  std::stable_sort(answer.dispatched.begin(), answer.dispatched.end(),
+                   [this](const Dispatched& a, const Dispatched& b) { return number_of(a) < number_of(b); });
+  for (const auto& [id, row] : rows_.documents()) {
+    answer.waiting += row.waits() ? 1U : 0U;
+    answer.processing += row.processing() ? 1U : 0U;
+  }
+  return answer;
+}
+
+// Attempts of what is not under way are those of entries that wait again; of what a command registered, 1.
+std::vector<Pending> EnginePlayer::pending() const {
+  std::vector<Pending> all;
+  for (const auto& [id, row] : rows_.documents())
+    for (const Group& group : row.groups)
+      for (TargetSet rest = group.pending; !rest.empty(); rest = rest.without(TargetSet::of(rest.first()))) {
+        Pending one{number_of_id(id), order_number(group.order), rest.first(), 1};
+        for (const JournalEntry& entry : row.journal)
+          if (entry.order == group.order && entry.targets.contains(one.target))
+            one.attempt = std::max(one.attempt, entry.attempt);
+        all.push_back(one);
+      }
+  return all;
+}
+
+std::size_t EnginePlayer::held() const {
+  return rows_.others.all().size() - rows_.documents().size();
+}
+
+}  // namespace reseq::journal

@@ -1,0 +1,181 @@
+#include "tests/journal/wrong_journals.h"
+
+#include <algorithm>
+
+namespace reseq::journal {
+namespace {
+
+struct WithoutPriorities final : JobTable {
+  using JobTable::JobTable;
+  bool goes_before(const Waiting& a, const Waiting& b) const override {
+    return std::pair(due_date(a), a.number) < std::pair(due_date(b), b.number);
+  }
+};
+
+struct ByArrival final : JobTable {
+  using JobTable::JobTable;
+  bool goes_before(const Waiting& a, const Waiting& b) const override {
+    return std::pair(a.urgency.priority, a.number) < std::pair(b.urgency.priority, b.number);
+  }
+};
+
+struct StuckFirst final : JobTable {
+  using JobTable::JobTable;
+  bool goes_before(const Waiting& a, const Waiting& b) const override {
+    if (is_stuck(a) != is_stuck(b)) return is_stuck(a);
+    return JobTable::goes_before(a, b);
+  }
+};
+
+// Another merge, of the dates that the right one gives.
+template <Urgency (*kMerge)(Urgency right, const Urgency& older, const Urgency& newer)>
+struct Merging final : JobTable {
+  using JobTable::JobTable;
+  Urgency merged(const Urgency& older, const Urgency& newer) const override {
+    return kMerge(JobTable::merged(older, newer), older, newer);
+  }
+};
+
+Urgency largest_priority(Urgency right, const Urgency& older, const Urgency& newer) {
+  right.priority = std::max(older.priority, newer.priority);
+  return right;
+}
+Urgency smallest_date(Urgency right, const Urgency& older, const Urgency& newer) {
+  right.process_at = std::max(std::min(older.process_at, newer.process_at), right.inserted);
+  return right;
+}
+Urgency unbounded_date(Urgency right, const Urgency& older, const Urgency& newer) {
+  right.process_at = std::max(older.process_at, newer.process_at);
+  return right;
+}
+Urgency new_insertion(Urgency right, const Urgency& /*older*/, const Urgency& newer) {
+  right.inserted = newer.inserted;
+  return right;
+}
+Urgency smallest_expiration(Urgency right, const Urgency& older, const Urgency& newer) {
+  right.expires_at = std::min(older.expires_at, newer.expires_at);
+  return right;
+}
+Urgency newest_alone(Urgency /*right*/, const Urgency& /*older*/, const Urgency& newer) {
+  return newer;
+}
+
+struct NeverExpires final : JobTable {
+  using JobTable::JobTable;
+  bool is_expired(const Waiting&) const override { return false; }
+};
+
+struct Hasty final : JobTable {
+  using JobTable::JobTable;
+  bool is_due(const Waiting&) const override { return true; }
+};
+
+struct WithoutConsolidation final : JobTable {
+  using JobTable::JobTable;
+  bool is_due(const Waiting& entry) const override { return entry.urgency.process_at <= now(); }
+};
+
+struct Crowded final : JobTable {
+  using JobTable::JobTable;
+  bool has_room(const DocumentJob&) const override { return documents_under_way() <= rules().in_flight_max; }
+};
+
+struct Unblocked final : JobTable {
+  using JobTable::JobTable;
+  bool is_blocked(const DocumentJob&, const Waiting&) const override { return false; }
+};
+
+struct BlockedByAll final : JobTable {
+  using JobTable::JobTable;
+  bool is_blocked(const DocumentJob& document, const Waiting&) const override {
+    return rules().one_at_a_time && !document.under_way.empty();
+  }
+};
+
+struct NeverIdle final : JobTable {
+  using JobTable::JobTable;
+  bool may_idle(const Waiting&) const override { return true; }
+};
+
+struct LosesNothing final : JobTable {
+  using JobTable::JobTable;
+  bool is_lost(const UnderWay&) const override { return false; }
+};
+
+struct CountsEveryLoss final : JobTable {
+  using JobTable::JobTable;
+  bool counts_loss(const UnderWay&) const override { return true; }
+};
+
+struct CountsNoLoss final : JobTable {
+  using JobTable::JobTable;
+  bool counts_loss(const UnderWay&) const override { return false; }
+};
+
+struct WithoutBackOff final : JobTable {
+  using JobTable::JobTable;
+  UnixMs back_off(const Waiting&) const override { return UnixMs(); }
+};
+
+struct SameAttempt final : JobTable {
+  using JobTable::JobTable;
+  std::uint32_t next_attempt(const DocumentJob&, OrderNumber) const override { return 1; }
+};
+
+struct DeafToHeartbeats final : JobTable {
+  using JobTable::JobTable;
+  void renew(UnderWay&, UnixMs) const override {}
+};
+
+struct TrustsClocks final : JobTable {
+  using JobTable::JobTable;
+  void renew(UnderWay& dispatch, UnixMs timestamp) const override {
+    dispatch.lease_until = UnixMs(timestamp.value() + rules().lease_ms);
+  }
+};
+
+struct SupersedesWaiting final : JobTable {
+  using JobTable::JobTable;
+  void begin_to_wait(DocumentJob& document, const Waiting& entry) override {
+    move_to(document, entry.order, entry.targets, 1);
+  }
+};
+
+template <typename Table>
+std::unique_ptr<Player> make(const Rules& rules) {
+  return std::make_unique<Table>(rules);
+}
+
+}  // namespace
+
+const std::vector<NamedWrongJournal>& wrong_journals() {
+  static const std::vector<NamedWrongJournal> all = {
+      {"does not look at priorities", make<WithoutPriorities>},
+      {"does not look at process dates in a priority", make<ByArrival>},
+      {"dispatches what is stuck first", make<StuckFirst>},
+      {"keeps the largest priority", make<Merging<largest_priority>>},
+      {"keeps the smallest process date", make<Merging<smallest_date>>},
+      {"lets newer requests move the process date for ever", make<Merging<unbounded_date>>},
+      {"takes the insertion date of the newer one", make<Merging<new_insertion>>},
+      {"keeps the smallest expiration", make<Merging<smallest_expiration>>},
+      {"does not merge", make<Merging<newest_alone>>},
+      {"dispatches what has expired", make<NeverExpires>},
+      {"dispatches before the date", make<Hasty>},
+      {"does not consolidate", make<WithoutConsolidation>},
+      {"has one document too many under way", make<Crowded>},
+      {"dispatches what is blocked", make<Unblocked>},
+      {"is blocked by what is not older", make<BlockedByAll>},
+      {"lets idle work go beside urgent work", make<NeverIdle>},
+      {"never loses a lease", make<LosesNothing>},
+      {"counts a lost lease while nobody works", make<CountsEveryLoss>},
+      {"counts no lost lease", make<CountsNoLoss>},
+      {"tries again at once", make<WithoutBackOff>},
+      {"never raises the attempt", make<SameAttempt>},
+      {"does not hear heartbeats", make<DeafToHeartbeats>},
+      {"believes heartbeats from the future and the past", make<TrustsClocks>},
+      {"lets waiting supersede what was dispatched", make<SupersedesWaiting>},
+  };
+  return all;
+}
+
+}  // namespace reseq::journal
