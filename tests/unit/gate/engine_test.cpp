@@ -95,7 +95,7 @@ TEST_F(GateInABatch, EventsOfTimersStandLastWhateverElseIsTold) {
   context.now = UnixMs(5000);
   driver::BatchDriver driver(views, views.partition, context);
   const std::vector<std::string> overdue = {"document-b"};
-  const std::vector<driver::GateTurn> turns = {{1, UnixMs(5000), 1000}};
+  const std::vector<driver::GateTurn> turns = {{200, UnixMs(5000), 1000}};
   driver.close({.overdue = overdue, .turns = turns});
   const auto events = driver.batch().events();
   ASSERT_EQ(events.size(), 2U);
@@ -122,7 +122,7 @@ TEST_F(GateInABatch, ATurnThatHadNoRoomOnceHasNoneForSmallerOnes) {
   requested("document-b", std::string(900, 'l'));
   requested("document-c", "small");
   context.now = UnixMs(5000);
-  const std::vector<driver::GateTurn> turns = {{1, UnixMs(5000), 1000}};
+  const std::vector<driver::GateTurn> turns = {{200, UnixMs(5000), 1000}};
   driver::BatchDriver first(views, views.partition, context);
   engine::BytesLeft left{500};
   first.close({.turns = turns, .left = &left});
@@ -137,7 +137,7 @@ TEST_F(GateInABatch, ATurnThatHadNoRoomOnceHasNoneForSmallerOnes) {
 class TwoKinds final : public LatestGate {
  public:
   TwoKinds() : LatestGate(1000) {}
-  static constexpr std::array<engine::AgendaKind, 2> kTwo = {{{1, "window", {}}, {2, "by hand", {}}}};
+  static constexpr std::array<engine::AgendaKind, 2> kTwo = {{{200, "window", {}}, {201, "by hand", {}}}};
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kTwo; }
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
     for (const std::string& key : due(turn, batch))
@@ -149,7 +149,7 @@ TEST_F(GateInABatch, WhatTwoKindsLetThroughInABatchLeavesOnce) {
   const TwoKinds gate;
   context.gate = &gate;
   requested("document-a");
-  const std::vector<driver::GateTurn> turns = {{1, UnixMs(5000), 1000}, {2, UnixMs(5000), 1000}};
+  const std::vector<driver::GateTurn> turns = {{200, UnixMs(5000), 1000}, {201, UnixMs(5000), 1000}};
   driver::BatchDriver driver(views, views.partition, context);
   driver.close({.turns = turns});
   EXPECT_EQ(driver.batch().emissions().size(), 1U);
@@ -199,14 +199,14 @@ class GateOfReferences : public GateInABatch {
   using Found = engine::References::Found;
   using Ids = std::vector<std::string>;
   const ByReference gate;
-  const std::vector<driver::GateTurn> turns = {{1, UnixMs(5000), 1000}};
+  const std::vector<driver::GateTurn> turns = {{200, UnixMs(5000), 1000}};
   std::optional<driver::BatchDriver> driver;
 };
 
 TEST_F(GateOfReferences, LetsNothingPassOneThatHasNotBeenRead) {
   turn({{2, Found::kUnread}});
   EXPECT_EQ(let_through(), Ids{"document-a"});
-  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{1});
+  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{200});
   EXPECT_EQ(driver->agenda_done().front().rows, 1U) << "the meta row says more than was done";
   turn({});
   EXPECT_EQ(let_through(), (Ids{"document-a", "document-b", "document-c"}));
@@ -218,14 +218,14 @@ TEST_F(GateOfReferences, DoesNothingWhileTheFirstHasNotBeenRead) {
   EXPECT_TRUE(let_through().empty());
   EXPECT_TRUE(driver->agenda_done().empty());
   EXPECT_TRUE(driver->batch().changes().empty());
-  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{1});
+  EXPECT_EQ(driver->lacking(), std::vector<std::uint8_t>{200});
 }
 
 // It had no room anyway: to read it now would be too early.
 TEST_F(GateOfReferences, LacksNoRecordThatItHasNoRoomFor) {
   Said said({{2, Found::kUnread}});
   driver.emplace(views, views.partition, context);
-  const std::vector<driver::GateTurn> one = {{1, UnixMs(5000), 1}};
+  const std::vector<driver::GateTurn> one = {{200, UnixMs(5000), 1}};
   driver->close({.turns = one, .references = &said});
   EXPECT_EQ(let_through(), Ids{"document-a"});
   EXPECT_TRUE(driver->lacking().empty());

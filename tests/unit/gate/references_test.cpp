@@ -219,7 +219,7 @@ TEST_F(ReferencesOfMany, AreReadForAllPartitionsWithinOneBound) {
 class BothEnds final : public gate::LatestGate {
  public:
   BothEnds() : LatestGate(kWait.value()) {}
-  static constexpr std::array<engine::AgendaKind, 2> kEnds = {{{1, "first", {}}, {2, "last", {}}}};
+  static constexpr std::array<engine::AgendaKind, 2> kEnds = {{{200, "first", {}}, {201, "last", {}}}};
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kEnds; }
   [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override {
     auto hold = LatestGate::holds(leaving, arena);
@@ -228,7 +228,7 @@ class BothEnds final : public gate::LatestGate {
   }
   void take(engine::Turn& turn, engine::GateBatch& batch) const override {
     std::vector<std::string> keys = due(turn, batch);
-    if (turn.kind() == 2) std::reverse(keys.begin(), keys.end());
+    if (turn.kind() == 201) std::reverse(keys.begin(), keys.end());
     for (const std::string& key : keys) {
       const auto row = batch.rows().find(key);
       if (row && !take_one(key, *row, turn, batch)) return;
