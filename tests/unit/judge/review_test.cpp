@@ -243,8 +243,9 @@ TEST(Judge, SeesADigestThatIsNotThatOfTheRows) {
 }
 
 TEST(Judge, SeesPrioritiesThatAreNotThoseOfTheRows) {
-  const auto changed =
-      with_meta(meta_rows().back().offset, [](Meta& meta) { meta.summary.priorities = {{100, 1, 0}}; });
+  const auto changed = with_meta(meta_rows().back().offset, [](Meta& meta) {
+    meta.summary.priorities = {{100, 1, 0}};
+  });
   EXPECT_THAT(past().found(*changed), ElementsAre("fold"));
 }
 
