@@ -17,8 +17,8 @@
 //   extension 0 := (target varint | order | time varint)+            last releases that were deletes, each target once
 //   extension 4 := (targets varint | time varint)+                  last releases of waiting targets; sets disjoint
 //   extension 6 := (targets varint | order | time varint)+          with which order waits began that were overtaken
-//   extension 9 := journal                        must be understood; grammar at the head of row_journal.h, of orders at
-//                                                 that of row_order.h
+//   extension 9 := journal                                          must be understood; grammar in row_journal.h
+//   order       :  grammar in row_order.h
 //
 // A live row without pending targets has no deadline: nothing of it can be overdue.
 #include "base/big_endian.h"

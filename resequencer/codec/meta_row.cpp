@@ -15,12 +15,13 @@
 //                                         behind something done, whose kinds rise, so that 0 is none of them
 //                  left out when all of it is nothing
 //   extension 4 := last number varint | answered varint      of the journal; left out when both are 0
-//   extension 6 := (priority u8 | waiting varint | processing varint)+     documents by the most urgent priority of what
-//                                         they wait for and have under way; priorities rise, not both are 0
+//   extension 6 := (priority u8 | waiting varint | processing varint)+     documents by the most urgent priority of
+//                                         what they wait for and have under way
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
 // end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and offsets
-// of what was gone strictly rising; nothing is gone where nothing was done; priorities strictly rising, none with nothing.
+// of what was gone strictly rising; nothing is gone where nothing was done; priorities strictly rising, none with
+// nothing.
 #include <algorithm>
 
 #include "codec/byte_writer.h"

@@ -242,6 +242,13 @@ TEST(Judge, SeesADigestThatIsNotThatOfTheRows) {
   EXPECT_THAT(past().found(*changed), ElementsAre("fold"));
 }
 
+TEST(Judge, SeesPrioritiesThatAreNotThoseOfTheRows) {
+  const auto changed = with_meta(meta_rows().back().offset, [](Meta& meta) {
+    meta.summary.priorities = {{100, 1, 0}};
+  });
+  EXPECT_THAT(past().found(*changed), ElementsAre("fold"));
+}
+
 TEST(Judge, SeesAClockThatIsNotThatOfTheInputs) {
   const auto changed = with_meta(meta_rows().back().offset,
                                  [](Meta& meta) { meta.state.clock = Version(meta.state.clock.value() + 1); });
