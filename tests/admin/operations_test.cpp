@@ -107,7 +107,14 @@ TEST_F(Operated, ExpiresWhatNobodyWillDeliver) {
 }
 
 TEST_F(Operated, ReleasesADeadLetteredResultUnlessANewerOneIsKnown) {
-  office().result("orphan", 7, "search");
+  // With what a pipeline copies from work, which no operation may say.
+  office().send("commands", "orphan",
+                {{"reseq-command", "sequence"},
+                 {"reseq-seq", "7"},
+                 {"reseq-target", "search"},
+                 {"reseq-attempt", "2"},
+                 {"reseq-lease-until", "9"},
+                 {"reseq-priority", "3"}});
   office().result("overtaken", 7, "search");
   office().settle();
   const std::string place = place_of("orphan");

@@ -109,8 +109,9 @@ TEST(AsyncApi, RecordsAreAsDescribed) {
   const json channels = document()["channels"];
   for (const auto& [channel, said] : channels.items())
     for (const auto& [message, reference] : said["messages"].items())
-      if (message != "heartbeat")  // refused where nothing waits
+      if (message != "heartbeat") {  // refused where nothing waits
         EXPECT_THAT(checked.text(), HasSubstr(channel + "." + message + " ")) << "no record of it";
+      }
 }
 
 }  // namespace

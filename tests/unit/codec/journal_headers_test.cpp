@@ -9,9 +9,7 @@
 namespace reseq::codec {
 namespace {
 
-using testing::Contains;
 using testing::ElementsAre;
-using testing::Key;
 using testing::Pair;
 
 constexpr const char* kWishes[] = {"reseq-priority", "reseq-process-at", "reseq-expires-at"};
@@ -304,6 +302,23 @@ TEST_F(JournalOnTheWay, WorkSaysTheAttemptFromTheSecondOnAndTheLease) {
   EXPECT_THAT(work(1, UnixMs(1'709'168'400'000)), ElementsAre(Pair("reseq-lease-until", "1709168400000")));
   EXPECT_THAT(work(2, UnixMs(9)), ElementsAre(Pair("reseq-attempt", "2"), Pair("reseq-lease-until", "9")));
   EXPECT_THAT(work(UINT32_MAX, UnixMs()), ElementsAre(Pair("reseq-attempt", "4294967295")));
+}
+
+// What waits when the journal is switched off is read again, as a request that nobody would take any more.
+TEST_F(JournalOnTheWay, WhatStillWaitsGoesToWorkAsItCameWithoutAJournal) {
+  const SampleRecord sample = SampleRecord::request()
+                                  .with("reseq-epoch", "3")
+                                  .with("reseq-targets", "search")
+                                  .with("reseq-reprocess", "true")
+                                  .with("reseq-priority", "3");
+  const Forward forward{{Epoch(3), kSeven, Revision()}, Op::kUpsert, TargetSet(1), 2, UnixMs(9)};
+  (void)read(sample);
+  const auto with = edits(encode({InputIndex(0), forward}, view_, encoding_, arena_));
+  without_journal();
+  EXPECT_EQ(reason_of(sample), Reason::kUnsupportedHeader);
+  EXPECT_EQ(edits(encode({InputIndex(0), forward}, view_, encoding_, arena_)), with);
+  EXPECT_THAT(with, ElementsAre(Pair("reseq-reprocess", "<removed>"), Pair("reseq-attempt", "2"),
+                                Pair("reseq-lease-until", "9")));
 }
 
 TEST_F(JournalOnTheWay, OutputsSayNothingOfIt) {
