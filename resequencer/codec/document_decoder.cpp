@@ -28,16 +28,29 @@ Wish read_wish(RecordReader& reader, Op op) {
   return wish;
 }
 
-const Wish* place_wish(Wish wish, const RecordReader& reader, std::uint64_t work_bytes) {
+// What is known of its bytes.
+inline void weigh(const RecordReader& reader, Request& request) {
+  request.hash = payload_hash(request.what.op, reader.record().payload);
+  request.work_bytes = reader.bytes_max();
+  if (reader.has_stand_in()) request.work_bytes += header_bytes_max(header::kSeq.size(), kSequenceTextMax);
+}
+
+[[gnu::noinline]] Command with_wish(RecordReader& reader, Request& request) {
   const DecodeContext& context = reader.context();
   RESEQ_ASSERT(context.arena != nullptr, "a decoder without a place for wishes");
+  Wish wish;
+  if (context.journal) wish = read_wish(reader, request.what.op);
+  if (reader.failed()) return reader.refused();
+  weigh(reader, request);
+  request.work_bytes += dispatch_bytes_max();
   const InputRecord record = as_in_log(reader.record());
   wish.place.offset = record.offset;
   wish.place.timestamp = record.timestamp;
   if (context.hash != nullptr) wish.place.hash = context.hash->of_input(record.key, record.payload);
   wish.place.record_bytes = held_bytes(record);
-  wish.place.work_bytes = work_bytes;
-  return context.arena->copy(std::span<const Wish>(&wish, 1)).data();
+  wish.place.work_bytes = request.work_bytes;
+  request.wish = context.arena->copy(std::span<const Wish>(&wish, 1)).data();
+  return request;
 }
 
 }  // namespace
@@ -60,18 +73,10 @@ Command decode_request(RecordReader& reader) {
   request.what.targets = reader.targets();
   request.what.op = reader.op(!reader.context().tap);
   request.reprocess = reader.flag(HeaderKind::kReprocess);
-  std::optional<Wish> wish;
-  if (journal) wish = read_wish(reader, request.what.op);
-  if (reader.failed()) return reader.refused();
-  request.hash = payload_hash(request.what.op, reader.record().payload);
-  request.work_bytes = reader.bytes_max();
-  if (reader.has_stand_in()) request.work_bytes += header_bytes_max(header::kSeq.size(), kSequenceTextMax);
   // What comes to something that waits is kept as that is.
-  if (!wish && reader.context().hash != nullptr) wish.emplace();
-  if (wish) {
-    request.work_bytes += dispatch_bytes_max();
-    request.wish = place_wish(*wish, reader, request.work_bytes);
-  }
+  if (journal || reader.context().hash != nullptr) return with_wish(reader, request);
+  if (reader.failed()) return reader.refused();
+  weigh(reader, request);
   return request;
 }
 

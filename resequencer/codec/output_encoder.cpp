@@ -32,10 +32,17 @@ void remove(HeaderKind kind, std::string_view name, const Said& said, HeaderEdit
   if (said.kinds.has(kind)) edits.push_back({name, std::nullopt});
 }
 
-// What concerned the resequencer alone.
+// What concerned the resequencer alone. Most requests have none of it.
 void remove_spent(const Said& said, HeaderEdits& edits) {
   remove(HeaderKind::kCommand, header::kCommand, said, edits);
   remove(HeaderKind::kReprocess, header::kReprocess, said, edits);
+}
+
+void remove_spent_of_request(const Said& said, HeaderEdits& edits) {
+  constexpr HeaderKinds kAny = {HeaderKind::kCommand, HeaderKind::kReprocess, HeaderKind::kVersion};
+  if (!said.kinds.has_any(kAny)) return;
+  remove_spent(said, edits);
+  remove(HeaderKind::kVersion, header::kVersion, said, edits);
 }
 
 // Of the request and its dispatch; most results have none of it.
@@ -92,12 +99,17 @@ std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& are
   return {begin, size - 1};
 }
 
+void say_dispatched(const Dispatched& dispatched, HeaderEdits& edits, Arena& arena) {
+  if (dispatched.attempt > 1) edits.push_back({header::kAttempt, decimal(dispatched.attempt, arena)});
+  const auto lease_until = static_cast<std::uint64_t>(dispatched.lease_until.value());
+  if (lease_until != 0) edits.push_back({header::kLeaseUntil, decimal(lease_until, arena)});
+}
+
 OutputRecord encode_forward(const Forward& forward, const InputRecord& input, const EncodeContext& context,
                             Arena& arena) {
   const Said& said = said_by(input);
   OutputRecord record = continue_input(Role::kWork, input);
-  remove_spent(said, record.edits);
-  remove(HeaderKind::kVersion, header::kVersion, said, record.edits);
+  remove_spent_of_request(said, record.edits);
   if (said.epoch != forward.order.epoch)
     record.edits.push_back({header::kEpoch, decimal(forward.order.epoch.value(), arena)});
   if (forward.order.revision.value() != 0)
@@ -107,10 +119,7 @@ OutputRecord encode_forward(const Forward& forward, const InputRecord& input, co
   if (!said.kinds.has(HeaderKind::kSeq))  // it was said elsewhere; commands have to say it
     record.edits.push_back({header::kSeq, arena.copy(format_sequence(context.sequence_kind, forward.order.sequence))});
   say_delete(forward.op, said, record.edits);
-  if (forward.attempt > 1) record.edits.push_back({header::kAttempt, decimal(forward.attempt, arena)});
-  if (forward.lease_until != UnixMs())
-    record.edits.push_back(
-        {header::kLeaseUntil, decimal(static_cast<std::uint64_t>(forward.lease_until.value()), arena)});
+  if (forward.dispatched != nullptr) say_dispatched(*forward.dispatched, record.edits, arena);
   return record;
 }
 

@@ -83,12 +83,19 @@ struct Decision {
 using InputIndex = Strong<struct InputIndexTag, std::uint32_t>;
 inline constexpr InputIndex kNoInput{UINT32_MAX};  // of what a timer caused
 
+// What a journal says of the order that it dispatches.
+struct Dispatched {
+  std::uint32_t attempt = 1;
+  UnixMs lease_until;  // 0 = it has none
+};
+
 struct Forward {  // to `work`
   Order order;
   Op op = Op::kUpsert;
   TargetSet targets;
-  std::uint32_t attempt = 1;
-  UnixMs lease_until = {};  // 0 = it has no lease
+  const Dispatched* dispatched = nullptr;  // of a journal; it lives as long as the batch
+
+  [[nodiscard]] std::uint32_t attempt() const { return dispatched != nullptr ? dispatched->attempt : 1; }
 };
 
 struct Release {  // to the output of `target`

@@ -58,8 +58,8 @@ void check_forward(const Writing& write, const Request& request) {
   const Order order{request.what.epoch.value_or(Epoch(7)), request.what.sequence, Revision(request.reprocess ? 3 : 0)};
   const bool journal = request.wish != nullptr;
   const std::uint32_t attempt = journal && request.reprocess ? UINT32_MAX : 1;
-  const codec::OutputRecord work =
-      write(Forward{order, request.what.op, targets, attempt, journal ? UnixMs(INT64_MAX) : UnixMs()});
+  const Dispatched dispatched{attempt, journal ? UnixMs(INT64_MAX) : UnixMs()};
+  const codec::OutputRecord work = write(Forward{order, request.what.op, targets, &dispatched});
   std::vector<Header> headers = applied(work, write.input);
   for (const std::string_view name : {header::kCommand, header::kReprocess, header::kVersion})
     RESEQ_ASSERT(count_of(headers, name) == 0, "a header that concerned us alone was forwarded");

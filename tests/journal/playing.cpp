@@ -209,8 +209,8 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
     if (const auto* release = std::get_if<Release>(&emission.what))
       answer.released.push_back({document, release->target, order_number(release->order)});
     if (const auto* forward = std::get_if<Forward>(&emission.what))
-      answer.dispatched.push_back(
-          {document, order_number(forward->order), forward->targets, forward->attempt, forward->lease_until});
+      answer.dispatched.push_back({document, order_number(forward->order), forward->targets, forward->attempt(),
+                                   forward->dispatched != nullptr ? forward->dispatched->lease_until : UnixMs()});
   }
   for (const Event& event : decided.events())
     if (event.decision.reason == Reason::kTimedOut && event.order)

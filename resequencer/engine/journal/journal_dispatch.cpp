@@ -217,7 +217,9 @@ void JournalBatch::send(Document& document, const JournalEntry& entry, InputInde
     add(*document.now.row, sent);
     settle(document);
   }
-  effects_.send(input, Forward{entry.order, entry.op, targets, sent.attempt, sent.lease_until});
+  const Dispatched dispatched{sent.attempt, sent.lease_until};
+  const auto kept = effects_.arena().copy(std::span<const Dispatched>(&dispatched, 1));
+  effects_.send(input, Forward{entry.order, entry.op, targets, kept.data()});
 }
 
 // What was said of its input, or is said of what waited.

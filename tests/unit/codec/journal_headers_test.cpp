@@ -295,8 +295,9 @@ TEST_F(JournalOnTheWay, WorkSaysTheAttemptFromTheSecondOnAndTheLease) {
   (void)read(sample);
   const Order order{Epoch(), kSeven, Revision()};
   const auto work = [&](std::uint32_t attempt, UnixMs lease) {
+    const Dispatched dispatched{attempt, lease};
     return edits(
-        encode({InputIndex(0), Forward{order, Op::kUpsert, TargetSet(1), attempt, lease}}, view_, encoding_, arena_));
+        encode({InputIndex(0), Forward{order, Op::kUpsert, TargetSet(1), &dispatched}}, view_, encoding_, arena_));
   };
   EXPECT_THAT(work(1, UnixMs()), ElementsAre());
   EXPECT_THAT(work(1, UnixMs(1'709'168'400'000)), ElementsAre(Pair("reseq-lease-until", "1709168400000")));
@@ -341,9 +342,9 @@ TEST_F(JournalOnTheWay, TheBoundKnowsWhatADispatchAdds) {
   const Command command = read(sample);
   const auto& request = std::get<Request>(command);
   const Order largest{Epoch(UINT32_MAX), kSeven, Revision(UINT64_MAX)};
-  const OutputRecord work =
-      encode({InputIndex(0), Forward{largest, Op::kDelete, two_targets().all(), UINT32_MAX, UnixMs(INT64_MAX)}}, view_,
-             encoding_, arena_);
+  const Dispatched dispatched{UINT32_MAX, UnixMs(INT64_MAX)};
+  const OutputRecord work = encode({InputIndex(0), Forward{largest, Op::kDelete, two_targets().all(), &dispatched}},
+                                   view_, encoding_, arena_);
   std::uint64_t bytes = record_bytes_max(work.key->size(), work.payload->size(), view_.headers);
   for (const HeaderEdit& edit : work.edits)
     if (edit.value) bytes += header_bytes_max(edit.name.size(), edit.value->size());
