@@ -26,6 +26,31 @@ class AsBuilt : public JobTable {
   [[nodiscard]] bool wants_attempt(const TargetJob& job) const override {
     return rules().last_attempt_only && JobTable::wants_attempt(job);
   }
+
+  // What a command registered or ended takes nothing from an entry before its dispatch would come.
+  [[nodiscard]] bool narrows(const Waiting& entry) const override { return entry.attempt > 0; }
+
+  // What goes with an entry that expires is everything older that is not under way, if its order was dispatched: also what
+  // a command registered there, which the entry never took over.
+  [[nodiscard]] TargetSet goes_with(const DocumentJob& document, const Waiting& entry,
+                                    TargetSet targets) const override {
+    TargetSet found = JobTable::goes_with(document, entry, targets);
+    for (const auto& [target, job] : document.targets) {
+      if (job.state != TargetState::kPending || job.newest >= entry.order || !targets.contains(target)) continue;
+      bool under_way = false;
+      for (const UnderWay& each : document.under_way) under_way = under_way || each.targets.contains(target);
+      bool was_dispatched = false;
+      for (const auto& [other, its] : document.targets)
+        was_dispatched = was_dispatched || (its.newest == job.newest && its.attempt > 0);
+      if (!under_way && was_dispatched) found |= TargetSet::of(target);
+    }
+    return found;
+  }
+
+  // An entry has numbers of its own: two dispatches of one order may have the same.
+  [[nodiscard]] std::uint32_t next_attempt(const DocumentJob&, const Waiting& entry) const override {
+    return entry.attempt + 1;
+  }
 };
 
 }  // namespace reseq::journal

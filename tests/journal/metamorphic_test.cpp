@@ -34,7 +34,7 @@ class AtOnce final : public JobTable {
   }
 
  private:
-  [[nodiscard]] std::uint32_t next_attempt(const DocumentJob&, OrderNumber) const override { return 1; }
+  [[nodiscard]] std::uint32_t next_attempt(const DocumentJob&, const Waiting&) const override { return 1; }
 };
 
 // The same path with no limit. One input at a time: behind a request of its own batch a command sees what was

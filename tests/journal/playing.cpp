@@ -195,7 +195,7 @@ std::uint64_t EnginePlayer::number_of(const Dispatched& one) const {
   if (!row) return 0;
   for (const JournalEntry& entry : row->journal)
     if (entry.state == EntryState::kProcessing && order_number(entry.order) == one.order &&
-        entry.attempt == one.attempt)
+        entry.attempt == one.attempt && entry.targets == one.targets)
       return entry.number;
   return 0;
 }
