@@ -23,15 +23,26 @@ class AsBuilt : public JobTable {
   [[nodiscard]] UnixMs due_date(const Waiting& entry) const override { return entry.urgency.process_at; }
 
   // Attempts are asked for only where the last one alone counts.
-  [[nodiscard]] bool wants_attempt(const TargetJob& job) const override {
-    return rules().last_attempt_only && JobTable::wants_attempt(job);
+  [[nodiscard]] bool wants_attempt(std::uint32_t last) const override {
+    return rules().last_attempt_only && JobTable::wants_attempt(last);
+  }
+
+  // Entries alone have attempts: what a newer one took over from an order that came back may be answered by any.
+  [[nodiscard]] std::uint32_t last_attempt(const DocumentJob& document, TargetNumber target) const override {
+    const OrderNumber order = document.targets.at(target).newest;
+    std::uint32_t last = 1;
+    for (const Waiting& each : document.waiting)
+      if (each.order == order && each.targets.contains(target)) last = std::max(last, each.attempt);
+    for (const UnderWay& each : document.under_way)
+      if (each.order == order && each.targets.contains(target)) last = std::max(last, each.attempt);
+    return last;
   }
 
   // What a command registered or ended takes nothing from an entry before its dispatch would come.
   [[nodiscard]] bool narrows(const Waiting& entry) const override { return entry.attempt > 0; }
 
-  // What goes with an entry that expires is everything older that is not under way, if its order was dispatched: also what
-  // a command registered there, which the entry never took over.
+  // What goes with an entry that expires is everything older that is not under way, if its order was dispatched: also
+  // what a command registered there, which the entry never took over.
   [[nodiscard]] TargetSet goes_with(const DocumentJob& document, const Waiting& entry,
                                     TargetSet targets) const override {
     TargetSet found = JobTable::goes_with(document, entry, targets);
@@ -39,10 +50,7 @@ class AsBuilt : public JobTable {
       if (job.state != TargetState::kPending || job.newest >= entry.order || !targets.contains(target)) continue;
       bool under_way = false;
       for (const UnderWay& each : document.under_way) under_way = under_way || each.targets.contains(target);
-      bool was_dispatched = false;
-      for (const auto& [other, its] : document.targets)
-        was_dispatched = was_dispatched || (its.newest == job.newest && its.attempt > 0);
-      if (!under_way && was_dispatched) found |= TargetSet::of(target);
+      if (!under_way && document.dispatched.contains(job.newest)) found |= TargetSet::of(target);
     }
     return found;
   }

@@ -74,7 +74,7 @@ void forget_requested(DocumentJob& document) {
     each_target(known_to_requests(document), [&](TargetNumber target) {
       const auto job = document.targets.find(target);
       known = known || newest_requested(document, target) == order ||
-              (job != document.targets.end() && job->second.last_release == order);
+              (job != document.targets.end() && (job->second.newest == order || job->second.last_release == order));
     });
     return !known;
   });
@@ -262,6 +262,7 @@ void JobTable::settle(DocumentJob& document, bool by_command) {
   for (Waiting& entry : document.waiting)
     if (narrows(entry)) narrow(document, entry);
   std::erase_if(document.waiting, [](const Waiting& entry) { return entry.targets.empty(); });
+  std::erase_if(document.dispatched, [&](OrderNumber order) { return !is_group(document, order); });
   forget_requested(document);
 }
 
@@ -275,9 +276,9 @@ void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
   const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
   entry.targets = entry.targets.without(gone);
   entry.took_over = entry.took_over & entry.targets;
-  // Open: which of the two it is.
+  // Open: which of the two it is. As where a gate lets through what nobody waits for.
   if (entry.targets.empty() && entry.input)
-    answer_.verdicts[*entry.input] = (gone & ended).empty() ? kSuperseded : kDuplicate;
+    answer_.verdicts[*entry.input] = is_group(document, entry.order) ? kDuplicate : kSuperseded;
 }
 
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
@@ -315,8 +316,9 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
     TargetJob& job = found->second;
     if (job.state == TargetState::kServed) return kDuplicate;
     if (job.state == TargetState::kRemoved) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
-    if (input.attempt == 0 && wants_attempt(job)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
-    if (rules_.last_attempt_only && std::max(input.attempt, 1U) < job.attempt)
+    const std::uint32_t last = last_attempt(document, target);
+    if (input.attempt == 0 && wants_attempt(last)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
+    if (rules_.last_attempt_only && std::max(input.attempt, 1U) < last)
       return {Outcome::kDropped, Reason::kAttemptBehind};
     job.state = TargetState::kServed;
     job.last_release = input.order;
@@ -328,8 +330,12 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
   return kUnregistered;
 }
 
-bool JobTable::wants_attempt(const TargetJob& job) const {
-  return job.attempt > 1;
+bool JobTable::wants_attempt(std::uint32_t last) const {
+  return last > 1;
+}
+
+std::uint32_t JobTable::last_attempt(const DocumentJob& document, TargetNumber target) const {
+  return document.targets.at(target).attempt;
 }
 
 // Table U.

@@ -45,6 +45,7 @@ struct UnderWay {
   std::uint64_t number = 0;
   std::uint32_t attempt = 0;
   UnixMs lease_until;
+  UnixMs lease_before;  // the running batch
   Urgency urgency;
   std::uint32_t timeouts = 0;
   std::uint32_t losses = 0;
@@ -64,6 +65,8 @@ struct DocumentJob {
   // What commands see.
   std::map<TargetNumber, TargetJob> targets;
   std::optional<OrderNumber> barrier;
+
+  std::set<OrderNumber> dispatched;  // of those at which something is known
 
   std::vector<Waiting> waiting;
   std::vector<UnderWay> under_way;
@@ -99,7 +102,9 @@ class JobTable : public Player {
   [[nodiscard]] virtual TargetSet goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const;
   [[nodiscard]] virtual bool narrows(const Waiting& entry) const;
   [[nodiscard]] virtual bool fails(const Waiting& entry) const;
-  [[nodiscard]] virtual bool wants_attempt(const TargetJob& job) const;
+  [[nodiscard]] virtual bool wants_attempt(std::uint32_t last) const;
+  // Of the dispatch that carried a pending target last.
+  [[nodiscard]] virtual std::uint32_t last_attempt(const DocumentJob& document, TargetNumber target) const;
   [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
   [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, const Waiting& entry) const;

@@ -23,6 +23,8 @@ Answer JobTable::play(const Batch& batch) {
   now_ = batch.now;
   answer_ = Answer();
   answer_.verdicts.resize(batch.inputs.size());
+  for (DocumentJob& document : documents_)
+    for (UnderWay& dispatch : document.under_way) dispatch.lease_before = dispatch.lease_until;
   for (input_ = 0; input_ < batch.inputs.size(); ++input_) {
     const Verdict verdict = decide(batch.inputs[input_]);
     answer_.verdicts[input_] = verdict;
@@ -31,6 +33,7 @@ Answer JobTable::play(const Batch& batch) {
   expire_entries();
   fail_entries();
   dispatch_all();
+  std::sort(answer_.timed_out.begin(), answer_.timed_out.end());
   count();
   for (DocumentJob& document : documents_)
     for (Waiting& entry : document.waiting) {
@@ -65,18 +68,22 @@ bool JobTable::counts_loss(const UnderWay& dispatch) const {
   return answered_ > dispatch.number;
 }
 
-// Open: those that end in one batch are given back by the ends of their leases, then as they were dispatched.
+// Open: those that end in one batch are given back document by document, by the earliest lease that each had before the
+// batch.
 void JobTable::lose_leases() {
-  std::vector<std::pair<std::size_t, UnderWay>> lost;
+  std::vector<std::tuple<UnixMs, std::size_t>> documents;
   for (std::size_t i = 0; i < kDocuments; ++i) {
-    for (const UnderWay& dispatch : documents_[i].under_way)
-      if (is_lost(dispatch)) lost.emplace_back(i, dispatch);
-    std::erase_if(documents_[i].under_way, [this](const UnderWay& dispatch) { return is_lost(dispatch); });
+    UnixMs earliest(INT64_MAX);
+    for (const UnderWay& dispatch : documents_[i].under_way) earliest = std::min(earliest, dispatch.lease_before);
+    documents.emplace_back(earliest, i);
   }
-  std::sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.lease_until, a.second.number) < std::pair(b.second.lease_until, b.second.number);
-  });
-  for (const auto& [document, dispatch] : lost) come_back(document, dispatch);
+  std::sort(documents.begin(), documents.end());
+  for (const auto& [earliest, number] : documents) {
+    const std::vector<UnderWay> under_way = documents_[number].under_way;
+    std::erase_if(documents_[number].under_way, [this](const UnderWay& dispatch) { return is_lost(dispatch); });
+    for (const UnderWay& dispatch : under_way)
+      if (is_lost(dispatch)) come_back(number, dispatch);
+  }
 }
 
 // The first time at once, then 1,000 ms, doubling. Open: both counters count for it, and it moves the process date.
@@ -232,10 +239,11 @@ void JobTable::dispatch(std::size_t number, Waiting entry) {
   if (entry.targets.empty()) return;
   const std::uint32_t attempt = next_attempt(document, entry);
   move_to(document, entry.order, entry.targets, attempt);
+  document.dispatched.insert(entry.order);
   if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
   document.under_way.push_back(
-      {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
+      {entry.order, entry.targets, ++last_number_, attempt, until, until, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
   if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
   settle(document, false);

@@ -87,7 +87,8 @@ TEST(Waiting, ChangesWhenNeverWhatInTheTable) {
   EXPECT_GT(compared, kCasesOfTwoWorlds);
 }
 
-TEST(Waiting, ChangesWhenNeverWhatInTheEngine) {
+// Not yet: as in engine_test.cpp.
+TEST(Waiting, DISABLED_ChangesWhenNeverWhatInTheEngine) {
   std::uint64_t compared = 0;
   const auto failure = check({kCasesOfTwoWorlds, 13, true}, [&](const History& history) {
     AsBuilt table(rules_of(history));

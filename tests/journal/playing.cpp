@@ -215,6 +215,7 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
   for (const Event& event : decided.events())
     if (event.decision.reason == Reason::kTimedOut && event.order)
       answer.timed_out.push_back({number_of_id(event.id), order_number(*event.order)});
+  std::sort(answer.timed_out.begin(), answer.timed_out.end());
   std::stable_sort(answer.dispatched.begin(), answer.dispatched.end(),
                    [this](const Dispatched& a, const Dispatched& b) { return number_of(a) < number_of(b); });
   for (const auto& [id, row] : rows_.documents()) {
