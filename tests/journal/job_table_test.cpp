@@ -174,7 +174,7 @@ TEST_F(J2, LeavesAnEntryAloneOfWhichNothingMoved) {
 
 TEST_F(J2, LeavesTargetsPendingWhenAnOlderOrderComesBackWhileANewerWaits) {
   (void)at(0, {request(0, 1)});
-  (void)at(10, {request(0, 2, kZero, {.priority = 120, .process_at = 500, .timestamp = 10})});
+  (void)at(10, {request(0, 2, kZero, {.priority = 120, .process_at = 300, .timestamp = 10})});
   EXPECT_THAT(sent(at(100)), IsEmpty());
   const Answer lost = at(100);
   EXPECT_THAT(lost.dispatched, ElementsAre(Dispatched{0, 1, kOne, 2, UnixMs(200)}));
