@@ -123,7 +123,9 @@ void Feed::stray(const Step& step) {
   input.order = 1 + step.pick % (newest_[input.document] + 2);
   input.targets = targets_of(step);
   if (step.action == Action::kRegister) {
+    // Of what waits a worker knows nothing: an order of its own is above all that were requested.
     input.kind = Kind::kRegister;
+    input.order = newest_[input.document] + 1 + step.pick % 2U;
     if (!input.targets) input.targets = kDefaultTargets;
   } else if (step.action == Action::kStrayUnregister) {
     input.kind = Kind::kUnregister;

@@ -85,11 +85,11 @@ struct Released {
   friend bool operator==(const Released&, const Released&) = default;
 };
 
-// Dead letters of what has lost too many leases.
+// A dead letter of what has lost too many leases. In no order.
 struct TimedOut {
   std::size_t document = 0;
   OrderNumber order = 0;
-  friend bool operator==(const TimedOut&, const TimedOut&) = default;
+  friend auto operator<=>(const TimedOut&, const TimedOut&) = default;
 };
 
 // What a batch said.

@@ -74,7 +74,7 @@ void forget_requested(DocumentJob& document) {
     each_target(known_to_requests(document), [&](TargetNumber target) {
       const auto job = document.targets.find(target);
       known = known || newest_requested(document, target) == order ||
-              (job != document.targets.end() && job->second.last_release == order);
+              (job != document.targets.end() && (job->second.newest == order || job->second.last_release == order));
     });
     return !known;
   });
@@ -153,20 +153,24 @@ Verdict JobTable::request(DocumentJob& document, const Input& input) {
     if (wanted.contains(target) && newest && *newest > order) newer |= one;
     if (newest == order && !document.requested.contains(order)) late |= one & pending_at(document, order);
   });
-  const TargetSet forwards = moved | late;
-  return forwards.empty() ? not_new(document, input, newer) : accept(document, input, forwards);  // R1, R2
+  if ((moved | late).empty()) return not_new(document, input, newer);
+  return accept(document, input, moved, late);  // R1, R2
+}
+
+// Open: not where an older order is pending below it, because something newer waits for that target: waiting supersedes
+// nothing.
+void JobTable::raise_barrier(DocumentJob& document, OrderNumber order) {
+  const bool pending_below = std::any_of(document.targets.begin(), document.targets.end(), [&](const auto& each) {
+    return each.second.state == TargetState::kPending && each.second.newest < order;
+  });
+  if (!pending_below) raise(document.barrier, order);
 }
 
 // R3 and R4. Open: J5 merges dates for R3 alone: R4 says superseded, although the order may wait for other targets.
 Verdict JobTable::not_new(DocumentJob& document, const Input& input, TargetSet newer) {
   if (input.deletes_all() && (!document.accepted_barrier || *document.accepted_barrier < input.order)) {
     document.accepted_barrier = input.order;
-    // Open: it is never dispatched, so commands see its barrier at once; but not where an older order is pending
-    // below it: nothing that waits may supersede that.
-    const bool pending_below = std::any_of(document.targets.begin(), document.targets.end(), [&](const auto& each) {
-      return each.second.state == TargetState::kPending && each.second.newest < input.order;
-    });
-    if (!pending_below) raise(document.barrier, input.order);
+    raise_barrier(document, input.order);  // Open: it is never dispatched, so commands see its barrier at once.
   }
   if (!newer.empty()) return kSuperseded;
   for (Waiting& entry : document.waiting)
@@ -174,16 +178,16 @@ Verdict JobTable::not_new(DocumentJob& document, const Input& input, TargetSet n
   return kDuplicate;
 }
 
-// J1. Open: an order that waits already, and is asked for with further targets, stays one entry with its number: dates
-// merge as in J5, its counter goes down only if an older entry is taken over.
-Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet forwards) {
+// J1. Open: an order that waits already for its first dispatch, and is asked for with further targets, stays one entry
+// with its number and its data: dates merge as in J5. What comes back and what was never dispatched stay apart.
+Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet moved, TargetSet late) {
   if (input.deletes_all()) raise(document.accepted_barrier, input.order);
   document.requested.insert(input.order);
   if (!document.newest_request || input.order >= document.newest_request->first)
     document.newest_request = {input.order, input.hash};
-  each_target(forwards, [&](TargetNumber target) { document.accepted[target] = input.order; });
+  each_target(moved | late, [&](TargetNumber target) { document.accepted[target] = input.order; });
   const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
-                                 [&](const Waiting& each) { return each.order == input.order; });
+                                 [&](const Waiting& each) { return each.order == input.order && each.attempt == 0; });
   Waiting entry;
   if (same != document.waiting.end()) {
     entry = *same;
@@ -193,11 +197,11 @@ Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet fo
     entry.order = input.order;
     entry.number = ++last_number_;
     entry.urgency = wish_of(input);
+    entry.input = input_;
   }
-  entry.targets |= forwards;
+  entry.targets |= moved | late;
   entry.deletes_all = entry.deletes_all || input.deletes_all();
-  entry.input = input_;
-  take_over(document, entry, forwards);
+  take_over(document, entry, moved);
   // J4. Open: it takes older entries over before it is looked at: their expiration may be larger.
   if (is_expired(entry)) {
     document.waiting.push_back(entry);
@@ -225,16 +229,21 @@ void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet target
   std::erase_if(document.waiting, [](const Waiting& each) { return each.targets.empty(); });
 }
 
-// J4: nobody wants these targets of an entry any more. What is pending at it, or at older orders that it took over,
-// becomes removed.
+// J4: what is pending at it, or at older orders that it took over.
+TargetSet JobTable::goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const {
+  TargetSet pending;
+  for (const auto& [target, job] : document.targets)
+    if (job.state == TargetState::kPending && (job.newest == entry.order || entry.took_over.contains(target)))
+      pending |= TargetSet::of(target);
+  return pending & targets;
+}
+
+// J4: nobody wants these targets of an entry any more.
 void JobTable::drop(DocumentJob& document, OrderNumber order, TargetSet targets) {
   for (Waiting& entry : document.waiting) {
     if (entry.order != order) continue;
-    each_target(entry.targets & targets, [&](TargetNumber target) {
-      const auto job = document.targets.find(target);
-      if (job == document.targets.end() || job->second.state != TargetState::kPending) return;
-      if (job->second.newest == order || entry.took_over.contains(target)) job->second.state = TargetState::kRemoved;
-    });
+    each_target(goes_with(document, entry, entry.targets & targets),
+                [&](TargetNumber target) { document.targets.at(target).state = TargetState::kRemoved; });
     entry.targets = entry.targets.without(targets);
     if (entry.targets.empty() && entry.input) answer_.verdicts[*entry.input] = kExpired;
   }
@@ -250,18 +259,26 @@ void JobTable::settle(DocumentJob& document, bool by_command) {
     if (dispatch.targets.empty() && by_command) answered_ = std::max(answered_, dispatch.number);
   }
   std::erase_if(document.under_way, [](const UnderWay& dispatch) { return dispatch.targets.empty(); });
-  for (Waiting& entry : document.waiting) {
-    const TargetSet ended =
-        at(document, entry.order, TargetState::kServed) | at(document, entry.order, TargetState::kRemoved);
-    const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
-    entry.targets = entry.targets.without(gone);
-    entry.took_over = entry.took_over & entry.targets;
-    // Open: the outcome of its request, if that is of this batch.
-    if (entry.targets.empty() && entry.input)
-      answer_.verdicts[*entry.input] = (gone & ended).empty() ? kSuperseded : kDuplicate;
-  }
+  for (Waiting& entry : document.waiting)
+    if (narrows(entry)) narrow(document, entry);
   std::erase_if(document.waiting, [](const Waiting& entry) { return entry.targets.empty(); });
+  std::erase_if(document.dispatched, [&](OrderNumber order) { return !is_group(document, order); });
   forget_requested(document);
+}
+
+bool JobTable::narrows(const Waiting& /*entry*/) const {
+  return true;
+}
+
+void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
+  const TargetSet ended =
+      at(document, entry.order, TargetState::kServed) | at(document, entry.order, TargetState::kRemoved);
+  const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
+  entry.targets = entry.targets.without(gone);
+  entry.took_over = entry.took_over & entry.targets;
+  // Open: which of the two it is. As where a gate lets through what nobody waits for.
+  if (entry.targets.empty() && entry.input)
+    answer_.verdicts[*entry.input] = is_group(document, entry.order) ? kDuplicate : kSuperseded;
 }
 
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
@@ -299,8 +316,9 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
     TargetJob& job = found->second;
     if (job.state == TargetState::kServed) return kDuplicate;
     if (job.state == TargetState::kRemoved) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
-    if (input.attempt == 0 && wants_attempt(job)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
-    if (rules_.last_attempt_only && std::max(input.attempt, 1U) < job.attempt)
+    const std::uint32_t last = last_attempt(document, target);
+    if (input.attempt == 0 && wants_attempt(last)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
+    if (rules_.last_attempt_only && std::max(input.attempt, 1U) < last)
       return {Outcome::kDropped, Reason::kAttemptBehind};
     job.state = TargetState::kServed;
     job.last_release = input.order;
@@ -312,8 +330,12 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
   return kUnregistered;
 }
 
-bool JobTable::wants_attempt(const TargetJob& job) const {
-  return job.attempt > 1;
+bool JobTable::wants_attempt(std::uint32_t last) const {
+  return last > 1;
+}
+
+std::uint32_t JobTable::last_attempt(const DocumentJob& document, TargetNumber target) const {
+  return document.targets.at(target).attempt;
 }
 
 // Table U.

@@ -30,6 +30,7 @@ struct Waiting {
   TargetSet targets;         // still to be dispatched
   std::uint64_t number = 0;  // when it began to wait
   Urgency urgency;
+  std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
   std::uint32_t timeouts = 0;  // leases lost while others ended
   std::uint32_t losses = 0;    // leases lost while nobody did
   TargetSet took_over;  // of its targets, those that are still pending at an older order whose entry it took over
@@ -44,6 +45,7 @@ struct UnderWay {
   std::uint64_t number = 0;
   std::uint32_t attempt = 0;
   UnixMs lease_until;
+  UnixMs lease_before;  // the running batch
   Urgency urgency;
   std::uint32_t timeouts = 0;
   std::uint32_t losses = 0;
@@ -63,6 +65,8 @@ struct DocumentJob {
   // What commands see.
   std::map<TargetNumber, TargetJob> targets;
   std::optional<OrderNumber> barrier;
+
+  std::set<OrderNumber> dispatched;  // of those at which something is known
 
   std::vector<Waiting> waiting;
   std::vector<UnderWay> under_way;
@@ -94,11 +98,16 @@ class JobTable : public Player {
   [[nodiscard]] virtual bool is_due(const Waiting& entry) const;
   [[nodiscard]] virtual bool is_expired(const Waiting& entry) const;
   [[nodiscard]] virtual bool is_lost(const UnderWay& dispatch) const;
+  // What is pending and goes with an entry that nobody wants any more, of these of its targets.
+  [[nodiscard]] virtual TargetSet goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const;
+  [[nodiscard]] virtual bool narrows(const Waiting& entry) const;
   [[nodiscard]] virtual bool fails(const Waiting& entry) const;
-  [[nodiscard]] virtual bool wants_attempt(const TargetJob& job) const;
+  [[nodiscard]] virtual bool wants_attempt(std::uint32_t last) const;
+  // Of the dispatch that carried a pending target last.
+  [[nodiscard]] virtual std::uint32_t last_attempt(const DocumentJob& document, TargetNumber target) const;
   [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
-  [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, OrderNumber order) const;
+  [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, const Waiting& entry) const;
   virtual void renew(UnderWay& dispatch, UnixMs timestamp) const;
   // An entry has begun to wait: that changes nothing of what was dispatched.
   virtual void begin_to_wait(DocumentJob& /*document*/, const Waiting& /*entry*/) {}
@@ -123,16 +132,19 @@ class JobTable : public Player {
   [[nodiscard]] Verdict decide(const Input& input);
   [[nodiscard]] Verdict request(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict not_new(DocumentJob& document, const Input& input, TargetSet newer);
-  [[nodiscard]] Verdict accept(DocumentJob& document, const Input& input, TargetSet forwards);
+  [[nodiscard]] Verdict accept(DocumentJob& document, const Input& input, TargetSet moved, TargetSet late);
   [[nodiscard]] Verdict register_order(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict result(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict unregister(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict heartbeat(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict expire(DocumentJob& document, const Input& input);
   [[nodiscard]] bool is_too_far(const Input& input) const;
+  static void raise_barrier(DocumentJob& document, OrderNumber order);
   void take_over(DocumentJob& document, Waiting& entry, TargetSet targets);
   void drop(DocumentJob& document, OrderNumber order, TargetSet targets);
   void settle(DocumentJob& document, bool by_command);
+  // What an entry has lost of its targets; the outcome of its request when that is all, if it is of this batch.
+  void narrow(const DocumentJob& document, Waiting& entry);
 
   // The end of a batch (job_table_end.cpp).
   void lose_leases();

@@ -23,14 +23,17 @@ Answer JobTable::play(const Batch& batch) {
   now_ = batch.now;
   answer_ = Answer();
   answer_.verdicts.resize(batch.inputs.size());
+  for (DocumentJob& document : documents_)
+    for (UnderWay& dispatch : document.under_way) dispatch.lease_before = dispatch.lease_until;
   for (input_ = 0; input_ < batch.inputs.size(); ++input_) {
     const Verdict verdict = decide(batch.inputs[input_]);
     answer_.verdicts[input_] = verdict;
   }
   lose_leases();
-  fail_entries();
   expire_entries();
+  fail_entries();
   dispatch_all();
+  std::sort(answer_.timed_out.begin(), answer_.timed_out.end());
   count();
   for (DocumentJob& document : documents_)
     for (Waiting& entry : document.waiting) {
@@ -65,23 +68,28 @@ bool JobTable::counts_loss(const UnderWay& dispatch) const {
   return answered_ > dispatch.number;
 }
 
-// Open: those that end in one batch are given back by the ends of their leases, then as they were dispatched.
+// Open: those that end in one batch are given back document by document, by the earliest lease that each had before the
+// batch.
 void JobTable::lose_leases() {
-  std::vector<std::pair<std::size_t, UnderWay>> lost;
+  std::vector<std::tuple<UnixMs, std::size_t>> documents;
   for (std::size_t i = 0; i < kDocuments; ++i) {
-    for (const UnderWay& dispatch : documents_[i].under_way)
-      if (is_lost(dispatch)) lost.emplace_back(i, dispatch);
-    std::erase_if(documents_[i].under_way, [this](const UnderWay& dispatch) { return is_lost(dispatch); });
+    UnixMs earliest(INT64_MAX);
+    for (const UnderWay& dispatch : documents_[i].under_way) earliest = std::min(earliest, dispatch.lease_before);
+    documents.emplace_back(earliest, i);
   }
-  std::sort(lost.begin(), lost.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.lease_until, a.second.number) < std::pair(b.second.lease_until, b.second.number);
-  });
-  for (const auto& [document, dispatch] : lost) come_back(document, dispatch);
+  std::sort(documents.begin(), documents.end());
+  for (const auto& [earliest, number] : documents) {
+    const std::vector<UnderWay> under_way = documents_[number].under_way;
+    std::erase_if(documents_[number].under_way, [this](const UnderWay& dispatch) { return is_lost(dispatch); });
+    for (const UnderWay& dispatch : under_way)
+      if (is_lost(dispatch)) come_back(number, dispatch);
+  }
 }
 
 // The first time at once, then 1,000 ms, doubling. Open: both counters count for it, and it moves the process date.
 UnixMs JobTable::back_off(const Waiting& entry) const {
   const std::uint32_t times = entry.timeouts + entry.losses;
+  if (entry.timeouts > rules_.timeouts_max) return UnixMs();  // it is not tried again
   if (is_stuck(entry)) return UnixMs(now_.value() + kBackOffMaxMs);
   if (times < 2) return UnixMs();
   std::int64_t wait = kBackOffMs;
@@ -94,15 +102,17 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
   Waiting entry;
   entry.order = lost.order;
   entry.targets = lost.targets;
+  entry.attempt = lost.attempt;
   entry.urgency = lost.urgency;
   entry.timeouts = lost.timeouts + (counts_loss(lost) ? 1U : 0U);
   entry.losses = lost.losses + (counts_loss(lost) ? 0U : 1U);
-  // J2: what a newer one waits with stays pending until that is dispatched. Open: it takes over the dates of the
-  // dispatch, without a back-off; and what it takes over does not time out.
+  entry.urgency.process_at = std::max(entry.urgency.process_at, back_off(entry));
+  // J2: what a newer one waits with stays pending until that is dispatched. Open: it takes over the back-off with the
+  // other dates, as it would if it came later; and what it takes over does not time out.
   for (Waiting& newer : document.waiting) {
     const TargetSet taken = newer.targets & entry.targets;
     if (newer.order <= entry.order || taken.empty()) continue;
-    newer.urgency = merged(lost.urgency, newer.urgency);
+    newer.urgency = merged(entry.urgency, newer.urgency);
     newer.timeouts = newer.losses = 0;
     newer.took_over |= taken;
     entry.targets = entry.targets.without(taken);
@@ -110,22 +120,11 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
   if (entry.targets.empty()) return;
   entry.number = ++last_number_;
   entry.came_back = true;
-  entry.urgency.process_at = std::max(entry.urgency.process_at, back_off(entry));
-  // Open: further targets of the order wait already: one entry, with the higher counters.
-  const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
-                                 [&](const Waiting& each) { return each.order == entry.order; });
-  if (same == document.waiting.end()) {
-    document.waiting.push_back(entry);
-    return;
-  }
-  same->targets |= entry.targets;
-  same->urgency = merged(entry.urgency, same->urgency);
-  same->timeouts = std::max(same->timeouts, entry.timeouts);
-  same->losses = std::max(same->losses, entry.losses);
+  document.waiting.push_back(entry);
 }
 
 // Its lease was lost too often while others ended. Open: it ends with the next batch, because its record has to be read
-// again for the dead letter.
+// again for the dead letter; what has expired by then is no dead letter.
 bool JobTable::fails(const Waiting& entry) const {
   return entry.timeouts > rules_.timeouts_max && !entry.came_back;
 }
@@ -194,7 +193,7 @@ bool JobTable::may_idle(const Waiting& entry) const {
     if (!document.under_way.empty() && priority_under_way(document) < entry.urgency.priority) return false;
     for (const Waiting& other : document.waiting)
       if (other.urgency.priority < entry.urgency.priority && is_due(other) && !is_blocked(document, other) &&
-          !is_stuck(other))
+          !is_stuck(other) && !is_expired(other))
         return false;
   }
   return true;
@@ -227,26 +226,24 @@ void JobTable::dispatch_all() {
 }
 
 // The order's next number. Open: attempts belong to pending targets, so when none is left they begin with 1 again.
-std::uint32_t JobTable::next_attempt(const DocumentJob& document, OrderNumber order) const {
+std::uint32_t JobTable::next_attempt(const DocumentJob& document, const Waiting& entry) const {
   std::uint32_t last = 0;
   for (const auto& [target, job] : document.targets)
-    if (job.newest == order && job.state == TargetState::kPending) last = std::max(last, job.attempt);
+    if (job.newest == entry.order && job.state == TargetState::kPending) last = std::max(last, job.attempt);
   return last + 1;
 }
 
 void JobTable::dispatch(std::size_t number, Waiting entry) {
   DocumentJob& document = documents_[number];
-  const std::uint32_t attempt = next_attempt(document, entry.order);
+  narrow(document, entry);
+  if (entry.targets.empty()) return;
+  const std::uint32_t attempt = next_attempt(document, entry);
   move_to(document, entry.order, entry.targets, attempt);
-  if (entry.deletes_all && (!document.barrier || *document.barrier < entry.order)) {
-    document.barrier = entry.order;
-    // Open: a newer entry may have kept a target of an older order from it: nothing of that can be released any more.
-    for (auto& [target, job] : document.targets)
-      if (job.state == TargetState::kPending && job.newest < entry.order) job.state = TargetState::kRemoved;
-  }
+  document.dispatched.insert(entry.order);
+  if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
   document.under_way.push_back(
-      {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
+      {entry.order, entry.targets, ++last_number_, attempt, until, until, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
   if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
   settle(document, false);

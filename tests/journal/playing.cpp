@@ -195,7 +195,7 @@ std::uint64_t EnginePlayer::number_of(const Dispatched& one) const {
   if (!row) return 0;
   for (const JournalEntry& entry : row->journal)
     if (entry.state == EntryState::kProcessing && order_number(entry.order) == one.order &&
-        entry.attempt == one.attempt)
+        entry.attempt == one.attempt && entry.targets == one.targets)
       return entry.number;
   return 0;
 }
@@ -215,6 +215,7 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
   for (const Event& event : decided.events())
     if (event.decision.reason == Reason::kTimedOut && event.order)
       answer.timed_out.push_back({number_of_id(event.id), order_number(*event.order)});
+  std::sort(answer.timed_out.begin(), answer.timed_out.end());
   std::stable_sort(answer.dispatched.begin(), answer.dispatched.end(),
                    [this](const Dispatched& a, const Dispatched& b) { return number_of(a) < number_of(b); });
   for (const auto& [id, row] : rows_.documents()) {

@@ -119,7 +119,7 @@ struct WithoutBackOff final : JobTable {
 
 struct SameAttempt final : JobTable {
   using JobTable::JobTable;
-  std::uint32_t next_attempt(const DocumentJob&, OrderNumber) const override { return 1; }
+  std::uint32_t next_attempt(const DocumentJob&, const Waiting&) const override { return 1; }
 };
 
 struct DeafToHeartbeats final : JobTable {
