@@ -52,7 +52,8 @@ std::uint8_t state_of(const JournalEntry& entry) {
   if (entry.for_all) state |= kEntryForAll;
   if (entry.urgency.process_at != entry.urgency.inserted) state |= kEntryProcessAt;
   if (entry.urgency.expires_at != UnixMs()) state |= kEntryExpiresAt;
-  if ((entry.attempt | entry.timeouts | entry.losses) != 0) state |= kEntryTried;
+  const bool tried = (entry.attempt | entry.timeouts | entry.losses) != 0 || !entry.taken_over.empty();
+  if (tried) state |= kEntryTried;
   if (entry.lease_until != UnixMs()) state |= kEntryLease;
   return static_cast<std::uint8_t>(state);
 }
@@ -71,6 +72,7 @@ void write_entry(const JournalEntry& entry, ByteWriter& out) {
     out.varint(entry.attempt);
     out.varint(entry.timeouts);
     out.varint(entry.losses);
+    out.varint(entry.taken_over.bits());
   }
   if ((state & kEntryLease) != 0) out.time(entry.lease_until);
   out.offset(entry.request.offset);
@@ -102,6 +104,7 @@ JournalEntry read_entry(ByteReader& in) {
     entry.attempt = read_u32(in);
     entry.timeouts = read_u32(in);
     entry.losses = read_u32(in);
+    entry.taken_over = TargetSet(in.varint());
   }
   if ((state & kEntryLease) != 0) entry.lease_until = in.time();
   entry.request.offset = in.offset();
@@ -131,13 +134,18 @@ bool entry_holds(const JournalEntry& entry, const Row& row) {
   return !was_dispatched || entry.targets.without(pending_at(row, entry.order)).empty();
 }
 
+// Of one order, what was dispatched before stands behind what was not.
+bool is_in_front(const JournalEntry& a, const JournalEntry& b) {
+  return a.order < b.order || (a.order == b.order && a.attempt == 0 && b.attempt > 0);
+}
+
 }  // namespace
 
 bool journal_holds(const Row& row) {
   const JournalEntry* before = nullptr;
   for (const JournalEntry& entry : row.journal) {
     if (!entry_holds(entry, row)) return false;
-    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && before->order < entry.order);
+    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && is_in_front(*before, entry));
     if (entry.state == EntryState::kWaiting && !in_front) return false;
     before = &entry;
   }

@@ -100,7 +100,7 @@ Taken Inputs::decide(const Reset& reset, Offset, bool) {
 Taken Inputs::decide(const Expire& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
   std::optional<Row> as_if;
-  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
+  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_, false);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_expire(command, as_if ? &*as_if : document.known());
   const bool one = command.targets.size() == 1;
@@ -187,10 +187,8 @@ void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex inpu
       break;
   }
   if (ruling.edit.nothing()) return;
-  const bool journaled = document.journaled && document.now.row;
-  if (journaled) journal_.before_command(document);
+  if (document.journaled) return journal_.change_by_command(document, ruling.edit);
   overlay_.change(document, ruling.edit, context_);
-  if (journaled) journal_.behind_command(document);
 }
 
 // Behind a barrier there may be no newer order: then the delete is what is newest.

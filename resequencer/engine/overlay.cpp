@@ -24,11 +24,13 @@ Document& Overlay::add(DocumentId id, std::uint64_t hash) {
   documents_.push_back(new (place) Document(view_, id));
   index_.add(hash, static_cast<std::uint32_t>(documents_.size() - 1));
   Document& document = *documents_.back();
-  if (document.now.row && !document.now.row->journal.empty()) {
-    document.journaled = true;
-    journaled_.push_back({&document, document.now.row->journal});
-  }
+  if (document.now.row && !document.now.row->journal.empty()) note_before(document);
   return document;
+}
+
+void Overlay::note_before(Document& document) {
+  document.journaled = true;
+  journaled_.push_back({&document, document.now.row->journal});
 }
 
 Document& Overlay::find(DocumentId id) {

@@ -88,6 +88,7 @@ class Overlay {
   [[nodiscard]] Document* known(DocumentId id, std::uint64_t hash) const;
   Document& add(DocumentId id, std::uint64_t hash);
   void note_change(Document& document);
+  [[gnu::noinline]] void note_before(Document& document);
 
   const StateView& view_;
   Arena ids_;

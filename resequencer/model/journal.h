@@ -42,8 +42,8 @@ enum class EntryState : std::uint8_t {
 };
 
 // What the journal knows of one order. Invariants of those of a document: targets are not empty, but for a kGone delete
-// for all; an order has one entry that waits at most; a processing one has targets that are pending at its order; one
-// that waits and was dispatched before, too.
+// for all; an order has one entry at most that waits for its first dispatch, and one that waits for another; a processing
+// one has targets that are pending at its order; one that waits and was dispatched before, too.
 struct JournalEntry {
   Order order;
   EntryState state = EntryState::kWaiting;
@@ -55,6 +55,7 @@ struct JournalEntry {
   std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
   std::uint32_t timeouts = 0;  // leases lost while others ended
   std::uint32_t losses = 0;    // leases lost while nobody did
+  TargetSet taken_over;        // those whose older order had lost its lease when this one took over
   UnixMs lease_until;          // of a processing one
   RequestPlace request;
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;

@@ -24,12 +24,13 @@ UnixMs later(UnixMs date, Milliseconds by) {
 
 }  // namespace
 
-Row as_if_dispatched(const Row& row, const Context& context) {
+Row as_if_dispatched(const Row& row, const Context& context, bool with_gone) {
   std::optional<Row> as_if = row;
   as_if->journal.clear();
   std::vector<const JournalEntry*> rising;
   for (const JournalEntry& entry : row.journal)
-    if (entry.state != EntryState::kProcessing) rising.push_back(&entry);
+    if (entry.state == EntryState::kWaiting || (with_gone && entry.state == EntryState::kGone))
+      rising.push_back(&entry);
   std::sort(rising.begin(), rising.end(),
             [](const JournalEntry* a, const JournalEntry* b) { return a->order < b->order; });
   for (const JournalEntry* entry : rising) {
@@ -39,10 +40,10 @@ Row as_if_dispatched(const Row& row, const Context& context) {
     const TargetSet moved = entry->targets.without(at.newer | at.here());
     (entry->state == EntryState::kGone ? edit.removed : edit.moved) = moved;
     if (!edit.nothing()) apply(edit, context, as_if);
-    if (entry->state == EntryState::kWaiting) mark_requested(*as_if, entry->order);
+    mark_requested(*as_if, entry->order);
   }
   // At the end: what it stops has moved on by then.
-  const std::optional<Order> barrier = waiting_barrier(row);
+  const std::optional<Order> barrier = with_gone ? waiting_barrier(row) : std::nullopt;
   if (barrier && (!as_if->barrier || *as_if->barrier < *barrier)) as_if->barrier = barrier;
   return std::move(*as_if);
 }
@@ -55,9 +56,9 @@ std::optional<Order> waiting_barrier(const Row& row) {
   return barrier;
 }
 
-JournalEntry* waiting_at(Row& row, const Order& order) {
+JournalEntry* first_waiting_at(Row& row, const Order& order) {
   for (JournalEntry& entry : row.journal)
-    if (entry.state == EntryState::kWaiting && entry.order == order) return &entry;
+    if (entry.state == EntryState::kWaiting && entry.order == order && entry.attempt == 0) return &entry;
   return nullptr;
 }
 
@@ -71,8 +72,7 @@ Urgency urgency_of(const Wish& wish, const Context& context) {
   Urgency urgency;
   urgency.priority = wish.priority.value_or(context.dispatch.default_priority);
   urgency.inserted = not_negative(std::min(wish.place.timestamp, context.now));
-  urgency.process_at = std::max(
-      {urgency.inserted, wish.process_at.value_or(UnixMs()), later(urgency.inserted, context.dispatch.consolidate)});
+  urgency.process_at = std::max(urgency.inserted, wish.process_at.value_or(UnixMs()));
   urgency.expires_at = wish.expires_at.value_or(UnixMs());
   return urgency;
 }
@@ -86,13 +86,18 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
   urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
 }
 
+void consolidate(Urgency& urgency, const DispatchRules& rules) {
+  urgency.process_at = std::max(urgency.process_at, later(urgency.inserted, rules.consolidate));
+}
+
 void add(Row& row, const JournalEntry& entry) {
   row.journal.push_back(entry);
   std::stable_sort(row.journal.begin(), row.journal.end(), [](const JournalEntry& a, const JournalEntry& b) {
     const bool a_waits = a.state == EntryState::kWaiting;
     const bool b_waits = b.state == EntryState::kWaiting;
     if (a_waits != b_waits) return a_waits;
-    return a_waits && a.order < b.order;
+    if (!a_waits || a.order != b.order) return a_waits && a.order < b.order;
+    return a.attempt == 0 && b.attempt > 0;
   });
 }
 

@@ -74,9 +74,8 @@ class JournalBatch {
   [[nodiscard]] Decision beat(Document& document, const Heartbeat& command, const std::optional<Order>& order);
   // An operator gives up what waits for these targets, or for all. False: nothing does.
   bool give_up(Document& document, TargetSet targets);
-  // A command is about to change a document with a journal, and has.
-  void before_command(const Document& document);
-  void behind_command(const Document& document);
+  // A command changes a document with a journal.
+  void change_by_command(Document& document, const RowEdit& edit);
 
   // A turn of the agenda. REQUIRES: is_journal_kind.
   void take(Turn& turn);
@@ -89,6 +88,8 @@ class JournalBatch {
   // journal_inputs.cpp
   void enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input);
   void take_over_older(Document& document, JournalEntry& entry, TargetSet moved);
+  void join(Document& document, JournalEntry& entry, const JournalEntry& waiting);
+  static void leave_behind(JournalEntry& gone);
   void merge_same(Document& document, const Request& request, const Order& order);
   void leave_barrier(Document& document, const Order& order);
   void drop(const Document& document, const JournalEntry& entry, Reason reason);
@@ -134,7 +135,6 @@ class JournalBatch {
   const Context& context_;
   std::uint64_t first_number_;            // numbers above it are of this batch
   std::vector<InputIndex> fresh_;         // inputs by their numbers, kNoInput: of no input
-  std::vector<std::uint64_t> before_;     // under way before a command
   std::vector<std::int64_t> processing_;  // documents by priority, while there are turns
   std::int64_t processing_all_ = 0;
   std::uint64_t held_bytes_ = 0;  // of this batch

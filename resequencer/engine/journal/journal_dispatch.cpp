@@ -95,13 +95,14 @@ void JournalBatch::dispatch(Turn& turn) {
   const DispatchRules& rules = context_.dispatch;
   std::vector<Candidate> own;
   for (const auto& [document, before] : overlay_.journaled())
-    if (document->now.row)
+    if (document->changed && document->now.row)
       for (const JournalEntry& entry : document->now.row->journal)
         if (entry.state == EntryState::kWaiting) own.push_back({rank_of(entry, rules), document});
   if (!std::is_sorted(own.begin(), own.end(), is_earlier)) std::sort(own.begin(), own.end(), is_earlier);
 
   Committed committed(view_);
   auto next_own = own.begin();
+  unsigned came_back = UINT16_MAX;  // most urgent priority of those that lost their leases in this batch
   while (true) {
     const Rank* other = view_.summary().counts[Count::kWaiting] == 0 ? nullptr : committed.first();
     if (other == nullptr && next_own == own.end()) return;
@@ -122,16 +123,22 @@ void JournalBatch::dispatch(Turn& turn) {
     Document* document = next.document;
     if (document == nullptr) {
       document = document_of_held(journal_key(next.rank.number));
-      if (document == nullptr || !document->now.row) continue;
+      // What the batch has changed stands among its own, with the rank that it has now.
+      if (document == nullptr || !document->now.row || document->changed) continue;
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next.rank.number);
-    // What the batch has changed stands among its own, with the rank that it has now.
-    if (entry == nullptr || rank_of(*entry, rules) != next.rank) continue;
+    if (entry == nullptr) continue;
     if (is_blocked(*document->now.row, *entry, rules) || comes_too_late(*entry, turn.until())) continue;
+    if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
+      // Its record is not there: it leaves with the next batch.
+      if (!is_stuck(*entry, rules)) came_back = std::min<unsigned>(came_back, entry->urgency.priority);
+      continue;
+    }
     const bool ends = is_timed_out(*entry, rules);
     if (rules.journal && !ends) {
       const std::uint8_t priority = entry->urgency.priority;
-      if (priority >= rules.idle_from_priority && more_urgent_is_processing(priority)) return;
+      const bool idle = priority >= rules.idle_from_priority;
+      if (idle && (came_back < priority || more_urgent_is_processing(priority))) return;
       const bool has_room = processing_all_ < static_cast<std::int64_t>(rules.in_flight_max);
       if (!has_room && !document->now.row->processing()) return;
     }
@@ -145,10 +152,8 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
   const std::string key = journal_key(number);
   InputIndex input = input_of(number);
   std::optional<Offset> gone;
-  if (input != kNoInput || number > first_number_) {
-    // Of this batch: its bytes are an input's. One whose lease was lost in it leaves with the next one.
-    if (input == kNoInput) return true;
-    if (!turn.take(0)) return false;
+  if (input != kNoInput) {
+    if (!turn.take(0)) return false;  // its bytes are an input's
   } else {
     const auto value = rows_.find(key);
     if (!value) return true;
@@ -209,7 +214,10 @@ void JournalBatch::send(Document& document, const JournalEntry& entry, InputInde
   JournalEntry sent = entry;
   sent.state = EntryState::kProcessing;
   sent.targets = targets;
+  for (const JournalEntry& other : row.journal)
+    if (other.order == entry.order) sent.attempt = std::max(sent.attempt, other.attempt);
   ++sent.attempt;
+  sent.taken_over = TargetSet();
   if (rules.journal) {
     sent.number = ++state_.journal_number;
     fresh_.resize(sent.number - first_number_, kNoInput);

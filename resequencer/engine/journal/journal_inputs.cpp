@@ -103,10 +103,26 @@ void JournalBatch::enter(Document& document, const Request& request, const Rulin
   Row& row = *document.now.row;
   if (!row.requested || entry.order >= row.requested->order)
     row.requested = Requested{entry.order, accepted.position, accepted.hash, {}};
+  if (const JournalEntry* same = first_waiting_at(row, entry.order)) join(document, entry, *same);
   take_over_older(document, entry, ruling.edit.moved);
+  consolidate(entry.urgency, context_.dispatch);
   add(row, entry);
   settle(document);
   if (comes_too_late(entry, context_.now)) expire(document, entry.number);
+}
+
+// The same order again, with further targets, while it waits: one entry has them all.
+void JournalBatch::join(Document& document, JournalEntry& entry, const JournalEntry& waiting) {
+  const JournalEntry before = waiting;
+  take_over(entry.urgency, before.urgency, context_.dispatch);
+  entry.targets |= before.targets;
+  entry.for_all = entry.for_all || before.for_all;
+  entry.taken_over |= before.taken_over;
+  document.now.row->journal.erase_if([&](const JournalEntry& one) { return one.number == before.number; });
+  const InputIndex input = input_of(before.number);
+  if (input == kNoInput) return;
+  effects_.decide_again(input, {Outcome::kDropped, Reason::kDuplicate, effects_.decided(input).table_row}, document.id,
+                        before.order, document.newest_order());
 }
 
 void JournalBatch::take_over_older(Document& document, JournalEntry& entry, TargetSet moved) {
@@ -119,6 +135,7 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
     older.targets = older.targets.without(taken);
     if (older.state == EntryState::kGone) continue;
     take_over(entry.urgency, older.urgency, context_.dispatch);
+    entry.taken_over |= older.attempt > 0 ? taken : older.taken_over & taken;
     if (older.targets.empty()) ended.push_back(older);
   }
   row.journal.erase_if([](const JournalEntry& one) {
@@ -131,10 +148,15 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
 }
 
 void JournalBatch::merge_same(Document& document, const Request& request, const Order& order) {
-  JournalEntry* entry = document.now.row ? waiting_at(*document.now.row, order) : nullptr;
-  if (entry == nullptr || request.wish == nullptr) return;
-  take_over(entry->urgency, urgency_of(*request.wish, context_), context_.dispatch);
-  settle(document);
+  if (!document.now.row || request.wish == nullptr) return;
+  bool merged = false;
+  for (JournalEntry& entry : document.now.row->journal) {
+    if (entry.state != EntryState::kWaiting || entry.order != order) continue;
+    take_over(entry.urgency, urgency_of(*request.wish, context_), context_.dispatch);
+    consolidate(entry.urgency, context_.dispatch);
+    merged = true;
+  }
+  if (merged) settle(document);
 }
 
 // For requests and registrations alone.
@@ -160,25 +182,29 @@ void JournalBatch::drop(const Document& document, const JournalEntry& entry, Rea
                         document.newest_order());
 }
 
-// J4. Who waits at an older order and has nobody that works on it waited for this one.
+// J4. What it took over waits at its older order, and nobody works on it.
 void JournalBatch::expire(Document& document, std::uint64_t number) {
   Row& row = *document.now.row;
-  JournalEntry& entry = *waiting_with(row, number);
-  TargetSet under_way;
-  for (const JournalEntry& other : row.journal)
-    if (other.state == EntryState::kProcessing) under_way |= other.targets;
-  TargetSet left;
-  for (const Group& group : row.groups)
-    if (group.order <= entry.order && group.requested) left |= group.pending;
+  JournalEntry gone = *waiting_with(row, number);
   RowEdit edit;
-  edit.order = entry.order;
+  edit.order = gone.order;
   edit.by_hand = true;
-  edit.removed = (left & entry.targets).without(under_way);
-  drop(document, entry, Reason::kExpired);
-  entry.state = EntryState::kGone;
-  entry.attempt = 0;
+  edit.removed = gone.taken_over;
+  for (const Group& group : row.groups)
+    if (group.order == gone.order) edit.removed |= group.pending & gone.targets;
+  drop(document, gone, Reason::kExpired);
+  end(document, number);
+  leave_behind(gone);
+  add(row, gone);
   settle(document);
   if (!edit.nothing()) overlay_.change(document, edit, context_);
+}
+
+// Of what is gone no more is known than that it came.
+void JournalBatch::leave_behind(JournalEntry& gone) {
+  gone.state = EntryState::kGone;
+  gone.attempt = gone.timeouts = gone.losses = 0;
+  gone.taken_over = TargetSet();
 }
 
 bool JournalBatch::give_up(Document& document, TargetSet targets) {
@@ -189,8 +215,7 @@ bool JournalBatch::give_up(Document& document, TargetSet targets) {
     const TargetSet given_up = targets.empty() ? entry.targets : entry.targets & targets;
     if (entry.state != EntryState::kWaiting || given_up.empty()) continue;
     gone.push_back(entry);
-    gone.back().state = EntryState::kGone;
-    gone.back().attempt = 0;
+    leave_behind(gone.back());
     gone.back().targets = given_up;
     if (given_up == entry.targets) drop(document, entry, Reason::kExpired);
     entry.targets = entry.targets.without(given_up);
@@ -244,22 +269,20 @@ Decision JournalBatch::beat(Document& document, const Heartbeat& command, const 
   return dropped(behind ? Reason::kAttemptBehind : Reason::kNoChange);
 }
 
-void JournalBatch::before_command(const Document& document) {
-  before_.clear();
-  for (const JournalEntry& entry : document.now.row->journal)
-    if (entry.state == EntryState::kProcessing) before_.push_back(entry.number);
-}
-
-// Whoever answers shows that workers answer: leases that were lost before count from then on.
-void JournalBatch::behind_command(const Document& document) {
-  const auto still = [&](std::uint64_t number) {
-    const auto& journal = document.now.row->journal;
-    return std::any_of(journal.begin(), journal.end(), [&](const JournalEntry& one) {
+// Whoever answers shows that workers answer: leases that were lost before count from then on. An operator is no worker.
+void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
+  std::vector<std::uint64_t> under_way;
+  if (document.now.row && !edit.by_hand)
+    for (const JournalEntry& entry : document.now.row->journal)
+      if (entry.state == EntryState::kProcessing) under_way.push_back(entry.number);
+  overlay_.change(document, edit, context_);
+  const auto& journal = document.now.row->journal;
+  for (const std::uint64_t number : under_way) {
+    const bool still = std::any_of(journal.begin(), journal.end(), [&](const JournalEntry& one) {
       return one.state == EntryState::kProcessing && one.number == number;
     });
-  };
-  for (const std::uint64_t number : before_)
-    if (!still(number)) state_.journal_answered = std::max(state_.journal_answered, number);
+    if (!still) state_.journal_answered = std::max(state_.journal_answered, number);
+  }
 }
 
 void JournalBatch::settle(Document& document) {

@@ -15,6 +15,7 @@ constexpr std::int64_t kBackoffMsMax = 600'000;
 
 // The first time at once, then doubling; of one that is stuck the longest.
 std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
+  if (is_timed_out(entry, rules)) return 0;
   if (is_stuck(entry, rules)) return kBackoffMsMax;
   const std::uint32_t lost = entry.timeouts + entry.losses;
   if (lost < 2) return 0;
@@ -98,6 +99,7 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
     const TargetSet taken = entry.targets & newer.targets;
     if (taken.empty()) continue;
     take_over(newer.urgency, entry.urgency, context_.dispatch);
+    newer.taken_over |= taken;
     entry.targets = entry.targets.without(taken);
   }
   if (!entry.targets.empty()) add(row, entry);
