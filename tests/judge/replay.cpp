@@ -194,6 +194,7 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   for (std::size_t i = 0; i < replayed.inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
+  note_journal(batch, replayed);
   for (const Emission& emission : batch.emissions())
     produce(emission, emission.input == kNoInput ? nullptr : &inputs[emission.input.value()], replayed);
   for (const Event& event : batch.events())
@@ -327,13 +328,18 @@ void Replay::take_over(const LoggedBatch& logged) {
       continue;
     }
     if (!change.value) {
-      rows_->by_key.erase(std::string(change.key));
+      const auto known = rows_->by_key.find(change.key);
+      if (known == rows_->by_key.end()) continue;
+      rows_->journaled.put(known->second.id, nullptr, *hash_);
+      rows_->by_key.erase(known);
       continue;
     }
     auto decoded = codec::decode_row(change.key, *change.value);
-    if (auto* document = std::get_if<codec::DocumentRow>(&decoded))
+    if (auto* document = std::get_if<codec::DocumentRow>(&decoded)) {
+      rows_->journaled.put(document->id, &document->row, *hash_);
       rows_->by_key.insert_or_assign(std::string(change.key),
                                      Rows::Known{std::move(document->id), std::move(document->row)});
+    }
   }
   state_ = logged.meta.state;
 }
@@ -349,6 +355,7 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
   const runtime::Outgoing out = runtime::outgoing(application_, *setting_, targets_, emission, input, arena);
   const std::span<const Header> headers = input == nullptr ? std::span<const Header>() : input->headers;
   produced_.add(out.topic.value(), sent(out.record, headers, replayed.meta.now), source_of(input, replayed));
+  if (input != nullptr) note_left(emission, *input, replayed);
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
   replayed.releases.push_back({.id = *input->key,
@@ -357,6 +364,37 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
                                .sequence = release->order.sequence.number().value_or(0),
                                .revision = release->order.revision.value(),
                                .payload = input->payload});
+}
+
+void Replay::note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const {
+  const std::string id(input.key.value_or(""));
+  if (const auto* forward = std::get_if<Forward>(&emission.what)) {
+    Dispatched& left = replayed.dispatched.emplace_back();
+    left.id = id;
+    left.order = forward->order;
+    left.attempt = forward->attempt;
+    left.request = input.offset;
+    for (TargetSet rest = forward->targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
+      left.targets.push_back(targets_.name(rest.first()));
+  }
+  const auto* letter = std::get_if<DeadLetter>(&emission.what);
+  if (letter != nullptr && emission.input.value() >= replayed.inputs.size())
+    replayed.given_up.push_back({id, input.offset, letter->reason});
+}
+
+// REQUIRES: rows are those before the batch.
+void Replay::note_journal(const engine::Batch& batch, ReplayedBatch& replayed) const {
+  const auto entries = [](const RareList<JournalEntry>& journal) {
+    return std::vector<JournalEntry>(journal.begin(), journal.end());
+  };
+  for (const RowChange& change : batch.changes()) {
+    const auto known = rows_->find(change.id);
+    Journaled one;
+    one.id = change.id;
+    if (known.row && !known.collision) one.before = entries(known.row->journal);
+    if (change.row != nullptr) one.after = entries(change.row->journal);
+    if (!one.before.empty() || !one.after.empty()) replayed.journaled.push_back(std::move(one));
+  }
 }
 
 void Replay::produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed) {

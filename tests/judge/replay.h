@@ -43,6 +43,29 @@ struct Fired {
   UnixMs deadline;
 };
 
+// What was sent to `work`.
+struct Dispatched {
+  std::string id;
+  Order order;
+  std::uint32_t attempt = 1;
+  Offset request;
+  std::vector<std::string> targets;
+};
+
+// A request that waited, given up: a dead letter with this reason.
+struct GivenUp {
+  std::string id;
+  Offset request;
+  Reason reason = Reason::kNone;
+};
+
+// What the journal of a document became in a batch.
+struct Journaled {
+  std::string id;
+  std::vector<JournalEntry> before;
+  std::vector<JournalEntry> after;
+};
+
 struct ReplayedBatch {
   Offset first;  // of its rows in the changelog
   Offset at;     // of its meta row
@@ -54,6 +77,9 @@ struct ReplayedBatch {
   std::vector<std::string> expired;
   std::vector<AgendaDone> done;  // of the gate's agenda
   std::size_t read_again = 0;    // held records that were references
+  std::vector<Dispatched> dispatched;
+  std::vector<GivenUp> given_up;
+  std::vector<Journaled> journaled;
 };
 
 class Replay {
@@ -93,6 +119,8 @@ class Replay {
   // `input` null: of a timer.
   [[nodiscard]] Source source_of(const codec::InputRecord* input, const ReplayedBatch& replayed) const;
   void produce(const Emission& emission, const codec::InputRecord* input, ReplayedBatch& replayed);
+  void note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const;
+  void note_journal(const engine::Batch& batch, ReplayedBatch& replayed) const;
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
   void broken(const std::string& what);
   void differs(Offset at, const std::string& what);

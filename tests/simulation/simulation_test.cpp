@@ -176,7 +176,7 @@ constexpr LeastOf kLeastGated[] = {
 // as if none had waited.
 TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
   simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kGatedSeeds);
-  run.gated = true;
+  run.profile = Profile::kGated;
   const Findings found = play(run);
   for (const LeastOf& one : kLeastGated) {
     const auto met = found.counters.find(one.name);
