@@ -107,6 +107,7 @@ void Replay::differs(Offset at, const std::string& what) {
 
 void Replay::run(const Visit& visit) {
   const History::Log& log = history_.log({application_.topics.of(Role::kChangelog).value(), partition_});
+  if (application_.journal) read_overdue();
   LoggedBatch open;
   bool born = false;
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -133,6 +134,15 @@ void Replay::run(const Visit& visit) {
   }
   if (!open.rows.empty()) return broken("rows without a meta row behind them");
   if (!born) broken("never born");
+}
+
+void Replay::read_overdue() {
+  const History::Log& log = history_.log({application_.topics.of(Role::kEvents).value(), partition_});
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const Record event = log[i];
+    if (event.key && event.payload && event.payload->find("\"kind\":\"overdue\"") != std::string_view::npos)
+      told_overdue_.emplace(*event.key, event.timestamp);
+  }
 }
 
 bool Replay::read_meta(const Record& record, LoggedBatch& batch) {
@@ -266,7 +276,8 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
   return true;
 }
 
-// Which timers fired is not in the meta row: the rows say it.
+// Which timers fired is not in the meta row: the rows say it. A journal may begin another wait behind them, in the same
+// batch: then only the event is left.
 std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const {
   std::vector<std::string> ids;
   for (const store::Change& change : logged.rows) {
@@ -274,7 +285,8 @@ std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, Repla
     if (known == rows_->by_key.end() || !change.value || known->second.row.overdue) continue;
     const auto row = codec::decode_row(change.key, *change.value);
     const auto* document = std::get_if<codec::DocumentRow>(&row);
-    if (document == nullptr || !document->row.overdue) continue;
+    if (document == nullptr) continue;
+    if (!document->row.overdue && !told_overdue_.contains({known->second.id, logged.meta.now})) continue;
     ids.push_back(known->second.id);
     replayed.fired.push_back({known->second.id, known->second.row.deadline});
   }

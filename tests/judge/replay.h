@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codec/hash.h"
@@ -98,6 +100,7 @@ class Replay {
   struct Rows;
   struct LoggedBatch;
 
+  void read_overdue();
   [[nodiscard]] bool read_meta(const Record& record, LoggedBatch& batch);
   [[nodiscard]] bool give_birth(const LoggedBatch& birth);
   void decide(const LoggedBatch& logged, ReplayedBatch& replayed);
@@ -135,6 +138,7 @@ class Replay {
   std::unique_ptr<runtime::PartitionSetting> setting_;
   std::unique_ptr<codec::KeyedHash> hash_;
   PartitionState state_;
+  std::set<std::pair<std::string, UnixMs>> told_overdue_;  // where requests wait: by the events
 };
 
 }  // namespace reseq::judge
