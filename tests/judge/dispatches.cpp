@@ -28,28 +28,30 @@ void Dispatches::wrong(const std::string& what) {
 
 void Dispatches::take(const ReplayedBatch& batch) {
   if (settings_.dispatch_mode != "journal") return;
+  now_ = batch.meta.now;
+  latest_ = std::max(latest_, now_);
   const std::uint64_t under_way = batch.meta.summary.counts[Count::kProcessing];
   if (under_way > static_cast<std::uint64_t>(settings_.dispatch_in_flight_max))
     wrong(std::to_string(under_way) + " documents are under way behind the meta row at " +
           std::to_string(batch.at.value()) + ", at most " + std::to_string(settings_.dispatch_in_flight_max) +
           " may be");
-  for (const Dispatched& one : batch.dispatched) take_dispatched(one, batch.meta.now);
+  for (const Dispatched& one : batch.dispatched) take_dispatched(one);
   for (const GivenUp& one : batch.given_up) take_given_up(one);
   if (settings_.dispatch_one_at_a_time)
     for (const Journaled& one : batch.journaled) check_one_at_a_time(one);
   for (const std::string& id : batch.expired) attempts_.erase(id);
 }
 
-void Dispatches::take_dispatched(const Dispatched& dispatched, UnixMs now) {
+void Dispatches::take_dispatched(const Dispatched& dispatched) {
   Attempts& attempts = attempts_[dispatched.id][dispatched.order];
   const auto what = [&] {
     return dispatched.id + " at " + named(dispatched.order) + " was dispatched with attempt " +
            std::to_string(dispatched.attempt);
   };
   if (dispatched.attempt != attempts.last + 1) wrong(what() + " behind attempt " + std::to_string(attempts.last));
-  if (attempts.last > 0 && now.value() < attempts.at.value() + settings_.dispatch_lease_ms)
+  if (attempts.last > 0 && latest_.value() < attempts.at.value() + settings_.dispatch_lease_ms)
     wrong(what() + " while the lease of the one before ran");
-  attempts = {dispatched.attempt, now};
+  attempts = {dispatched.attempt, now_};
   by_request_[dispatched.request] = {dispatched.id, dispatched.order};
 }
 

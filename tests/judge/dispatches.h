@@ -29,7 +29,7 @@ class Dispatches {
     UnixMs at;  // of the last
   };
 
-  void take_dispatched(const Dispatched& dispatched, UnixMs now);
+  void take_dispatched(const Dispatched& dispatched);
   void take_given_up(const GivenUp& given_up);
   void check_one_at_a_time(const Journaled& journaled);
   void wrong(const std::string& what);
@@ -37,6 +37,8 @@ class Dispatches {
   const config::Settings& settings_;
   Partition partition_;
   Verdict& verdict_;
+  UnixMs now_;     // of the batch
+  UnixMs latest_;  // of all until now: a clock may be behind that of the owner before
   std::map<std::string, std::map<Order, Attempts>> attempts_;   // by document in its present life
   std::map<Offset, std::pair<std::string, Order>> by_request_;  // of what was dispatched
 };

@@ -78,11 +78,11 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
   for (const Dispatched& one : batch.dispatched) {
     const Order order{one.order.epoch.value(), one.order.sequence.number().value_or(0)};
     Document& document = documents_[one.id];
-    // It is a delete for all if it was a barrier when it came.
-    if (!document.barriers.contains(order)) continue;
     for (const std::string& name : one.targets) {
       Target& target = document.targets[name];
-      target.deleted = std::max(target.deleted, std::optional(order));
+      target.all.erase(target.all.begin(), target.all.lower_bound(order));
+      // A delete for all was a barrier when it came.
+      if (document.barriers.contains(order)) target.deleted = std::max(target.deleted, std::optional(order));
     }
   }
   for (const GivenUp& one : batch.given_up) {
@@ -236,20 +236,29 @@ void ExpectedEnd::take_operation(const Decided& decided) {
   }
 }
 
+// It takes what rises until the delete is answered, when another target waits below that for something newer.
+bool ExpectedEnd::may_go_on(const std::string& name) const {
+  return settings_.starvation_after_ms != 0 ||
+         std::any_of(settings_.targets.begin(), settings_.targets.end(),
+                     [&](const config::Target& one) { return one.name == name && one.monotonic; });
+}
+
 void ExpectedEnd::take_release(const Released& released) {
+  static const std::optional<Order> kNone;
   const std::string id(released.id);
+  const std::string name(released.target);
   Document& document = documents_[id];
-  Target& target = document.targets[std::string(released.target)];
+  Target& target = document.targets[name];
   const Order order{released.epoch, released.sequence};
-  const auto what = [&] { return id + " for " + std::string(released.target) + ": release of " + named(order); };
+  const auto what = [&] { return id + " for " + name + ": release of " + named(order); };
   if (target.released && std::pair(order, released.revision) <= std::pair(*target.released, target.released_revision))
     wrong(what() + " follows " + named(*target.released));
-  const std::optional<Order>& barrier = journal_ ? target.deleted : document.barrier;
+  const std::optional<Order>& barrier = !journal_ ? document.barrier : may_go_on(name) ? kNone : target.deleted;
   if (barrier && order < *barrier) wrong(what() + " although it was deleted everywhere at " + named(*barrier));
   target.released = order;
   target.released_revision = released.revision;
   // A monotonic target may take a result before its request is read.
-  Delivered delivered{id, std::string(released.target), order, hash_of(released.payload)};
+  Delivered delivered{id, name, order, hash_of(released.payload)};
   if (!was_asked(delivered)) early_.push_back(std::move(delivered));
 }
 

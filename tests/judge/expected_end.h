@@ -5,7 +5,8 @@
 // whose watermark has not expired. A document begins a new life when its watermark has expired.
 //
 // Where requests wait, too: what expired or timed out is owed by nobody, and then the one below that nobody wants to
-// expire is; nothing expires before its date, or by nobody; a delete for all stops releases from its dispatch on.
+// expire is, unless what expired was dispatched; nothing expires before its date, or by nobody; a delete for all stops
+// releases from its dispatch on.
 // Thread rule: one thread.
 #pragma once
 
@@ -59,6 +60,7 @@ class ExpectedEnd {
   void raise_barrier(Document& document, const Order& order) const;
   void take_command(const Decided& decided);
   void take_operation(const Decided& decided);
+  [[nodiscard]] bool may_go_on(const std::string& name) const;
   void take_release(const Released& released);
   void ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const;
   void take_journal(const ReplayedBatch& batch);
