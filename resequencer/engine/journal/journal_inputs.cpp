@@ -163,7 +163,7 @@ void JournalBatch::drop(const Document& document, const JournalEntry& entry, Rea
 // J4. Who waits at an older order and has nobody that works on it waited for this one.
 void JournalBatch::expire(Document& document, std::uint64_t number) {
   Row& row = *document.now.row;
-  JournalEntry& entry = *waiting_with(row, number);
+  JournalEntry entry = *waiting_with(row, number);
   TargetSet under_way;
   for (const JournalEntry& other : row.journal)
     if (other.state == EntryState::kProcessing) under_way |= other.targets;
@@ -175,8 +175,11 @@ void JournalBatch::expire(Document& document, std::uint64_t number) {
   edit.by_hand = true;
   edit.removed = (left & entry.targets).without(under_way);
   drop(document, entry, Reason::kExpired);
+  row.journal.erase_if(
+      [&](const JournalEntry& one) { return one.state == EntryState::kWaiting && one.number == number; });
   entry.state = EntryState::kGone;
   entry.attempt = 0;
+  add(row, entry);
   settle(document);
   if (!edit.nothing()) overlay_.change(document, edit, context_);
 }
