@@ -92,26 +92,19 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
     for (const config::Target& target : settings_.targets)
       called_off_.insert({id, target.name, order.first, order.second});
   }
-  for (const Journaled& one : batch.journaled)
-    for (const JournalEntry& entry : one.after)
-      if (entry.state == EntryState::kGone && !entry.targets.empty() &&
-          std::find(one.before.begin(), one.before.end(), entry) == one.before.end())
-        take_gone(one, entry, batch.meta.now);
+  for (const Gone& one : batch.gone) take_gone(one, batch.meta.now);
   expired_by_hand_.clear();
 }
 
-// One that has lost some of its targets to a newer one was gone before.
-void ExpectedEnd::take_gone(const Journaled& journaled, const JournalEntry& gone, UnixMs now) {
+void ExpectedEnd::take_gone(const Gone& gone, UnixMs now) {
   const Order order{gone.order.epoch.value(), gone.order.sequence.number().value_or(0)};
-  for (const JournalEntry& one : journaled.before)
-    if (one.state == EntryState::kGone && one.order == gone.order) return;
-  for (const config::Target& target : settings_.targets)
-    expired_.insert({journaled.id, target.name, order.first, order.second});
-  if (expired_by_hand_.contains(journaled.id)) return;
-  for (const auto& [name, target] : documents_[journaled.id].targets) {
+  for (const std::string& name : gone.targets) {
+    expired_.insert({gone.id, name, order.first, order.second});
+    if (expired_by_hand_.contains(gone.id)) continue;
+    const Target& target = documents_[gone.id].targets[name];
     const auto asked = target.all.find(order);
     if (asked != target.all.end() && (!asked->second || *asked->second > now))
-      wrong(journaled.id + " for " + name + ": " + named(order) + " expired before its date");
+      wrong(gone.id + " for " + name + ": " + named(order) + " expired before its date");
   }
 }
 

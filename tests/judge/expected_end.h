@@ -64,7 +64,7 @@ class ExpectedEnd {
   void take_release(const Released& released);
   void ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const;
   void take_journal(const ReplayedBatch& batch);
-  void take_gone(const Journaled& journaled, const JournalEntry& gone, UnixMs now);
+  void take_gone(const Gone& gone, UnixMs now);
   [[nodiscard]] bool is_too_late(const Decided& decided, const Asked& asked, UnixMs now);
   [[nodiscard]] bool is_excused(const std::string& id, const std::string& name, const Target& target) const;
   [[nodiscard]] bool was_asked(const Delivered& delivered) const;

@@ -378,6 +378,13 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
                                .payload = input->payload});
 }
 
+std::vector<std::string> Replay::names_of(TargetSet targets) const {
+  std::vector<std::string> names;
+  for (TargetSet rest = targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
+    names.push_back(targets_.name(rest.first()));
+  return names;
+}
+
 void Replay::note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const {
   const std::string id(input.key.value_or(""));
   if (const auto* forward = std::get_if<Forward>(&emission.what)) {
@@ -386,8 +393,7 @@ void Replay::note_left(const Emission& emission, const codec::InputRecord& input
     left.order = forward->order;
     left.attempt = forward->attempt;
     left.request = input.offset;
-    for (TargetSet rest = forward->targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
-      left.targets.push_back(targets_.name(rest.first()));
+    left.targets = names_of(forward->targets);
   }
   const auto* letter = std::get_if<DeadLetter>(&emission.what);
   if (letter != nullptr && emission.input.value() >= replayed.inputs.size())
@@ -405,6 +411,14 @@ void Replay::note_journal(const engine::Batch& batch, ReplayedBatch& replayed) c
     one.id = change.id;
     if (known.row && !known.collision) one.before = entries(known.row->journal);
     if (change.row != nullptr) one.after = entries(change.row->journal);
+    for (const JournalEntry& entry : one.after) {
+      const auto known_to_be = [&](const JournalEntry& before) {
+        return before.state == EntryState::kGone && before.order == entry.order;
+      };
+      if (entry.state == EntryState::kGone && !entry.targets.empty() &&
+          std::none_of(one.before.begin(), one.before.end(), known_to_be))
+        replayed.gone.push_back({one.id, entry.order, names_of(entry.targets)});
+    }
     if (!one.before.empty() || !one.after.empty()) replayed.journaled.push_back(std::move(one));
   }
 }

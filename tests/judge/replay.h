@@ -61,6 +61,13 @@ struct GivenUp {
   Reason reason = Reason::kNone;
 };
 
+// An order that waited and does so no more, nor was it dispatched.
+struct Gone {
+  std::string id;
+  Order order;
+  std::vector<std::string> targets;
+};
+
 // What the journal of a document became in a batch.
 struct Journaled {
   std::string id;
@@ -81,6 +88,7 @@ struct ReplayedBatch {
   std::size_t read_again = 0;    // held records that were references
   std::vector<Dispatched> dispatched;
   std::vector<GivenUp> given_up;
+  std::vector<Gone> gone;
   std::vector<Journaled> journaled;
 };
 
@@ -123,6 +131,7 @@ class Replay {
   [[nodiscard]] Source source_of(const codec::InputRecord* input, const ReplayedBatch& replayed) const;
   void produce(const Emission& emission, const codec::InputRecord* input, ReplayedBatch& replayed);
   void note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const;
+  [[nodiscard]] std::vector<std::string> names_of(TargetSet targets) const;
   void note_journal(const engine::Batch& batch, ReplayedBatch& replayed) const;
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
   void broken(const std::string& what);

@@ -274,6 +274,9 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   }
   counters_["held records read again"] += batch.read_again;
   if (batch.meta.summary.counts[Count::kHeldPieces] > 0) ++counters_["batches beside held pieces"];
+  for (const judge::GivenUp& one : batch.given_up) ++counters_["reason " + std::string(name_of(one.reason))];
+  for (const judge::Dispatched& one : batch.dispatched)
+    if (one.attempt > 1) ++counters_["dispatched again"];
   count_turns(batch);
 }
 
