@@ -42,24 +42,34 @@ void Dispatches::take(const ReplayedBatch& batch) {
   for (const std::string& id : batch.expired) attempts_.erase(id);
 }
 
+// Targets that came to an order later on begin with its first attempt, when nobody remembers the others.
 void Dispatches::take_dispatched(const Dispatched& dispatched) {
-  Attempts& attempts = attempts_[dispatched.id][dispatched.order];
-  const auto what = [&] {
-    return dispatched.id + " at " + named(dispatched.order) + " was dispatched with attempt " +
+  const auto what = [&](const std::string& target) {
+    return dispatched.id + " at " + named(dispatched.order) + " was dispatched for " + target + " with attempt " +
            std::to_string(dispatched.attempt);
   };
-  if (dispatched.attempt != attempts.last + 1) wrong(what() + " behind attempt " + std::to_string(attempts.last));
-  if (attempts.last > 0 && latest_.value() < attempts.at.value() + settings_.dispatch_lease_ms)
-    wrong(what() + " while the lease of the one before ran");
-  attempts = {dispatched.attempt, now_};
+  auto& attempts = attempts_[dispatched.id][dispatched.order];
+  std::uint32_t last = 0;
+  for (const auto& [target, one] : attempts) last = std::max(last, one.last);
+  if (dispatched.attempt == 0 || dispatched.attempt > last + 1)
+    wrong(what("some") + " behind attempt " + std::to_string(last));
+  for (const std::string& target : dispatched.targets) {
+    Attempts& before = attempts[target];
+    if (dispatched.attempt <= before.last) wrong(what(target) + " behind attempt " + std::to_string(before.last));
+    if (before.last > 0 && latest_.value() < before.at.value() + settings_.dispatch_lease_ms)
+      wrong(what(target) + " while the lease of the one before ran");
+    before = {dispatched.attempt, now_};
+  }
   by_request_[dispatched.request] = {dispatched.id, dispatched.order};
 }
 
 void Dispatches::take_given_up(const GivenUp& given_up) {
   if (given_up.reason != Reason::kTimedOut) return;
   const auto request = by_request_.find(given_up.request);
-  const std::uint32_t last =
-      request == by_request_.end() ? 0 : attempts_[request->second.first][request->second.second].last;
+  std::uint32_t last = 0;
+  if (request != by_request_.end())
+    for (const auto& [target, one] : attempts_[request->second.first][request->second.second])
+      last = std::max(last, one.last);
   if (last <= settings_.dispatch_timeouts_max)
     wrong(given_up.id + " timed out behind " + std::to_string(last) + " attempts");
 }

@@ -1,6 +1,7 @@
 // Dispatches: what the journal of a partition sends to `work`, in any batch: never more documents under way than
 // in_flight_max, a newer order of a document never beside an older one that was there before (one_at_a_time), attempts
-// of an order one by one, each behind the lease of the one before, and no order given up before its last attempt.
+// of an order one by one, none twice for a target, each behind the lease of the one before, and no order given up before
+// its last attempt.
 // Thread rule: one thread.
 #pragma once
 
@@ -39,7 +40,8 @@ class Dispatches {
   Verdict& verdict_;
   UnixMs now_;     // of the batch
   UnixMs latest_;  // of all until now: a clock may be behind that of the owner before
-  std::map<std::string, std::map<Order, Attempts>> attempts_;   // by document in its present life
+  // By document in its present life, order and target.
+  std::map<std::string, std::map<Order, std::map<std::string, Attempts>>> attempts_;
   std::map<Offset, std::pair<std::string, Order>> by_request_;  // of what was dispatched
 };
 

@@ -98,14 +98,10 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
 
 void ExpectedEnd::take_gone(const Gone& gone, UnixMs now) {
   const Order order{gone.order.epoch.value(), gone.order.sequence.number().value_or(0)};
-  for (const std::string& name : gone.targets) {
-    expired_.insert({gone.id, name, order.first, order.second});
-    if (expired_by_hand_.contains(gone.id)) continue;
-    const Target& target = documents_[gone.id].targets[name];
-    const auto asked = target.all.find(order);
-    if (asked != target.all.end() && (!asked->second || *asked->second > now))
-      wrong(gone.id + " for " + name + ": " + named(order) + " expired before its date");
-  }
+  for (const std::string& name : gone.targets) expired_.insert({gone.id, name, order.first, order.second});
+  const auto wanted = wanted_until_.find({gone.id, order});
+  const bool may_be = wanted != wanted_until_.end() && wanted->second <= now;
+  if (!may_be && !expired_by_hand_.contains(gone.id)) wrong(gone.id + ": " + named(order) + " expired before its date");
 }
 
 // It may not wait for so long.
@@ -142,7 +138,13 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
   if (!asked || (tap_ && header_of(record, header::kReprocess))) return;
   if (journal_ && is_too_late(decided, *asked, now)) return;
   const Order order{asked->epoch.value_or(default_epoch_), asked->sequence};
-  if (journal_) requests_[record.offset] = {asked->id, order};
+  if (journal_) {
+    requests_[record.offset] = {asked->id, order};
+    if (asked->expires_at) {
+      const auto [wanted, first] = wanted_until_.insert({{asked->id, order}, *asked->expires_at});
+      if (!first) wanted->second = std::min(wanted->second, *asked->expires_at);
+    }
+  }
   auto& payloads = payloads_[asked->id];
   const auto first = payloads.lower_bound({order, 0});
   const bool again = first != payloads.end() && first->first == order;

@@ -78,6 +78,8 @@ class ExpectedEnd {
   const Specification& specification_;
   Verdict& verdict_;
   std::map<std::string, Document> documents_;
+  // Where requests wait, by id: the earliest date from which on nobody wants the order.
+  std::map<std::pair<std::string, Order>, UnixMs> wanted_until_;
   std::map<std::string, std::set<std::pair<Order, std::size_t>>> payloads_;  // hashes of those asked for, by id
   std::vector<Delivered> early_;
   std::map<std::string, std::set<std::pair<std::string, Order>>> answered_;  // by document in its present life: targets

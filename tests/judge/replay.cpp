@@ -412,12 +412,11 @@ void Replay::note_journal(const engine::Batch& batch, ReplayedBatch& replayed) c
     if (known.row && !known.collision) one.before = entries(known.row->journal);
     if (change.row != nullptr) one.after = entries(change.row->journal);
     for (const JournalEntry& entry : one.after) {
-      const auto known_to_be = [&](const JournalEntry& before) {
-        return before.state == EntryState::kGone && before.order == entry.order;
-      };
-      if (entry.state == EntryState::kGone && !entry.targets.empty() &&
-          std::none_of(one.before.begin(), one.before.end(), known_to_be))
-        replayed.gone.push_back({one.id, entry.order, names_of(entry.targets)});
+      if (entry.state != EntryState::kGone) continue;
+      TargetSet gone = entry.targets;
+      for (const JournalEntry& before : one.before)
+        if (before.state == EntryState::kGone && before.order == entry.order) gone = gone.without(before.targets);
+      if (!gone.empty()) replayed.gone.push_back({one.id, entry.order, names_of(gone)});
     }
     if (!one.before.empty() || !one.after.empty()) replayed.journaled.push_back(std::move(one));
   }

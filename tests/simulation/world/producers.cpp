@@ -96,10 +96,21 @@ void Producers::wish(Asked& asked) {
 void Producers::write_again(Document& document) {
   if (document.written.empty()) return;
   Draw& draw = broker_.draw();
-  const std::size_t place = document.written[draw.below(document.written.size())];
+  std::size_t place = document.written[draw.below(document.written.size())];
+  if (scenario_.journal && draw.chance(200)) place = for_others(place);
   StoredRecord record = record_of(place);
   if (draw.chance(400)) set_header(record, header::kReprocess, "true");
   append("requests", partition_of(document.id), std::move(record));
+}
+
+// The same order for other targets: it may wait, or be under way, or have ended for some of them.
+std::size_t Producers::for_others(std::size_t place) {
+  Asked asked = asked_[place];
+  asked.targets.emplace();
+  for (const config::Target& target : scenario_.settings.targets)
+    if (broker_.draw().chance(500)) asked.targets->push_back(target.name);
+  if (asked.targets->empty()) asked.targets.reset();
+  return note(std::move(asked));
 }
 
 // Another edit under the number of an earlier one.
