@@ -137,7 +137,7 @@ bool journal_holds(const Row& row) {
   const JournalEntry* before = nullptr;
   for (const JournalEntry& entry : row.journal) {
     if (!entry_holds(entry, row)) return false;
-    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && before->order < entry.order);
+    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && before->order <= entry.order);
     if (entry.state == EntryState::kWaiting && !in_front) return false;
     before = &entry;
   }

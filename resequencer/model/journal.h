@@ -42,7 +42,7 @@ enum class EntryState : std::uint8_t {
 };
 
 // What the journal knows of one order. Invariants of those of a document: targets are not empty, but for a kGone delete
-// for all; an order has one entry that waits at most; a processing one has targets that are pending at its order; one
+// for all; a processing one has targets that are pending at its order; one
 // that waits and was dispatched before, too.
 struct JournalEntry {
   Order order;

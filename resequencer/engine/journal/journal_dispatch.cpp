@@ -209,6 +209,8 @@ void JournalBatch::send(Document& document, const JournalEntry& entry, InputInde
   JournalEntry sent = entry;
   sent.state = EntryState::kProcessing;
   sent.targets = targets;
+  for (const JournalEntry& one : document.now.row->journal)
+    if (one.order == entry.order) sent.attempt = std::max(sent.attempt, one.attempt);
   ++sent.attempt;
   if (rules.journal) {
     sent.number = ++state_.journal_number;

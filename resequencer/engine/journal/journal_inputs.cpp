@@ -131,9 +131,10 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
 }
 
 void JournalBatch::merge_same(Document& document, const Request& request, const Order& order) {
-  JournalEntry* entry = document.now.row ? waiting_at(*document.now.row, order) : nullptr;
-  if (entry == nullptr || request.wish == nullptr) return;
-  take_over(entry->urgency, urgency_of(*request.wish, context_), context_.dispatch);
+  if (request.wish == nullptr || !document.now.row || waiting_at(*document.now.row, order) == nullptr) return;
+  for (JournalEntry& entry : document.now.row->journal)
+    if (entry.state == EntryState::kWaiting && entry.order == order)
+      take_over(entry.urgency, urgency_of(*request.wish, context_), context_.dispatch);
   settle(document);
 }
 
