@@ -73,6 +73,12 @@ void ExpectedEnd::ask(Target& target, const Order& order, std::optional<UnixMs> 
   target.asked = std::max(target.asked, std::optional(order));
 }
 
+// Commands do not see what waits: one for an order below that counts until it is dispatched.
+void ExpectedEnd::ask_by_command(Target& target, const Order& order) const {
+  if (journal_ && (!target.dispatched || *target.dispatched < order)) target.all[order].reset();
+  target.asked = std::max(target.asked, std::optional(order));
+}
+
 // Turns come behind the inputs, so behind the releases.
 void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
   for (const Dispatched& one : batch.dispatched) {
@@ -81,6 +87,7 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
     for (const std::string& name : one.targets) {
       Target& target = document.targets[name];
       target.all.erase(target.all.begin(), target.all.lower_bound(order));
+      target.dispatched = std::max(target.dispatched, std::optional(order));
       // A delete for all was a barrier when it came.
       if (document.barriers.contains(order)) target.deleted = std::max(target.deleted, std::optional(order));
     }
@@ -206,7 +213,7 @@ void ExpectedEnd::take_command(const Decided& decided) {
   // Orders have no revision here: one that was processed again stands above the order that it is of.
   const bool of_barrier = decided.decision.table_row == TableRow::kR0 && document.barrier == order;
   if (registers && document.barrier && (order < *document.barrier || of_barrier)) return;
-  ask(document.targets[std::string(name.value_or(""))], order, {});
+  ask_by_command(document.targets[std::string(name.value_or(""))], order);
 }
 
 // Only what was done: a dry run and what was refused change nothing.
@@ -227,7 +234,7 @@ void ExpectedEnd::take_operation(const Decided& decided) {
     const std::string id(*record.key);
     const Order order = order_in(record);
     payloads_[id].insert({order, hash_of(record.payload)});
-    ask(documents_[id].targets[std::string(named.value_or(settings_.targets.front().name))], order, {});
+    ask_by_command(documents_[id].targets[std::string(named.value_or(settings_.targets.front().name))], order);
   }
 }
 

@@ -37,9 +37,10 @@ class ExpectedEnd {
   using Order = std::pair<std::uint32_t, std::uint64_t>;  // epoch, sequence
   struct Target {
     std::optional<Order> asked;
-    std::map<Order, std::optional<UnixMs>> all;  // where requests wait: those asked for, each above those before it,
-                                                 // with the date from which on nobody wants it
-    std::optional<Order> deleted;                // likewise: the last delete for all that was dispatched
+    // Where requests wait: those asked for that may still be owed, with the date from which on nobody wants them.
+    std::map<Order, std::optional<UnixMs>> all;
+    std::optional<Order> dispatched;  // likewise: the highest one
+    std::optional<Order> deleted;     // likewise: the highest delete for all that was dispatched
     std::optional<Order> released;
     std::uint64_t released_revision = 0;
   };
@@ -63,6 +64,7 @@ class ExpectedEnd {
   [[nodiscard]] bool may_go_on(const std::string& name) const;
   void take_release(const Released& released);
   void ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const;
+  void ask_by_command(Target& target, const Order& order) const;
   void take_journal(const ReplayedBatch& batch);
   void take_gone(const Gone& gone, UnixMs now);
   [[nodiscard]] bool is_too_late(const Decided& decided, const Asked& asked, UnixMs now);

@@ -13,6 +13,8 @@ namespace header = codec::header;
 
 namespace {
 
+constexpr std::uint64_t kDeadlyEvery = 6;  // sequences that this divides kill nearly every worker
+
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names(1);
   for (const char letter : list) {
@@ -94,7 +96,8 @@ void Pipeline::take(const StoredRecord& work, Partition partition) {
       excused_.insert(piece);  // only the resequencer knows all targets of a delete
     }
   if (scenario_.journal) {
-    if (broker_.draw().chance(60) && loses()) return;
+    const bool survives_no_worker = asked->sequence % kDeadlyEvery == 0;
+    if (broker_.draw().chance(survives_no_worker ? 850 : 40) && loses()) return;
     if (broker_.draw().chance(250)) beat(work, partition);
   }
   for (const std::string& target : targets) {
