@@ -1,8 +1,13 @@
 #include "tests/judge/dispatches.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "codec/header_names.h"
 
 namespace reseq::judge {
+
+namespace header = codec::header;
 
 namespace {
 
@@ -35,11 +40,23 @@ void Dispatches::take(const ReplayedBatch& batch) {
     wrong(std::to_string(under_way) + " documents are under way behind the meta row at " +
           std::to_string(batch.at.value()) + ", at most " + std::to_string(settings_.dispatch_in_flight_max) +
           " may be");
+  for (const Decided& one : batch.inputs)
+    if (one.role == Role::kCommands && one.decision.outcome == Outcome::kApplied) take_heartbeat(one.record);
   for (const Dispatched& one : batch.dispatched) take_dispatched(one);
   for (const GivenUp& one : batch.given_up) take_given_up(one);
   if (settings_.dispatch_one_at_a_time)
     for (const Journaled& one : batch.journaled) check_one_at_a_time(one);
   for (const std::string& id : batch.expired) attempts_.erase(id);
+}
+
+// Commands that are applied are heartbeats. Its lease counts from its time.
+void Dispatches::take_heartbeat(const Record& record) {
+  const auto number = [&](std::string_view name) { return number_of(record, name); };
+  const Order order{Epoch(static_cast<std::uint32_t>(number(header::kEpoch))),
+                    Sequence::of_number(number(header::kSeq)), Revision(number(header::kRevision))};
+  const std::uint64_t attempt = std::max<std::uint64_t>(number(header::kAttempt), 1);
+  for (auto& [target, one] : attempts_[std::string(record.key.value_or(""))][order])
+    if (one.last == attempt) one.at = std::max(one.at, std::min(record.timestamp, now_));
 }
 
 // Targets that came to an order later on begin with its first attempt, when nobody remembers the others.

@@ -27,9 +27,10 @@ class Dispatches {
  private:
   struct Attempts {
     std::uint32_t last = 0;
-    UnixMs at;  // of the last
+    UnixMs at;  // of the last, or of its last heartbeat
   };
 
+  void take_heartbeat(const Record& record);
   void take_dispatched(const Dispatched& dispatched);
   void take_given_up(const GivenUp& given_up);
   void check_one_at_a_time(const Journaled& journaled);

@@ -193,9 +193,9 @@ TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
 }
 
 constexpr LeastOf kLeastJournal[] = {
-    {"journal lease", 6'000},           {"journal expire", 400},       {"journal dispatch", 28'000},
-    {"dispatched again", 3'000},        {"outcome waiting", 16'000},   {"reason expired", 3'000},
-    {"reason timed_out", 100},          {"reason attempt_behind", 40}, {"batches beside held pieces", 100},
+    {"journal lease", 7'000},           {"journal expire", 400},         {"journal dispatch", 28'000},
+    {"dispatched again", 2'000},        {"outcome waiting", 16'000},     {"reason expired", 3'000},
+    {"reason timed_out", 50},           {"reason attempt_missing", 500}, {"batches beside held pieces", 500},
     {"held records read again", 4'000}, {"heartbeats applied", 4'000},
 };
 

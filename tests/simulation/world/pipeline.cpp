@@ -104,7 +104,7 @@ void Pipeline::take(const StoredRecord& work, Partition partition) {
     piece.target = target;
     take_target(work, piece, partition);
   }
-  if (broker_.draw().chance(30)) fork(work, piece, partition);
+  if (broker_.draw().chance(scenario_.journal ? 120 : 30)) fork(work, piece, partition);
   if (broker_.draw().chance(40)) give_up_any(work, piece, partition);
   if (broker_.draw().chance(60)) write_bad(work, piece, partition);
 }

@@ -117,7 +117,7 @@ Scenario of_journal(Scenario world, Draw& draw) {
   settings.dispatch_one_at_a_time = draw.chance(600);
   settings.dispatch_lease_ms = one_of<std::int64_t>(draw, {1'000, 2'000, 5'000});
   settings.dispatch_timeouts_max = one_of<std::int64_t>(draw, {0, 1, 2, 1'000});
-  settings.dispatch_attempts = draw.chance(300) ? "last" : "any";
+  settings.dispatch_attempts = draw.chance(500) ? "last" : "any";
   settings.held_bytes_max = one_of<std::int64_t>(draw, {0, 1'000, 20'000, std::int64_t{256} << 20U});
   // Above what anything may wait.
   settings.watermark_retention_ms = std::max<std::int64_t>(settings.watermark_retention_ms, 15'000);

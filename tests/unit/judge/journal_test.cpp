@@ -116,6 +116,21 @@ TEST_F(DispatchesTest, SeesALeaseThatWasLostBeforeItsEnd) {
   EXPECT_EQ(verdict_.count(), 1U);
 }
 
+TEST_F(DispatchesTest, SeesALeaseThatWasLostAlthoughItWasRenewed) {
+  dispatch(dispatched(1, 1));
+  Record beat;
+  beat.key = "book";
+  beat.timestamp = UnixMs(now_ + 500);
+  beat.headers = {{codec::header::kCommand, "heartbeat"}, {codec::header::kEpoch, "0"}, {codec::header::kSeq, "1"}};
+  ReplayedBatch batch;
+  batch.inputs.push_back({Role::kCommands, beat, {Outcome::kApplied, Reason::kNone, TableRow::kNone}});
+  take(batch, 600);
+  dispatch(dispatched(1, 2), kLeaseMs - 101);
+  EXPECT_EQ(verdict_.count(), 1U);
+  dispatch(dispatched(1, 3), kLeaseMs);
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
 // What was lost under a clock that is ahead is dispatched under one that is not.
 TEST_F(DispatchesTest, TakesTheLatestOfAllClocksForALease) {
   dispatch(dispatched(1, 1));
