@@ -27,18 +27,23 @@ std::size_t hash_of(const std::optional<std::string_view>& payload) {
 }  // namespace
 
 ExpectedEnd::ExpectedEnd(const config::Settings& settings, const Specification& specification, Verdict& verdict)
-    : settings_(settings), tap_(settings.intake == "tap"), specification_(specification), verdict_(verdict) {
+    : settings_(settings),
+      tap_(settings.intake == "tap"),
+      journal_(settings.dispatch_mode == "journal"),
+      specification_(specification),
+      verdict_(verdict) {
   for (const config::Target& target : settings.targets)
     if (!target.optional) default_targets_.insert(target.name);
 }
 
 void ExpectedEnd::take(const ReplayedBatch& batch) {
   for (const Decided& decided : batch.inputs) {
-    if (decided.role == Role::kRequests) take_request(decided);
+    if (decided.role == Role::kRequests) take_request(decided, batch.meta.now);
     if (decided.role == Role::kCommands) take_command(decided);
     if (decided.role == Role::kControl) take_operation(decided);
   }
   for (const Released& released : batch.releases) take_release(released);
+  if (journal_) take_journal(batch);
   for (const std::string& id : batch.expired) {
     end_life(id);
     for (const auto& [target, order] : answered_[id]) forgotten_.insert({id, target, order.first, order.second});
@@ -63,7 +68,72 @@ bool ExpectedEnd::was_asked(const Delivered& delivered) const {
   return payloads != payloads_.end() && payloads->second.contains({delivered.order, delivered.payload});
 }
 
-void ExpectedEnd::take_request(const Decided& decided) {
+void ExpectedEnd::ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const {
+  if (journal_ && (!target.asked || *target.asked < order)) target.all.emplace(order, expires_at);
+  target.asked = std::max(target.asked, std::optional(order));
+}
+
+// Commands do not see what waits: one for an order below that counts until it is dispatched.
+void ExpectedEnd::ask_by_command(Target& target, const Order& order) const {
+  if (journal_ && (!target.dispatched || *target.dispatched < order)) target.all[order].reset();
+  target.asked = std::max(target.asked, std::optional(order));
+}
+
+// Turns come behind the inputs, so behind the releases.
+void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
+  for (const Dispatched& one : batch.dispatched) {
+    const Order order{one.order.epoch.value(), one.order.sequence.number().value_or(0)};
+    Document& document = documents_[one.id];
+    for (const std::string& name : one.targets) {
+      Target& target = document.targets[name];
+      target.all.erase(target.all.begin(), target.all.lower_bound(order));
+      target.dispatched = std::max(target.dispatched, std::optional(order));
+      // A delete for all was a barrier when it came.
+      if (document.barriers.contains(order)) target.deleted = std::max(target.deleted, std::optional(order));
+    }
+  }
+  for (const GivenUp& one : batch.given_up) {
+    const auto request = requests_.find(one.request);
+    if (one.reason != Reason::kTimedOut || request == requests_.end()) continue;
+    const auto& [id, order] = request->second;
+    for (const config::Target& target : settings_.targets)
+      called_off_.insert({id, target.name, order.first, order.second});
+  }
+  for (const Gone& one : batch.gone) take_gone(one, batch.meta.now);
+  expired_by_hand_.clear();
+}
+
+void ExpectedEnd::take_gone(const Gone& gone, UnixMs now) {
+  const Order order{gone.order.epoch.value(), gone.order.sequence.number().value_or(0)};
+  for (const std::string& name : gone.targets) expired_.insert({gone.id, name, order.first, order.second});
+  const auto wanted = wanted_until_.find({gone.id, order});
+  const bool may_be = wanted != wanted_until_.end() && wanted->second <= now;
+  if (!may_be && !expired_by_hand_.contains(gone.id)) wrong(gone.id + ": " + named(order) + " expired before its date");
+}
+
+// It may not wait for so long.
+bool ExpectedEnd::is_too_late(const Decided& decided, const Asked& asked, UnixMs now) {
+  if (decided.decision.reason != Reason::kMalformedHeader) return false;
+  const bool is_late =
+      asked.process_at && asked.process_at->value() - now.value() > settings_.dispatch_process_at_max_ms;
+  if (!is_late) wrong(asked.id + ": a good request was refused: " + describe(decided.record));
+  return true;
+}
+
+bool ExpectedEnd::is_excused(const std::string& id, const std::string& name, const Target& target) const {
+  const auto of_piece = [&](const Order& order) {
+    const Piece piece{id, name, order.first, order.second};
+    return specification_.excused(piece) || called_off_.contains(piece) || forgotten_.contains(piece);
+  };
+  if (of_piece(*target.asked)) return true;
+  if (!expired_.contains({id, name, target.asked->first, target.asked->second})) return false;
+  // What may expire, too, may have waited until this one took it over.
+  for (auto below = target.all.rbegin(); below != target.all.rend(); ++below)
+    if (!below->second) return (target.released && *target.released >= below->first) || of_piece(below->first);
+  return true;
+}
+
+void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
   const Record& record = decided.record;
   if (header_of(record, header::kControl)) {
     // In tap the pipeline could not know the default epoch: a RESET is refused unless requests carry theirs.
@@ -73,7 +143,15 @@ void ExpectedEnd::take_request(const Decided& decided) {
   }
   const std::optional<Asked> asked = specification_.asked(record);
   if (!asked || (tap_ && header_of(record, header::kReprocess))) return;
+  if (journal_ && is_too_late(decided, *asked, now)) return;
   const Order order{asked->epoch.value_or(default_epoch_), asked->sequence};
+  if (journal_) {
+    requests_[record.offset] = {asked->id, order};
+    if (asked->expires_at) {
+      const auto [wanted, first] = wanted_until_.insert({{asked->id, order}, *asked->expires_at});
+      if (!first) wanted->second = std::min(wanted->second, *asked->expires_at);
+    }
+  }
   auto& payloads = payloads_[asked->id];
   const auto first = payloads.lower_bound({order, 0});
   const bool again = first != payloads.end() && first->first == order;
@@ -84,8 +162,8 @@ void ExpectedEnd::take_request(const Decided& decided) {
   if (decided.decision.table_row == TableRow::kR6 && again) {
     if (!asked->removal || asked->targets) return;
     Document& document = documents_[asked->id];
-    document.barrier = std::max(document.barrier, std::optional(order));
-    for (auto& [name, target] : document.targets) target.asked = std::max(target.asked, std::optional(order));
+    raise_barrier(document, order);
+    for (auto& [name, target] : document.targets) ask(target, order, {});
     return;
   }
   if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order);
@@ -94,10 +172,12 @@ void ExpectedEnd::take_request(const Decided& decided) {
   if (targets.empty()) return;
   Document& document = documents_[asked->id];
   if (document.barrier && order < *document.barrier) return;
-  for (const std::string& name : targets) {
-    Target& target = document.targets[name];
-    target.asked = std::max(target.asked, std::optional(order));
-  }
+  for (const std::string& name : targets) ask(document.targets[name], order, asked->expires_at);
+}
+
+void ExpectedEnd::raise_barrier(Document& document, const Order& order) const {
+  document.barrier = std::max(document.barrier, std::optional(order));
+  if (journal_) document.barriers.insert(order);
 }
 
 // For the default targets and those that the document has; for all when nothing is known of it.
@@ -110,12 +190,9 @@ void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order
     for (const config::Target& target : settings_.targets) targets.insert(target.name);
   const bool moves = std::any_of(targets.begin(), targets.end(),
                                  [&](const std::string& name) { return document.targets[name].asked < order; });
-  document.barrier = std::max(document.barrier, std::optional(order));
+  raise_barrier(document, order);
   if (!moves) return;
-  for (const std::string& name : targets) {
-    Target& target = document.targets[name];
-    target.asked = std::max(target.asked, std::optional(order));
-  }
+  for (const std::string& name : targets) ask(document.targets[name], order, {});
 }
 
 // A target that a program registered later on, or gave up: then nothing older is released for it. A REGISTER counts
@@ -136,8 +213,7 @@ void ExpectedEnd::take_command(const Decided& decided) {
   // Orders have no revision here: one that was processed again stands above the order that it is of.
   const bool of_barrier = decided.decision.table_row == TableRow::kR0 && document.barrier == order;
   if (registers && document.barrier && (order < *document.barrier || of_barrier)) return;
-  Target& target = document.targets[std::string(name.value_or(""))];
-  target.asked = std::max(target.asked, std::optional(order));
+  ask_by_command(document.targets[std::string(name.value_or(""))], order);
 }
 
 // Only what was done: a dry run and what was refused change nothing.
@@ -147,33 +223,44 @@ void ExpectedEnd::take_operation(const Decided& decided) {
   const auto named = header_of(record, header::kTarget);
   if (operation == "expire" && decided.decision.outcome == Outcome::kApplied) {
     const std::string id(*record.key);
-    for (const auto& [name, target] : documents_[id].targets)
-      if (target.asked && (!named || *named == name))
-        called_off_.insert({id, name, target.asked->first, target.asked->second});
+    for (const auto& [name, target] : documents_[id].targets) {
+      if (named && *named != name) continue;
+      if (target.asked) called_off_.insert({id, name, target.asked->first, target.asked->second});
+      for (const auto& [order, expires_at] : target.all) called_off_.insert({id, name, order.first, order.second});
+    }
+    expired_by_hand_.insert(id);
   }
   if (operation == "release" && decided.decision.outcome == Outcome::kReleased) {
     const std::string id(*record.key);
     const Order order = order_in(record);
     payloads_[id].insert({order, hash_of(record.payload)});
-    Target& target = documents_[id].targets[std::string(named.value_or(settings_.targets.front().name))];
-    target.asked = std::max(target.asked, std::optional(order));
+    ask_by_command(documents_[id].targets[std::string(named.value_or(settings_.targets.front().name))], order);
   }
 }
 
+// It takes what rises until the delete is answered, when another target waits below that for something newer.
+bool ExpectedEnd::may_go_on(const std::string& name) const {
+  return settings_.starvation_after_ms != 0 ||
+         std::any_of(settings_.targets.begin(), settings_.targets.end(),
+                     [&](const config::Target& one) { return one.name == name && one.monotonic; });
+}
+
 void ExpectedEnd::take_release(const Released& released) {
+  static const std::optional<Order> kNone;
   const std::string id(released.id);
+  const std::string name(released.target);
   Document& document = documents_[id];
-  Target& target = document.targets[std::string(released.target)];
+  Target& target = document.targets[name];
   const Order order{released.epoch, released.sequence};
-  const auto what = [&] { return id + " for " + std::string(released.target) + ": release of " + named(order); };
+  const auto what = [&] { return id + " for " + name + ": release of " + named(order); };
   if (target.released && std::pair(order, released.revision) <= std::pair(*target.released, target.released_revision))
     wrong(what() + " follows " + named(*target.released));
-  if (document.barrier && order < *document.barrier)
-    wrong(what() + " although it was deleted everywhere at " + named(*document.barrier));
+  const std::optional<Order>& barrier = !journal_ ? document.barrier : may_go_on(name) ? kNone : target.deleted;
+  if (barrier && order < *barrier) wrong(what() + " although it was deleted everywhere at " + named(*barrier));
   target.released = order;
   target.released_revision = released.revision;
   // A monotonic target may take a result before its request is read.
-  Delivered delivered{id, std::string(released.target), order, hash_of(released.payload)};
+  Delivered delivered{id, name, order, hash_of(released.payload)};
   if (!was_asked(delivered)) early_.push_back(std::move(delivered));
 }
 
@@ -192,9 +279,7 @@ void ExpectedEnd::end_life(const std::string& id) {
       if (target.released != document.barrier) wrong(what());
       continue;
     }
-    const Piece piece{id, name, target.asked->first, target.asked->second};
-    const bool excused = specification_.excused(piece) || called_off_.contains(piece) || forgotten_.contains(piece);
-    if (!excused) wrong(what());
+    if (!is_excused(id, name, target)) wrong(what());
   }
   documents_.erase(found);
 }

@@ -3,6 +3,10 @@
 // released by hand, unless the pipeline lost it, gave it up or made it too large, or an operator expired it; releases
 // rise; none lies below a delete for all targets; the state holds exactly the documents that somebody asked for and
 // whose watermark has not expired. A document begins a new life when its watermark has expired.
+//
+// Where requests wait, too: what expired or timed out is owed by nobody, and then the one below that nobody wants to
+// expire is, unless what expired was dispatched; nothing expires before its date, or by nobody; a delete for all stops
+// releases from its dispatch on.
 // Thread rule: one thread.
 #pragma once
 
@@ -33,12 +37,17 @@ class ExpectedEnd {
   using Order = std::pair<std::uint32_t, std::uint64_t>;  // epoch, sequence
   struct Target {
     std::optional<Order> asked;
+    // Where requests wait: those asked for that may still be owed, with the date from which on nobody wants them.
+    std::map<Order, std::optional<UnixMs>> all;
+    std::optional<Order> dispatched;  // likewise: the highest one
+    std::optional<Order> deleted;     // likewise: the highest delete for all that was dispatched
     std::optional<Order> released;
     std::uint64_t released_revision = 0;
   };
   struct Document {
     std::map<std::string, Target> targets;  // those asked for
     std::optional<Order> barrier;
+    std::set<Order> barriers;  // where requests wait: all of them
   };
   struct Delivered {  // a release whose request was not seen yet
     std::string id;
@@ -47,26 +56,40 @@ class ExpectedEnd {
     std::size_t payload = 0;
   };
 
-  void take_request(const Decided& decided);
+  void take_request(const Decided& decided, UnixMs now);
   void take_removal_for_all(const std::string& id, const Order& order);
+  void raise_barrier(Document& document, const Order& order) const;
   void take_command(const Decided& decided);
   void take_operation(const Decided& decided);
+  [[nodiscard]] bool may_go_on(const std::string& name) const;
   void take_release(const Released& released);
+  void ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const;
+  void ask_by_command(Target& target, const Order& order) const;
+  void take_journal(const ReplayedBatch& batch);
+  void take_gone(const Gone& gone, UnixMs now);
+  [[nodiscard]] bool is_too_late(const Decided& decided, const Asked& asked, UnixMs now);
+  [[nodiscard]] bool is_excused(const std::string& id, const std::string& name, const Target& target) const;
   [[nodiscard]] bool was_asked(const Delivered& delivered) const;
   void end_life(const std::string& id);
   void wrong(const std::string& what) { verdict_.add(Check::kEnd, what); }
 
   const config::Settings& settings_;
   bool tap_;
+  bool journal_;
   std::set<std::string> default_targets_;
   const Specification& specification_;
   Verdict& verdict_;
   std::map<std::string, Document> documents_;
+  // Where requests wait, by id: the earliest date from which on nobody wants the order.
+  std::map<std::pair<std::string, Order>, UnixMs> wanted_until_;
   std::map<std::string, std::set<std::pair<Order, std::size_t>>> payloads_;  // hashes of those asked for, by id
   std::vector<Delivered> early_;
   std::map<std::string, std::set<std::pair<std::string, Order>>> answered_;  // by document in its present life: targets
-  std::set<Piece> called_off_;                                               // by an operator
-  std::set<Piece> forgotten_;  // answered in a life that has ended: not answered again
+  std::set<Piece> called_off_;                                               // by an operator, or by too many attempts
+  std::set<Piece> expired_;
+  std::map<Offset, std::pair<std::string, Order>> requests_;  // where they wait
+  std::set<std::string> expired_by_hand_;                     // in this batch
+  std::set<Piece> forgotten_;                                 // answered in a life that has ended: not answered again
   std::uint32_t default_epoch_ = 0;
 };
 

@@ -107,6 +107,7 @@ void Replay::differs(Offset at, const std::string& what) {
 
 void Replay::run(const Visit& visit) {
   const History::Log& log = history_.log({application_.topics.of(Role::kChangelog).value(), partition_});
+  if (application_.journal) read_overdue();
   LoggedBatch open;
   bool born = false;
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -133,6 +134,15 @@ void Replay::run(const Visit& visit) {
   }
   if (!open.rows.empty()) return broken("rows without a meta row behind them");
   if (!born) broken("never born");
+}
+
+void Replay::read_overdue() {
+  const History::Log& log = history_.log({application_.topics.of(Role::kEvents).value(), partition_});
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    const Record event = log[i];
+    if (event.key && event.payload && event.payload->find("\"kind\":\"overdue\"") != std::string_view::npos)
+      told_overdue_.emplace(*event.key, event.timestamp);
+  }
 }
 
 bool Replay::read_meta(const Record& record, LoggedBatch& batch) {
@@ -194,6 +204,7 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   for (std::size_t i = 0; i < replayed.inputs.size(); ++i) replayed.inputs[i].decision = batch.decisions()[i];
   for (const RowChange& change : batch.changes())
     if (change.row == nullptr) replayed.expired.emplace_back(change.id);
+  note_journal(batch, replayed);
   for (const Emission& emission : batch.emissions())
     produce(emission, emission.input == kNoInput ? nullptr : &inputs[emission.input.value()], replayed);
   for (const Event& event : batch.events())
@@ -265,7 +276,8 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
   return true;
 }
 
-// Which timers fired is not in the meta row: the rows say it.
+// Which timers fired is not in the meta row: the rows say it. A journal may begin another wait behind them, in the same
+// batch: then only the event is left.
 std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const {
   std::vector<std::string> ids;
   for (const store::Change& change : logged.rows) {
@@ -273,7 +285,8 @@ std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, Repla
     if (known == rows_->by_key.end() || !change.value || known->second.row.overdue) continue;
     const auto row = codec::decode_row(change.key, *change.value);
     const auto* document = std::get_if<codec::DocumentRow>(&row);
-    if (document == nullptr || !document->row.overdue) continue;
+    if (document == nullptr) continue;
+    if (!document->row.overdue && !told_overdue_.contains({known->second.id, logged.meta.now})) continue;
     ids.push_back(known->second.id);
     replayed.fired.push_back({known->second.id, known->second.row.deadline});
   }
@@ -327,13 +340,18 @@ void Replay::take_over(const LoggedBatch& logged) {
       continue;
     }
     if (!change.value) {
-      rows_->by_key.erase(std::string(change.key));
+      const auto known = rows_->by_key.find(change.key);
+      if (known == rows_->by_key.end()) continue;
+      rows_->journaled.put(known->second.id, nullptr, *hash_);
+      rows_->by_key.erase(known);
       continue;
     }
     auto decoded = codec::decode_row(change.key, *change.value);
-    if (auto* document = std::get_if<codec::DocumentRow>(&decoded))
+    if (auto* document = std::get_if<codec::DocumentRow>(&decoded)) {
+      rows_->journaled.put(document->id, &document->row, *hash_);
       rows_->by_key.insert_or_assign(std::string(change.key),
                                      Rows::Known{std::move(document->id), std::move(document->row)});
+    }
   }
   state_ = logged.meta.state;
 }
@@ -349,6 +367,7 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
   const runtime::Outgoing out = runtime::outgoing(application_, *setting_, targets_, emission, input, arena);
   const std::span<const Header> headers = input == nullptr ? std::span<const Header>() : input->headers;
   produced_.add(out.topic.value(), sent(out.record, headers, replayed.meta.now), source_of(input, replayed));
+  if (input != nullptr) note_left(emission, *input, replayed);
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
   replayed.releases.push_back({.id = *input->key,
@@ -357,6 +376,50 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
                                .sequence = release->order.sequence.number().value_or(0),
                                .revision = release->order.revision.value(),
                                .payload = input->payload});
+}
+
+std::vector<std::string> Replay::names_of(TargetSet targets) const {
+  std::vector<std::string> names;
+  for (TargetSet rest = targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
+    names.push_back(targets_.name(rest.first()));
+  return names;
+}
+
+void Replay::note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const {
+  const std::string id(input.key.value_or(""));
+  if (const auto* forward = std::get_if<Forward>(&emission.what)) {
+    Dispatched& left = replayed.dispatched.emplace_back();
+    left.id = id;
+    left.order = forward->order;
+    left.attempt = forward->attempt;
+    left.request = input.offset;
+    left.targets = names_of(forward->targets);
+  }
+  const auto* letter = std::get_if<DeadLetter>(&emission.what);
+  if (letter != nullptr && emission.input.value() >= replayed.inputs.size())
+    replayed.given_up.push_back({id, input.offset, letter->reason});
+}
+
+// REQUIRES: rows are those before the batch.
+void Replay::note_journal(const engine::Batch& batch, ReplayedBatch& replayed) const {
+  const auto entries = [](const RareList<JournalEntry>& journal) {
+    return std::vector<JournalEntry>(journal.begin(), journal.end());
+  };
+  for (const RowChange& change : batch.changes()) {
+    const auto known = rows_->find(change.id);
+    Journaled one;
+    one.id = change.id;
+    if (known.row && !known.collision) one.before = entries(known.row->journal);
+    if (change.row != nullptr) one.after = entries(change.row->journal);
+    for (const JournalEntry& entry : one.after) {
+      if (entry.state != EntryState::kGone) continue;
+      TargetSet gone = entry.targets;
+      for (const JournalEntry& before : one.before)
+        if (before.state == EntryState::kGone && before.order == entry.order) gone = gone.without(before.targets);
+      if (!gone.empty()) replayed.gone.push_back({one.id, entry.order, names_of(gone)});
+    }
+    if (!one.before.empty() || !one.after.empty()) replayed.journaled.push_back(std::move(one));
+  }
 }
 
 void Replay::produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed) {

@@ -6,9 +6,11 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "codec/hash.h"
@@ -43,6 +45,36 @@ struct Fired {
   UnixMs deadline;
 };
 
+// What was sent to `work`.
+struct Dispatched {
+  std::string id;
+  Order order;
+  std::uint32_t attempt = 1;
+  Offset request;
+  std::vector<std::string> targets;
+};
+
+// A request that waited, given up: a dead letter with this reason.
+struct GivenUp {
+  std::string id;
+  Offset request;
+  Reason reason = Reason::kNone;
+};
+
+// An order that waited and does so no more, nor was it dispatched.
+struct Gone {
+  std::string id;
+  Order order;
+  std::vector<std::string> targets;
+};
+
+// What the journal of a document became in a batch.
+struct Journaled {
+  std::string id;
+  std::vector<JournalEntry> before;
+  std::vector<JournalEntry> after;
+};
+
 struct ReplayedBatch {
   Offset first;  // of its rows in the changelog
   Offset at;     // of its meta row
@@ -54,6 +86,10 @@ struct ReplayedBatch {
   std::vector<std::string> expired;
   std::vector<AgendaDone> done;  // of the gate's agenda
   std::size_t read_again = 0;    // held records that were references
+  std::vector<Dispatched> dispatched;
+  std::vector<GivenUp> given_up;
+  std::vector<Gone> gone;
+  std::vector<Journaled> journaled;
 };
 
 class Replay {
@@ -72,6 +108,7 @@ class Replay {
   struct Rows;
   struct LoggedBatch;
 
+  void read_overdue();
   [[nodiscard]] bool read_meta(const Record& record, LoggedBatch& batch);
   [[nodiscard]] bool give_birth(const LoggedBatch& birth);
   void decide(const LoggedBatch& logged, ReplayedBatch& replayed);
@@ -93,6 +130,9 @@ class Replay {
   // `input` null: of a timer.
   [[nodiscard]] Source source_of(const codec::InputRecord* input, const ReplayedBatch& replayed) const;
   void produce(const Emission& emission, const codec::InputRecord* input, ReplayedBatch& replayed);
+  void note_left(const Emission& emission, const codec::InputRecord& input, ReplayedBatch& replayed) const;
+  [[nodiscard]] std::vector<std::string> names_of(TargetSet targets) const;
+  void note_journal(const engine::Batch& batch, ReplayedBatch& replayed) const;
   void produce(const Event& event, const codec::InputRecord* input, const ReplayedBatch& replayed);
   void broken(const std::string& what);
   void differs(Offset at, const std::string& what);
@@ -107,6 +147,7 @@ class Replay {
   std::unique_ptr<runtime::PartitionSetting> setting_;
   std::unique_ptr<codec::KeyedHash> hash_;
   PartitionState state_;
+  std::set<std::pair<std::string, UnixMs>> told_overdue_;  // where requests wait: by the events
 };
 
 }  // namespace reseq::judge

@@ -7,6 +7,7 @@
 
 #include "codec/rows.h"
 #include "tests/judge/checks.h"
+#include "tests/judge/dispatches.h"
 #include "tests/judge/expected_end.h"
 
 namespace reseq::judge {
@@ -32,10 +33,12 @@ std::vector<Fold> review(const runtime::Application& application, const History&
   for (std::int32_t p = 0; p < application.partitions; ++p) {
     const Partition partition(p);
     Tiles tiles(application, history, partition, verdict);
+    Dispatches dispatches(application.settings, partition, verdict);
     ExpectedEnd end(application.settings, specification, verdict);
     Replay(application, history, partition, produced, verdict).run([&](const ReplayedBatch& batch) {
       options.visit(partition, batch);
       tiles.take(batch);
+      dispatches.take(batch);
       end.take(batch);
       if (options.exact_timers) check_timers(application, history, partition, batch, verdict);
     });

@@ -20,6 +20,10 @@ struct Asked {
   bool removal = false;
   std::optional<std::vector<std::string>> targets;  // none: the default
   std::optional<std::string> payload;               // none: null; what the result of it holds, byte by byte
+  // What it wishes of the journal.
+  std::optional<std::uint8_t> priority = {};
+  std::optional<UnixMs> process_at = {};
+  std::optional<UnixMs> expires_at = {};
 };
 
 // One target of one order, whatever its revision.

@@ -17,6 +17,7 @@ enum class Check : std::uint8_t {
   kChangelog,  // the changelog is a sequence of batches
   kTiles,      // every input was decided once, in order, and no owner wrote behind its successor
   kEnd,        // outputs are what producers asked for; the state holds the documents that it should
+  kDispatch,   // what the journal sends to work, and how often
   kTimers,     // no timer fired ahead of an input
   kFold,       // the changelog folds to the digest of each meta row
   kReplay,     // each batch decided again gives the same rows

@@ -20,9 +20,11 @@ namespace {
 #ifdef RESEQ_SANITIZED
 constexpr std::uint64_t kSeeds = 250;
 constexpr std::uint64_t kGatedSeeds = 100;
+constexpr std::uint64_t kJournalSeeds = 100;
 #else
 constexpr std::uint64_t kSeeds = 2'000;
 constexpr std::uint64_t kGatedSeeds = 1'000;
+constexpr std::uint64_t kJournalSeeds = 1'000;
 #endif
 // With fewer, some kind of trouble is met by chance only.
 constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
@@ -164,6 +166,13 @@ TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
   }
 }
 
+void expect_met(const LeastOf& one, const Findings& found, std::uint64_t seeds) {
+  const auto met = found.counters.find(one.name);
+  ASSERT_NE(met, found.counters.end()) << one.name;
+  std::cout << std::setw(12) << met->second << "  " << one.name << '\n';
+  EXPECT_GE(met->second, one.least * seeds / kSeedsOfLeast) << one.name << " was met too seldom";
+}
+
 // Large bodies are the matter of few worlds: a hundred seeds meet between 10 and 250 batches beside them.
 constexpr LeastOf kLeastGated[] = {
     {"gate open", 9'000},
@@ -176,14 +185,27 @@ constexpr LeastOf kLeastGated[] = {
 // as if none had waited.
 TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
   simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kGatedSeeds);
-  run.gated = true;
+  run.profile = Profile::kGated;
   const Findings found = play(run);
-  for (const LeastOf& one : kLeastGated) {
-    const auto met = found.counters.find(one.name);
-    ASSERT_NE(met, found.counters.end()) << one.name;
-    std::cout << std::setw(12) << met->second << "  " << one.name << '\n';
-    EXPECT_GE(met->second, one.least * run.seeds / kSeedsOfLeast) << one.name << " was met too seldom";
-  }
+  for (const LeastOf& one : kLeastGated) expect_met(one, found, run.seeds);
+  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
+                            << found.first->what;
+}
+
+constexpr LeastOf kLeastJournal[] = {
+    {"journal lease", 7'000},           {"journal expire", 400},         {"journal dispatch", 28'000},
+    {"dispatched again", 2'000},        {"outcome waiting", 16'000},     {"reason expired", 3'000},
+    {"reason timed_out", 50},           {"reason attempt_missing", 500}, {"batches beside held pieces", 500},
+    {"held records read again", 4'000}, {"heartbeats applied", 4'000},
+};
+
+// Whoever is killed meanwhile, and whatever work is lost: what waits leaves in the end, work that is lost comes back
+// until it is given up with a dead letter, and every world ends as its producers asked.
+TEST(Simulation, WhatAJournalHoldsLeavesOnceAndInTheEndAll) {
+  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kJournalSeeds);
+  run.profile = Profile::kJournal;
+  const Findings found = play(run);
+  for (const LeastOf& one : kLeastJournal) expect_met(one, found, run.seeds);
   EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
                             << found.first->what;
 }

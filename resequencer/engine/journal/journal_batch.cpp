@@ -42,7 +42,13 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
 }
 
 void JournalBatch::close() {
-  for (const Overlay::Journaled& one : overlay_.journaled()) close(one);
+  // Not in the order in which they were looked up: some were for nothing, and are not when it is decided again.
+  std::vector<const Overlay::Journaled*> changed;
+  for (const Overlay::Journaled& one : overlay_.journaled())
+    if (one.document->changed) changed.push_back(&one);
+  std::sort(changed.begin(), changed.end(),
+            [](const auto* a, const auto* b) { return a->document->id < b->document->id; });
+  for (const Overlay::Journaled* one : changed) close(*one);
   for (const Event& event : told_) effects_.tell(kNoInput, event.decision, event.id) = event;
 }
 

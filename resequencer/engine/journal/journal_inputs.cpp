@@ -189,9 +189,10 @@ void JournalBatch::expire(Document& document, std::uint64_t number) {
   RowEdit edit;
   edit.order = gone.order;
   edit.by_hand = true;
-  edit.removed = gone.taken_over;
-  for (const Group& group : row.groups)
+  for (const Group& group : row.groups) {
     if (group.order == gone.order) edit.removed |= group.pending & gone.targets;
+    if (group.order < gone.order) edit.removed |= group.pending & gone.taken_over;
+  }
   drop(document, gone, Reason::kExpired);
   end(document, number);
   leave_behind(gone);

@@ -23,10 +23,13 @@ std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
   return std::min(kBackoffMs << std::min(lost - 2, kDoublings), kBackoffMsMax);
 }
 
-// What an index has up to this date, by the keys of its rows.
+constexpr std::size_t kDueMax = 1'000;  // of one turn: more than it may do
+
+// What an index has up to this date, by the keys of its rows. As many whatever the turn may do: some of them are not
+// due any more behind the inputs, and with so many rows as were done the same is done again.
 std::vector<std::string> due(const StateView& view, std::uint8_t index, const Turn& turn) {
   std::vector<std::string> keys;
-  view.index(index, {}, turn.rows_max(), [&](std::string_view entry, std::string_view key) {
+  view.index(index, {}, kDueMax, [&](std::string_view entry, std::string_view key) {
     if (decode_date(entry) > turn.until()) return false;
     keys.emplace_back(key);
     return true;

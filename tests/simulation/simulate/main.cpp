@@ -1,9 +1,10 @@
 // reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
 //   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--worlds FILE] [--gated]
-//            [--verbose]
+//            [--journal] [--verbose]
 // --worlds: writes what each world was, a line per seed
 // --partitions: of every world; else each draws one to four
 // --gated: a gate holds some of the requests (tests/gate)
+// --journal: requests wait for their turn, and lost work comes back
 // --verbose: one seed, in this order of events, with the log of the resequencer.
 // Thread rule: one thread.
 #include <charconv>
@@ -21,15 +22,21 @@
 
 namespace {
 
+using reseq::simulation::Profile;
 using reseq::simulation::Run;
 using reseq::test::kGuards;
 
 int usage() {
   std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] "
-               "[--worlds FILE] [--gated] [--verbose]\nguards:";
+               "[--worlds FILE] [--gated] [--journal] [--verbose]\nguards:";
   for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
   std::cerr << '\n';
   return EX_USAGE;
+}
+
+std::string_view option_of(Profile profile) {
+  if (profile == Profile::kPlain) return "";
+  return profile == Profile::kGated ? " --gated" : " --journal";
 }
 
 bool read(std::string_view name, std::string_view text, Run& run) {
@@ -66,7 +73,9 @@ int main(int count, char** arguments) {
     if (name == "--verbose") {
       verbose = true;
     } else if (name == "--gated") {
-      run.gated = true;
+      run.profile = Profile::kGated;
+    } else if (name == "--journal") {
+      run.profile = Profile::kJournal;
     } else if (name == "--worlds" && i + 1 < count) {
       worlds = arguments[++i];
     } else if (i + 1 >= count || !read(name, arguments[++i], run)) {
@@ -86,6 +95,6 @@ int main(int count, char** arguments) {
   }
   std::cout << result.failures << " of " << run.seeds << " seeds are wrong; the first is " << result.first->seed << ": "
             << result.first->what << "\nplay it again: script/simulate --from " << result.first->seed
-            << " --seeds 1 --verbose\n";
+            << " --seeds 1 --verbose" << option_of(run.profile) << '\n';
   return EXIT_FAILURE;
 }

@@ -167,14 +167,14 @@ void Fleet::step(std::size_t i, std::size_t w) {
 }
 
 // A process that was paused in the middle of a takeover may have slept through delete.retention.ms, and finds that out
-// by the digest: that alarm is no trouble. Where a gate removes rows all the time one that was slow is enough, when
-// they are forgotten within seconds.
+// by the digest: that alarm is no trouble. Where a gate or the journal removes rows all the time one that was slow is
+// enough, when they are forgotten within seconds.
 void Fleet::look_for_trouble(const Instance& instance, const runtime::Worker& worker) {
   if (!trouble_.empty()) return;
   for (const auto& task : worker.tasks())
     if (task->phase() == runtime::Phase::kParked)
       trouble_ = "partition " + std::to_string(task->partition().value()) + " is parked: " + task->parked_reason();
-  const bool forgets_soon = gate_ != nullptr && scenario_.delete_retention_ms < kSoon;
+  const bool forgets_soon = (gate_ != nullptr || scenario_.journal) && scenario_.delete_retention_ms < kSoon;
   for (const runtime::Rebuild alarm : kAlarms)
     if (!instance.was_paused && !forgets_soon && worker.totals().rebuilds[static_cast<std::size_t>(alarm)] != 0)
       trouble_ = "a state was rebuilt (" + std::string(name_of(alarm)) + ") although nothing had damaged it";

@@ -13,6 +13,8 @@ namespace header = codec::header;
 
 namespace {
 
+constexpr std::uint64_t kDeadlyEvery = 6;  // sequences that this divides kill nearly every worker
+
 std::vector<std::string> names_in(const std::string& list) {
   std::vector<std::string> names(1);
   for (const char letter : list) {
@@ -60,6 +62,7 @@ void Pipeline::step() {
 }
 
 void Pipeline::deliver_all() {
+  loses_ = !scenario_.journal;
   step();
   while (!waiting_.empty()) {
     write(broker_.draw().below(waiting_.size()));
@@ -92,11 +95,16 @@ void Pipeline::take(const StoredRecord& work, Partition partition) {
       piece.target = target.name;
       excused_.insert(piece);  // only the resequencer knows all targets of a delete
     }
+  if (scenario_.journal) {
+    const bool survives_no_worker = asked->sequence % kDeadlyEvery == 0;
+    if (broker_.draw().chance(survives_no_worker ? 850 : 40) && loses()) return;
+    if (broker_.draw().chance(250)) beat(work, partition);
+  }
   for (const std::string& target : targets) {
     piece.target = target;
     take_target(work, piece, partition);
   }
-  if (broker_.draw().chance(30)) fork(work, piece, partition);
+  if (broker_.draw().chance(scenario_.journal ? 120 : 30)) fork(work, piece, partition);
   if (broker_.draw().chance(40)) give_up_any(work, piece, partition);
   if (broker_.draw().chance(60)) write_bad(work, piece, partition);
 }
@@ -104,9 +112,8 @@ void Pipeline::take(const StoredRecord& work, Partition partition) {
 void Pipeline::take_target(const StoredRecord& work, const Piece& piece, Partition partition) {
   Draw& draw = broker_.draw();
   if (work.payload && work.payload->size() >= kLargePayload) excused_.insert(piece);
-  if (draw.chance(25)) {
-    excused_.insert(piece);
-    ++counters_["work lost"];
+  if (draw.chance(25) && loses()) {
+    if (!scenario_.journal) excused_.insert(piece);
     return;
   }
   if (draw.chance(50)) {
@@ -122,6 +129,19 @@ void Pipeline::take_target(const StoredRecord& work, const Piece& piece, Partiti
   }
   const int times = draw.chance(150) ? 2 : 1;
   for (int i = 0; i < times; ++i) answer(result_of(work, piece.target), partition, delay());
+}
+
+bool Pipeline::loses() {
+  if (loses_) ++counters_["work lost"];
+  return loses_;
+}
+
+// Who works on it says so, once or more often, in time or not.
+void Pipeline::beat(const StoredRecord& work, Partition partition) {
+  StoredRecord record = work;
+  record.payload.reset();
+  set_header(record, header::kCommand, "heartbeat");
+  for (std::uint64_t times = 1 + broker_.draw().below(3); times > 0; --times) answer(record, partition, delay());
 }
 
 // A program that finds out late that a document has one more target.

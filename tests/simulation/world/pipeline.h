@@ -1,6 +1,6 @@
 // Pipeline: the programs between `work` (in tap: `requests`) and `commands`. It takes its time, answers out of order
 // and twice, gives up, loses work, forks late, and writes bad commands; what it neither loses nor gives up it delivers
-// in the end. Its readers are read_committed and copy all headers, as the contract says.
+// in the end. What it loses comes back where work has leases. Its readers are read_committed and copy all headers, as the contract says.
 // Thread rule: one thread.
 #pragma once
 
@@ -20,7 +20,7 @@ class Pipeline {
 
   // Takes what is new and writes what is due.
   void step();
-  // Writes everything that waits, due or not.
+  // Writes everything that waits, due or not. Where work comes back nothing is lost from now on.
   void deliver_all();
   [[nodiscard]] bool idle() const { return waiting_.empty() && !anything_new(); }
 
@@ -38,6 +38,8 @@ class Pipeline {
   [[nodiscard]] bool anything_new() const;
   void take(const StoredRecord& work, Partition partition);
   void take_target(const StoredRecord& work, const Piece& piece, Partition partition);
+  [[nodiscard]] bool loses();
+  void beat(const StoredRecord& work, Partition partition);
   void fork(const StoredRecord& work, const Piece& piece, Partition partition);
   void give_up_any(const StoredRecord& work, const Piece& piece, Partition partition);
   void write_bad(const StoredRecord& work, const Piece& piece, Partition partition);
@@ -57,6 +59,7 @@ class Pipeline {
   std::vector<Offset> next_;  // per partition of the source
   std::vector<Answer> waiting_;
   std::set<Piece> excused_;
+  bool loses_ = true;
 };
 
 }  // namespace reseq::simulation

@@ -1,5 +1,6 @@
 #include "tests/simulation/world/producers.h"
 
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -10,6 +11,12 @@
 namespace reseq::simulation {
 
 namespace header = codec::header;
+
+namespace {
+
+constexpr std::int64_t kWantedMs = 6'000;  // nobody wants anything that expires for longer
+
+}  // namespace
 
 Producers::Producers(const Scenario& scenario, Broker& broker, Counters& counters)
     : scenario_(scenario), broker_(broker), counters_(counters) {
@@ -65,18 +72,45 @@ void Producers::write_next(Document& document) {
       if (draw.chance(600)) asked.targets->push_back(target.name);
     if (asked.targets->empty()) asked.targets->push_back(scenario_.settings.targets.back().name);
   }
+  if (scenario_.journal) wish(asked);
   const std::size_t place = note(std::move(asked));
   document.written.push_back(place);
   append("requests", partition_of(document.id), record_of(place));
 }
 
+// When it is to be dispatched; some wish for what is over, or later than it may be.
+void Producers::wish(Asked& asked) {
+  Draw& draw = broker_.draw();
+  constexpr std::array<std::uint8_t, 7> kPriorities = {0, 1, 50, 100, 150, 200, 255};
+  const auto date = [&](std::int64_t ahead_ms) {
+    constexpr std::int64_t kPastMs = 300;
+    const auto from_past = static_cast<std::int64_t>(draw.below(static_cast<std::uint64_t>(ahead_ms + kPastMs)));
+    return UnixMs(broker_.now().value() - kPastMs + from_past);
+  };
+  if (draw.chance(300)) asked.priority = kPriorities[draw.below(kPriorities.size())];
+  const std::int64_t latest = scenario_.settings.dispatch_process_at_max_ms;
+  if (draw.chance(200)) asked.process_at = date(draw.chance(30) ? 2 * latest : latest);
+  if (!asked.removal && draw.chance(250)) asked.expires_at = date(kWantedMs);
+}
+
 void Producers::write_again(Document& document) {
   if (document.written.empty()) return;
   Draw& draw = broker_.draw();
-  const std::size_t place = document.written[draw.below(document.written.size())];
+  std::size_t place = document.written[draw.below(document.written.size())];
+  if (scenario_.journal && draw.chance(200)) place = for_others(place);
   StoredRecord record = record_of(place);
   if (draw.chance(400)) set_header(record, header::kReprocess, "true");
   append("requests", partition_of(document.id), std::move(record));
+}
+
+// The same order for other targets: it may wait, or be under way, or have ended for some of them.
+std::size_t Producers::for_others(std::size_t place) {
+  Asked asked = asked_[place];
+  asked.targets.emplace();
+  for (const config::Target& target : scenario_.settings.targets)
+    if (broker_.draw().chance(500)) asked.targets->push_back(target.name);
+  if (asked.targets->empty()) asked.targets.reset();
+  return note(std::move(asked));
 }
 
 // Another edit under the number of an earlier one.
@@ -178,6 +212,9 @@ StoredRecord Producers::record_of(std::size_t place) const {
   set_header(record, header::kSeq, std::to_string(asked.sequence));
   if (asked.epoch) set_header(record, header::kEpoch, std::to_string(*asked.epoch));
   if (asked.removal) set_header(record, header::kOp, "delete");
+  if (asked.priority) set_header(record, header::kPriority, std::to_string(*asked.priority));
+  if (asked.process_at) set_header(record, header::kProcessAt, std::to_string(asked.process_at->value()));
+  if (asked.expires_at) set_header(record, header::kExpiresAt, std::to_string(asked.expires_at->value()));
   if (asked.targets) {
     std::string list;
     for (const std::string& name : *asked.targets) list += (list.empty() ? "" : ",") + name;

@@ -51,6 +51,8 @@ class Producers {
   void reset();
   void write_bad(const Document& document);
   void spoil(StoredRecord& record, std::uint64_t how);
+  void wish(Asked& asked);
+  std::size_t for_others(std::size_t place);
   std::size_t note(Asked asked);
   [[nodiscard]] StoredRecord record_of(std::size_t asked) const;
   void append(const std::string& topic, Partition partition, StoredRecord record);

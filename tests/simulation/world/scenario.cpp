@@ -1,7 +1,9 @@
 #include "tests/simulation/world/scenario.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace reseq::simulation {
 
@@ -96,6 +98,29 @@ Scenario draw_scenario(Draw& draw) {
 
 Scenario of_pieces(Scenario world) {
   world.large_payload = kPayloadOfPieces;
+  return world;
+}
+
+Scenario of_journal(Scenario world, Draw& draw) {
+  world = of_pieces(std::move(world));
+  world.journal = true;
+  world.tap = false;
+  config::Settings& settings = world.settings;
+  settings.intake = "inline";
+  settings.requests_carry_epochs = false;
+  settings.dispatch_mode = "journal";
+  settings.dispatch_in_flight_max = one_of<std::int64_t>(draw, {1, 2, 5, 50});
+  settings.dispatch_default_priority = one_of<std::int64_t>(draw, {100, 100, 0, 200, 255});
+  settings.dispatch_idle_from_priority = one_of<std::int64_t>(draw, {200, 200, 100, 256, 0});
+  settings.dispatch_process_at_max_ms = one_of<std::int64_t>(draw, {500, 3'000, 8'000});
+  settings.dispatch_consolidate_ms = one_of<std::int64_t>(draw, {0, 0, 300});
+  settings.dispatch_one_at_a_time = draw.chance(600);
+  settings.dispatch_lease_ms = one_of<std::int64_t>(draw, {1'000, 2'000, 5'000});
+  settings.dispatch_timeouts_max = one_of<std::int64_t>(draw, {0, 1, 2, 1'000});
+  settings.dispatch_attempts = draw.chance(500) ? "last" : "any";
+  settings.held_bytes_max = one_of<std::int64_t>(draw, {0, 1'000, 20'000, std::int64_t{256} << 20U});
+  // Above what anything may wait.
+  settings.watermark_retention_ms = std::max<std::int64_t>(settings.watermark_retention_ms, 15'000);
   return world;
 }
 

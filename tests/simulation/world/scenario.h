@@ -26,6 +26,13 @@ struct Weights {
 inline constexpr std::size_t kLargePayload = 1'600;     // too large for an output, and for a dead letter
 inline constexpr std::size_t kPayloadOfPieces = 5'000;  // and more than a row takes, when it is held
 
+// What the worlds of a run have in common.
+enum class Profile : std::uint8_t {
+  kPlain,
+  kGated,    // a gate of the tests holds some of the requests
+  kJournal,  // requests wait for their turn, and work that is lost comes back
+};
+
 struct Scenario {
   std::int32_t partitions = 1;
   std::size_t processes = 2;
@@ -34,6 +41,7 @@ struct Scenario {
   std::size_t documents = 3;
   std::size_t ticks = 1000;
   bool tap = false;
+  bool journal = false;
   bool epochs = false;  // producers may raise epochs
   bool clocks_differ = false;
   std::int64_t answer_ms_max = 500;  // what the pipeline takes for a result
@@ -52,6 +60,8 @@ struct Scenario {
 // The same with so many partitions, of which a few have documents.
 // Its large payloads take several rows when they are held.
 [[nodiscard]] Scenario of_pieces(Scenario world);
+// The same with dispatch.mode = "journal", whose settings `draw` gives. It is large like of_pieces().
+[[nodiscard]] Scenario of_journal(Scenario world, Draw& draw);
 [[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 
 }  // namespace reseq::simulation

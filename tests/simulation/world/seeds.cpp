@@ -66,7 +66,7 @@ Findings play_some(const Run& run, std::size_t job, const SharedBoard& board) {
     std::filesystem::create_directories(root);
     std::string wrong;
     {
-      World world(seed, run.guards, root, run.partitions, run.gated);
+      World world(seed, run.guards, root, run.partitions, run.profile);
       wrong = world.play();
       result.hashes.emplace(seed, world.hash());
       add(result.counters, world.counters());

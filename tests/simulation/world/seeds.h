@@ -10,6 +10,7 @@
 
 #include "model/guards.h"
 #include "tests/simulation/world/counters.h"
+#include "tests/simulation/world/scenario.h"
 
 namespace reseq::simulation {
 
@@ -19,9 +20,9 @@ struct Run {
   std::size_t jobs = 1;
   Guards guards;
   std::int32_t partitions = 0;  // of each world; 0: as each draws it
-  bool gated = false;           // each world has a gate
-  bool until_first = false;     // a failure ends the run
-  bool tell_each = false;       // every failure, on standard error
+  Profile profile = Profile::kPlain;
+  bool until_first = false;  // a failure ends the run
+  bool tell_each = false;    // every failure, on standard error
 };
 
 struct Failure {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codec/header_names.h"
+#include "engine/journal/journal_batch.h"
 #include "runtime/application/topic_rules.h"
 #include "tests/judge/review.h"
 #include "tests/judge/story.h"
@@ -20,11 +21,14 @@ constexpr int kHealRounds = 6'000;
 constexpr int kFinishRounds = 12;
 constexpr int kStepsPerPartition = 4;  // of a transaction
 constexpr Milliseconds kTick{3};
+constexpr int kRoundsAtOnce = 50;  // of heal(), before it lets time pass
+constexpr Milliseconds kNap{250};
 
-Scenario scenario_of(Draw& draw, std::int32_t partitions, bool gated) {
+Scenario scenario_of(Draw& draw, std::int32_t partitions, Profile profile) {
   Scenario drawn = draw_scenario(draw);
   if (partitions != 0) drawn = of_many_partitions(std::move(drawn), partitions);
-  return gated ? of_pieces(std::move(drawn)) : drawn;
+  if (profile == Profile::kJournal) return of_journal(std::move(drawn), draw);
+  return profile == Profile::kGated ? of_pieces(std::move(drawn)) : drawn;
 }
 
 // In every third world what is large is held by reference, in another third all.
@@ -40,12 +44,13 @@ gate::WindowGate::Settings gate_of(const Scenario& scenario, std::uint64_t seed)
 
 }  // namespace
 
-World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions, bool gated)
+World::World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions,
+             Profile profile)
     : draw_(seed),
-      scenario_(scenario_of(draw_, partitions, gated)),
+      scenario_(scenario_of(draw_, partitions, profile)),
       time_(kStart),
       broker_(time_, draw_, scenario_.broker),
-      gate_(gated ? std::optional<gate::WindowGate>(gate_of(scenario_, seed)) : std::nullopt),
+      gate_(profile == Profile::kGated ? std::optional<gate::WindowGate>(gate_of(scenario_, seed)) : std::nullopt),
       application_(scenario_.settings),
       topics_(application_.topics.names().size()),
       fleet_((create_topics(), scenario_), guards, gate_ ? &*gate_ : nullptr, time_, broker_, root, counters_),
@@ -140,7 +145,7 @@ void World::act() {
     ++counters_["offsets of the group forgotten"];
   }
   if (draw_.chance(weights.nap))
-    for (std::uint64_t naps = 1 + draw_.below(8); naps > 0; --naps) pass(Milliseconds(250));
+    for (std::uint64_t naps = 1 + draw_.below(8); naps > 0; --naps) pass(kNap);
   trouble_a_disk(draw_.below(1'000));
 }
 
@@ -184,16 +189,22 @@ void World::heal() {
     for (std::size_t i = 0; i < fleet_.size(); ++i) {
       if (!fleet_.runs(i)) fleet_.start(i);
       if (fleet_.paused(i)) fleet_.resume(i);
-      if (gate_ && fleet_.clock_frozen(i)) start_again(i);
+      if ((gate_ || scenario_.journal) && fleet_.clock_frozen(i)) start_again(i);
       for (std::size_t w = 0; w < fleet_.workers(); ++w) work(i, w, 5);
     }
     pipeline_.deliver_all();
     finish_transactions();
     if (quiet()) return;
+    if (scenario_.journal) wait_for_dates(round);
   }
 }
 
-// What a gate holds waits while a clock is not trusted.
+// Leases and back-offs may be long: what is stuck waits for ten minutes.
+void World::wait_for_dates(int round) {
+  if (round >= kRoundsAtOnce) pass(kNap);
+}
+
+// What a gate or the journal holds waits while a clock is not trusted.
 void World::start_again(std::size_t i) {
   fleet_.stop(i);
   fleet_.start(i);
@@ -252,6 +263,8 @@ std::string World::judge() {
 void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   if (spdlog::should_log(spdlog::level::debug)) judge::tell(partition, batch, std::cerr);
   for (const judge::Decided& decided : batch.inputs) {
+    if (judge::header_of(decided.record, codec::header::kCommand) == "heartbeat")
+      ++counters_["heartbeats " + std::string(name_of(decided.decision.outcome))];
     const auto operation = judge::header_of(decided.record, codec::header::kControl);
     if (decided.role == Role::kControl && operation)
       ++counters_["operation " + std::string(*operation) + " " + std::string(name_of(decided.decision.outcome))];
@@ -261,8 +274,17 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   }
   counters_["held records read again"] += batch.read_again;
   if (batch.meta.summary.counts[Count::kHeldPieces] > 0) ++counters_["batches beside held pieces"];
-  for (const AgendaDone& done : batch.done)
-    counters_["gate " + std::string(runtime::kind_of(application_, done.kind).name)] += done.rows;
+  for (const judge::GivenUp& one : batch.given_up) ++counters_["reason " + std::string(name_of(one.reason))];
+  for (const judge::Dispatched& one : batch.dispatched)
+    if (one.attempt > 1) ++counters_["dispatched again"];
+  count_turns(batch);
+}
+
+void World::count_turns(const judge::ReplayedBatch& batch) {
+  for (const AgendaDone& done : batch.done) {
+    const std::string who = engine::is_journal_kind(done.kind) ? "journal " : "gate ";
+    counters_[who + std::string(runtime::kind_of(application_, done.kind).name)] += done.rows;
+  }
 }
 
 std::optional<Asked> WorldSpecification::asked(const judge::Record& request) const {

@@ -33,10 +33,9 @@ class WorldSpecification final : public judge::Specification {
 
 class World {
  public:
-  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them. `gated`: a gate holds
-  // some of the requests.
+  // `root`: an empty folder for the disks of the processes. `partitions`: 0 if it draws them.
   World(std::uint64_t seed, const Guards& guards, const std::string& root, std::int32_t partitions = 0,
-        bool gated = false);
+        Profile profile = Profile::kPlain);
 
   // The first thing found wrong, or nothing.
   [[nodiscard]] std::string play();
@@ -61,10 +60,12 @@ class World {
   [[nodiscard]] std::optional<std::size_t> any(bool running);
   void heal();
   void start_again(std::size_t i);
+  void wait_for_dates(int round);
   void finish_transactions();
   bool quiet();
   [[nodiscard]] std::string judge();
   void look_at(Partition partition, const judge::ReplayedBatch& batch);
+  void count_turns(const judge::ReplayedBatch& batch);
   void count();
 
   Draw draw_;

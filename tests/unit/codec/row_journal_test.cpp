@@ -231,7 +231,6 @@ const std::vector<Forgery> kForgeries = {
      [](Row& row) { entry_at(row, kUnderWay).order.sequence = Sequence("x"); }},
     {"waits again for what is not pending", [](Row& row) { entry_at(row, kAgain).targets = TargetSet(5); }},
     {"waits again at an order that is not known", [](Row& row) { entry_at(row, kFirst).attempt = 1; }},
-    {"waits twice at one order", [](Row& row) { entry_at(row, kSecond).order = entry_at(row, kFirst).order; }},
     {"those that wait fall", [](Row& row) { std::swap(entry_at(row, kFirst), entry_at(row, kSecond)); }},
     {"one that waits behind one under way",
      [](Row& row) { std::swap(entry_at(row, kSecond), entry_at(row, kUnderWay)); }},
