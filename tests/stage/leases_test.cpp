@@ -36,13 +36,11 @@ class StagesWithLeases {
     good(producer_->send(run_.topic("requests"), id, "text", std::vector<Header>{{"reseq-seq", "1"}}));
     good(producer_->flush(Milliseconds(30'000)));
   }
-  // Its group knows after six seconds that it is gone, which is the least that brokers allow.
+  // Its group knows ten seconds after its death that it is gone.
   [[nodiscard]] std::unique_ptr<Process> start(const std::string& name, const std::vector<std::string>& options,
                                                const std::string& script) const {
-    std::vector<std::string> argv = {
-        program("reseq-stage"),   "--bootstrap-servers", run_.connection().bootstrap_servers,
-        "--application-id",       run_.application_id(), "--property",
-        "session.timeout.ms=6000"};
+    std::vector<std::string> argv = {program("reseq-stage"), "--bootstrap-servers", run_.connection().bootstrap_servers,
+                                     "--application-id", run_.application_id()};
     argv.insert(argv.end(), options.begin(), options.end());
     argv.insert(argv.end(), {"--", "bash", "-c", script});
     return std::make_unique<Process>(argv, folder_.path() + "/" + name + ".log");
@@ -111,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, LongWork,
 
 // Nobody reads the first attempt once more, because it is committed: only the lease gives it back.
 TEST(DeadWorker, CommittedOnReceiptAndItsDocumentIsWithAnotherAsTheSecondAttempt) {
-  StagesWithLeases stages(8'000);
+  StagesWithLeases stages(12'000);
   const auto dies = stages.start("dies", kOnReceipt, stages.takes("1000", "dies"));
   stages.request("a");
   ASSERT_TRUE(stages.has_begun("dies")) << dies->tail() << stages.log();

@@ -332,7 +332,7 @@ TEST_F(CommandStageTest, EndsACommandWhoseLeaseIsLostAndGoesOnWithAnother) {
   EXPECT_EQ(world_.committed, Offset(2)) << "the lease gives back the first one, not the log";
   EXPECT_EQ(counts_.given_up, 1U);
   ASSERT_EQ(reports_.size(), 1U);
-  EXPECT_THAT(reports_[0], HasSubstr("the lease is lost: the command is ended, and others get id id-0, offset 0"));
+  EXPECT_THAT(reports_[0], HasSubstr("the lease is lost: the command is ended, and others get id \"id-0\", offset 0"));
 }
 
 TEST_F(CommandStageTest, KillsACommandThatDoesNotHearSigtermBeforeItsLeaseEnds) {
@@ -358,7 +358,8 @@ TEST_F(CommandStageTest, EndsWhenNothingWouldGiveBackWhatAnEndedCommandHad) {
   write_work("behind it", "search");
   const Result<> ran = run(kHangs);
   ASSERT_FALSE(ran);
-  EXPECT_THAT(ran.error().message, HasSubstr("nothing but a new start gives back id id-1, offset 1 of partition 0"));
+  EXPECT_THAT(ran.error().message,
+              HasSubstr("nothing but a new start gives back id \"id-1\", offset 1 of partition 0"));
   EXPECT_EQ(world_.committed, Offset(1));
 }
 
