@@ -148,7 +148,6 @@ void Stage::keep_leases() {
   const std::int64_t since = now.value() - kept_at_.value();
   if (since >= 0 && since < kLeasesEveryMs) return;
   kept_at_ = now;
-  leases_.keep_only([&](const Ticket& ticket) { return in_flight_.contains(ticket) || sender_->holds(ticket); });
   if (leases_.round_under_way()) {
     const HeartbeatSender::Round round = keeping_.heartbeats->round();
     if (round == HeartbeatSender::Round::kAcknowledged) leases_.round_acknowledged();
@@ -158,6 +157,8 @@ void Stage::keep_leases() {
     in_flight_.give_up(lost.ticket);
     lost_.push_back(lost);
   }
+  // Behind the lost ones: what was dropped in a pause that has outlasted its lease has to stop as well.
+  leases_.keep_only([&](const Ticket& ticket) { return in_flight_.contains(ticket) || sender_->holds(ticket); });
   if (keeping_.heartbeats == nullptr) return;
   const std::vector<HeartbeatRecord> due = leases_.begin_round(now);
   if (!due.empty()) keeping_.heartbeats->send(due);

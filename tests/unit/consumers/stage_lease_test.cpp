@@ -23,6 +23,7 @@ constexpr std::int64_t kLeaseMs = 6'000;
 
 struct LeasedAway {
   bool may_commit = true;
+  std::int64_t behind_ms = 0;  // a pause
 };
 
 struct LeaseWorld {
@@ -49,8 +50,10 @@ class LeasedReader : public WorkReader {
     auto event = std::move(world_.events.front());
     world_.events.pop_front();
     if (auto* record = std::get_if<WorkRecord>(&event)) return std::optional<WorkRecord>(std::move(*record));
+    const LeasedAway& away = std::get<LeasedAway>(event);
     world_.assigned = false;
-    listener_->on_revoked(partitions, std::get<LeasedAway>(event).may_commit);
+    world_.now_ms += away.behind_ms;
+    listener_->on_revoked(partitions, away.may_commit);
     return std::optional<WorkRecord>();
   }
   [[nodiscard]] std::vector<NextOffset> positions() const override { return {}; }
@@ -235,6 +238,18 @@ TEST_F(StageWithLeases, SendsNoHeartbeatsForWorkThatWentToAnotherMember) {
   EXPECT_THAT(world_.beats, IsEmpty());
   pass(10'000);
   EXPECT_FALSE(work.lease_lost()) << "it is not lost, others have the partition";
+}
+
+// The group hears of the pause before anybody looks at the leases.
+TEST_F(StageWithLeases, TellsWorkWhosePartitionWentInAPauseThatOutlastedItsLease) {
+  record(0, "a");
+  const Work work = step().value();
+  world_.events.emplace_back(LeasedAway{.may_commit = false, .behind_ms = 60'000});
+  step();
+  stage_.keep_leases();
+  EXPECT_TRUE(work.lease_lost());
+  EXPECT_THAT(stage_.take_lost(), SizeIs(1));
+  EXPECT_NE(world_.committed[kLeased], Offset(1)) << "others read it";
 }
 
 TEST_F(StageWithLeases, HandsOutWorkWithoutALeaseAsEver) {

@@ -322,10 +322,12 @@ class Worker:
         now = now_ms()
         for task in list(self._leased):
             lease = task.lease
-            if lease is None or not task.share.ours:
-                self._leased.discard(task)
-            elif now >= lease.stop_at_ms:
+            if lease is None:
+                continue
+            if now >= lease.stop_at_ms:  # also when its partition went in the pause that has outlasted the lease
                 self._lose(task)
+            elif not task.share.ours:
+                self._leased.discard(task)
             elif lease.is_due(now):
                 lease.sent(now)
                 beat = Outgoing(self._commands_topic, task.work.key, None, heartbeat_headers(task.work.headers))
