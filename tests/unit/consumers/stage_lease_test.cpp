@@ -397,5 +397,14 @@ TEST_F(StageOnReceipt, ReadsNoFurtherWhileTooMuchIsInFlight) {
   EXPECT_EQ(handed_out, 10);
 }
 
+TEST_F(StageOnReceipt, ReadsNoFurtherWhenNothingCanBeCommittedForLong) {
+  world_.commits_fail = true;
+  for (int i = 0; i < 200; ++i) record(i, "a");
+  for (int i = 0; i < 300; ++i) EXPECT_FALSE(step());
+  EXPECT_EQ(stage_.in_flight_count(), 110U);
+  world_.commits_fail = false;
+  for (int i = 0; i < 110; ++i) EXPECT_TRUE(step()) << i;
+}
+
 }  // namespace
 }  // namespace reseq::stage
