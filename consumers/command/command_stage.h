@@ -1,8 +1,8 @@
 // CommandStage: a stage whose work is done by commands. Each record of `work` goes as one line of JSON to one of them,
 // the lines that they answer become results (consumers/lines).
-// Invariants: a record is finished only by a line with its ticket, so what is not answered is never committed, unless it
-// has a lease that gives it back; a command whose record lost its lease is ended before somebody else gets the document;
-// nothing waits for a command without also reading what it writes.
+// Invariants: a record is finished only by a line with its ticket, so what is not answered is never committed, unless
+// it has a lease that gives it back; a command whose record lost its lease is ended before somebody else gets the
+// document; nothing waits for a command without also reading what it writes.
 // Thread rule: one thread.
 #pragma once
 

@@ -1,5 +1,5 @@
-// HeartbeatSender: how the heartbeats of a stage reach `commands`. They have a producer of their own, because results may
-// wait for a transaction, and a lease does not.
+// HeartbeatSender: how the heartbeats of a stage reach `commands`. They have a producer of their own, because results
+// may wait for a transaction, and a lease does not.
 // Thread rule: one thread.
 #pragma once
 

@@ -34,8 +34,9 @@ struct Lease {
 // At most so long before its end work stops: that is for clocks that differ, and for ending what runs.
 inline constexpr Milliseconds kStopMarginMax{10'000};
 
-// None: the work has no lease, or what stands there is no date. `written`: the timestamp of the record, 0 = it has none.
-// The clock is asked only where there is a lease. It is as long as from there to its end; where that says nothing, as what is left of it now.
+// None: the work has no lease, or what stands there is no date. `written`: the timestamp of the record, 0 = it has
+// none. The lease is as long as from there to its end; where that says nothing, as what is left of it now. The clock is
+// asked only where there is a lease.
 [[nodiscard]] std::optional<Lease> lease_of(std::span<const OwnedHeader> work, UnixMs written,
                                             const std::function<UnixMs()>& now);
 

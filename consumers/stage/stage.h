@@ -14,8 +14,8 @@
 //
 // Where the resequencer has a journal, work has a lease (lease.h). As long as a record is in flight, the stage sends
 // heartbeats for it, every third of the lease. When none is acknowledged in time, it drops the record before the lease
-// ends, because then the resequencer sends the document to somebody else. A record whose lease is over when it is read is
-// not handed out. With leases a stage may also commit on receipt, in the first of the two modes:
+// ends, because then the resequencer sends the document to somebody else. A record whose lease is over when it is read
+// is not handed out. With leases a stage may also commit on receipt, in the first of the two modes:
 //
 //   after work   as above. A record comes again when this process dies, and when its lease is lost.
 //   on receipt   The offset is committed before the record is handed out. Only the lease gives it back, and a record

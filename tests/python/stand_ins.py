@@ -1,4 +1,4 @@
-"""Clients that a worker takes for those of Kafka: what they hand out, and when they acknowledge, is the test's business.
+"""Clients that a worker takes for those of Kafka: what they hand out, and when they acknowledge, is what a test says.
 
 Thread rule: as the clients of confluent-kafka."""
 import time

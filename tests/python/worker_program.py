@@ -1,7 +1,8 @@
 """A worker as a process: worker_program.py BROKERS APPLICATION OPTIONS
 
 OPTIONS are those of Worker, in JSON, and `gate`: a file that has to be there before anything is answered, and
-`coroutines`: true. A payload is an object of JSON: {"takes_s": 1} takes so long, unless the option `takes_s` says how long."""
+`coroutines`: true. A payload is an object of JSON: {"takes_s": 1} takes so long, unless the option `takes_s`
+says it."""
 import asyncio
 import json
 import logging

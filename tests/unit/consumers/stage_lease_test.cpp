@@ -1,5 +1,5 @@
-// A stage whose work has leases, over a log in memory and a clock of the test: heartbeats, leases that are lost, and the
-// two times at which it may commit.
+// A stage whose work has leases, over a log in memory and a clock of the test: heartbeats, leases that are lost, and
+// the two times at which it may commit.
 #include <atomic>
 #include <deque>
 #include <gmock/gmock.h>
