@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <poll.h>
 #include <string_view>
 #include <thread>
@@ -23,6 +24,8 @@ constexpr int kRecordsInARow = 200;
 // Bytes that wait for one command to read them.
 constexpr std::size_t kWaitingBytesMax = std::size_t{256} << 10;
 constexpr std::size_t kShownBytes = 200;
+// What a command that hangs gets between SIGTERM and SIGKILL.
+constexpr milliseconds kHangingLimit{1'000};
 constexpr const char* kEndedInALine = "the command ended in the middle of a line";
 
 Error invalid(std::string message) {
@@ -48,6 +51,11 @@ std::string joined(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
   return list;
+}
+
+std::string shown(const stage::Work& work) {
+  return "id " + log::outside(work.key.value_or("").substr(0, kShownBytes)) + ", offset " +
+         std::to_string(work.ticket.offset.value()) + " of partition " + std::to_string(work.ticket.partition.value());
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -81,6 +89,8 @@ Result<> CommandStage::work(const std::atomic<bool>& stop) {
     if (!more) return more.error();
     if (Result<> served = serve(more.value() ? milliseconds(0) : kBusyWait); !served) return served;
     if (Result<> alive = check_endings(); !alive) return alive;
+    end_hanging();
+    if (Result<> ended = end_lost(); !ended) return ended;
     report_silence();
   }
   return Done{};
@@ -135,7 +145,7 @@ Result<std::vector<std::string>> CommandStage::targets_of(const stage::Work& wor
 CommandStage::Copy* CommandStage::least_busy() {
   Copy* found = nullptr;
   for (Copy& copy : copies_) {
-    if (copy.closed_at || copy.process->waiting_bytes() >= kWaitingBytesMax) continue;
+    if (copy.closed_at || copy.kill_at || copy.process->waiting_bytes() >= kWaitingBytesMax) continue;
     if (found == nullptr || copy.unanswered < found->unanswered) found = &copy;
   }
   return found;
@@ -169,15 +179,21 @@ Result<> CommandStage::take_line(Copy& copy, const LineBuffer::Line& line) {
   if (line.too_long)
     return bad_line(line.text, "longer than " + std::to_string(LineBuffer::kLineBytesMax) + " bytes", given_.end());
   Result<lines::ResultLine> parsed = lines::parse_result_line(line.text);
-  if (!parsed && !line.ended) {  // that it ended is what is wrong
+  if (copy.kill_at && given_of(parsed, line.text) == given_.end()) return Done{};  // it is not ours any more
+  if (!parsed && !line.ended) {                                                    // that it ended is what is wrong
     copy.cut_off = true;
     return Done{};
   }
-  const std::optional<std::string> ticket = parsed ? parsed.value().ticket : lines::ticket_of(line.text);
-  const auto given = ticket ? given_.find(*ticket) : given_.end();
+  const auto given = given_of(parsed, line.text);
   if (!parsed) return bad_line(line.text, parsed.error().message, given);
   if (given == given_.end()) return bad_line(line.text, "no record with this ticket waits for an answer", given);
   return take_answer(given, parsed.value(), line.text);
+}
+
+CommandStage::GivenByTicket::iterator CommandStage::given_of(const Result<lines::ResultLine>& parsed,
+                                                             std::string_view text) {
+  const std::optional<std::string> ticket = parsed ? parsed.value().ticket : lines::ticket_of(text);
+  return ticket ? given_.find(*ticket) : given_.end();
 }
 
 Result<> CommandStage::take_answer(GivenByTicket::iterator given, const lines::ResultLine& answer,
@@ -228,9 +244,7 @@ Result<> CommandStage::bad_line(std::string_view text, const std::string& why, G
     return Done{};
   }
   const stage::Work& work = given->second.work;
-  report_(message + "; passed over, of id " + log::outside(work.key.value_or("").substr(0, kShownBytes)) + ", offset " +
-          std::to_string(work.ticket.offset.value()) + " of partition " +
-          std::to_string(work.ticket.partition.value()));
+  report_(message + "; passed over, of " + shown(work));
   if (!more_comes) finish_record(given);
   return Done{};
 }
@@ -242,6 +256,7 @@ Result<> CommandStage::check_endings() {
 }
 
 Result<> CommandStage::check_ending(Copy& copy) {
+  if (copy.kill_at) return Done{};
   if (!copy.process->output_ended() && !copy.process->input_refused()) return Done{};
   if (!copy.closed_at) copy.closed_at = Clock::now();
   const std::optional<std::string> ending = copy.process->ending();
@@ -256,11 +271,13 @@ Result<> CommandStage::check_ending(Copy& copy) {
 
 // The commands get no more work. They end by themselves when they have read everything.
 Result<> CommandStage::finish() {
+  finishing_ = true;
   for (Copy& copy : copies_) copy.process->finish_input();
   const auto reads = [](const Copy& copy) { return !copy.process->output_ended(); };
   const Clock::time_point until = Clock::now() + options_.end_limit;
   while (std::any_of(copies_.begin(), copies_.end(), reads) && Clock::now() < until) {
     if (Result<> served = serve(kEndWait); !served) return served;
+    if (Result<> ended = end_lost(); !ended) return ended;
     for (Copy& copy : copies_) copy.process->finish_input();
   }
   return wait_for_endings();
@@ -268,6 +285,7 @@ Result<> CommandStage::finish() {
 
 Result<> CommandStage::wait_for_endings() {
   for (Copy& copy : copies_) {
+    if (copy.kill_at) continue;
     const Clock::time_point until = Clock::now() + std::chrono::seconds(2);
     std::optional<std::string> ending;
     while (!(ending = copy.process->ending()) && Clock::now() < until) std::this_thread::sleep_for(kBusyWait);
@@ -285,6 +303,72 @@ void CommandStage::report_silence() {
     report_("a command has not answered for " + std::to_string(options_.silence.count() / 1000) +
             " s; does it write each line at once (jq --unbuffered, flush in Python)?");
   }
+}
+
+Result<> CommandStage::end_lost() {
+  stage_.keep_leases();
+  for (const stage::LostLease& lost : stage_.take_lost()) {
+    const auto given = given_.find(ticket_text(lost.ticket));
+    if (given == given_.end()) continue;
+    report_("no heartbeat was acknowledged in time, so the lease is lost: the command is ended, and others get " +
+            shown(given->second.work));
+    // Half of what is left is for SIGKILL.
+    end_copy(copies_[given->second.copy], milliseconds(lost.left.value() / 2));
+    if (Result<> done = give_up(given); !done) return done;
+  }
+  for (Copy& copy : copies_)
+    if (Result<> replaced = replace_when_ended(copy); !replaced) return replaced;
+  return Done{};
+}
+
+void CommandStage::end_hanging() {
+  if (options_.answer_within == milliseconds(0)) return;
+  for (Copy& copy : copies_) {
+    if (copy.kill_at || copy.unanswered == 0 || Clock::now() - copy.spoke_at < options_.answer_within) continue;
+    report_("a command has not answered for " + std::to_string(options_.answer_within.count() / 1000) +
+            " s and is ended; others get the " + std::to_string(copy.unanswered) + " documents that it was given");
+    end_copy(copy, kHangingLimit);
+  }
+}
+
+void CommandStage::end_copy(Copy& copy, milliseconds within) {
+  if (copy.kill_at) return;
+  copy.kill_at = Clock::now() + within;
+  copy.process->kill(SIGTERM);
+}
+
+// What it was given besides is given up as well: nobody knows what of that it has done.
+Result<> CommandStage::replace_when_ended(Copy& copy) {
+  if (!copy.kill_at) return Done{};
+  if (!copy.process->ending()) {
+    if (Clock::now() >= *copy.kill_at) copy.process->kill(SIGKILL);
+    return Done{};
+  }
+  copy.process->read_some();
+  if (Result<> taken = take_lines(copy); !taken) return taken;
+  const auto place = static_cast<std::size_t>(&copy - copies_.data());
+  for (auto given = given_.begin(); given != given_.end();) {
+    const auto next = std::next(given);
+    if (given->second.copy == place)
+      if (Result<> done = give_up(given); !done) return done;
+    given = next;
+  }
+  if (finishing_) return Done{};
+  auto process = CommandProcess::start(options_.command);
+  if (!process) return process.error();
+  copy = {.process = std::move(process).value(), .spoke_at = Clock::now()};
+  return Done{};
+}
+
+Result<> CommandStage::give_up(GivenByTicket::iterator given) {
+  const Given& record = given->second;
+  if (!record.work.has_lease)
+    return invalid("a command was ended, and nothing but a new start gives back " + shown(record.work));
+  stage_.give_up(record.work);
+  ++counts_.given_up;
+  --copies_[record.copy].unanswered;
+  given_.erase(given);
+  return Done{};
 }
 
 }  // namespace reseq::command

@@ -1,7 +1,8 @@
 // CommandStage: a stage whose work is done by commands. Each record of `work` goes as one line of JSON to one of them,
 // the lines that they answer become results (consumers/lines).
-// Invariants: a record is finished only by a line with its ticket, so what is not answered is never committed;
-// nothing waits for a command without also reading what it writes.
+// Invariants: a record is finished only by a line with its ticket, so what is not answered is never committed, unless
+// it has a lease that gives it back; a command whose record lost its lease is ended before somebody else gets the
+// document; nothing waits for a command without also reading what it writes.
 // Thread rule: one thread.
 #pragma once
 
@@ -39,6 +40,8 @@ struct CommandOptions {
   OnBadLine on_bad_line = OnBadLine::kStop;
   // A command that has not answered anything for this long is reported, once.
   std::chrono::milliseconds silence{30'000};
+  // A command that has not answered anything for so long is ended, and what it was given is given up. 0 = never.
+  std::chrono::milliseconds answer_within{0};
   // How long a command may take for what it was given when everything ends, and to end after it closed a pipe.
   std::chrono::milliseconds end_limit{30'000};
 };
@@ -48,6 +51,7 @@ struct CommandCounts {
   std::uint64_t results = 0;
   std::uint64_t bad_lines = 0;
   std::uint64_t unanswered = 0;  // at the end
+  std::uint64_t given_up = 0;    // because the lease was lost, or with a command that was ended
 };
 
 class CommandStage {
@@ -74,6 +78,7 @@ class CommandStage {
     bool reported = false;
     std::optional<Clock::time_point> closed_at = {};  // when it was seen to have closed a pipe of its own accord
     bool cut_off = false;                             // its last line has no end and cannot be read
+    std::optional<Clock::time_point> kill_at = {};    // it was told to end, and is killed then
   };
   struct Given {
     stage::Work work;
@@ -96,6 +101,8 @@ class CommandStage {
   // Of a line that could be read.
   Result<> take_answer(GivenByTicket::iterator given, const lines::ResultLine& answer, std::string_view text);
   Result<> send(const Given& given, const lines::ResultLine& line);
+  // The record that a line is about; the end when that is not known.
+  [[nodiscard]] GivenByTicket::iterator given_of(const Result<lines::ResultLine>& parsed, std::string_view text);
   void finish_record(GivenByTicket::iterator given);
   // `given`: its record, the end when that is not known. `more_comes`: further lines of that record do.
   Result<> bad_line(std::string_view text, const std::string& why, GivenByTicket::iterator given,
@@ -105,6 +112,13 @@ class CommandStage {
   Result<> check_ending(Copy& copy);
   Result<> wait_for_endings();
   void report_silence();
+  // Ends commands whose work is not ours any more, or that hang, and starts others in their place.
+  Result<> end_lost();
+  void end_hanging();
+  void end_copy(Copy& copy, std::chrono::milliseconds within);
+  Result<> replace_when_ended(Copy& copy);
+  // The lease gives it back. kInvalid: it has none.
+  Result<> give_up(GivenByTicket::iterator given);
   // kInvalid: nothing says for which targets it is.
   [[nodiscard]] Result<std::vector<std::string>> targets_of(const stage::Work& work) const;
 
@@ -114,6 +128,7 @@ class CommandStage {
   CommandCounts counts_;
   std::vector<Copy> copies_;
   GivenByTicket given_;
+  bool finishing_ = false;
 };
 
 }  // namespace reseq::command

@@ -13,7 +13,7 @@ void InFlight::assigned(Partition partition) {
 
 void InFlight::revoked(Partition partition) {
   owned_.erase(partition);
-  std::erase_if(open_, [&](const auto& open) { return open.first.partition == partition; });
+  std::erase_if(open_, [&](const auto& open) { return open.first.partition == partition && !open.second.kept; });
 }
 
 std::vector<Partition> InFlight::owned() const {
@@ -66,12 +66,32 @@ void InFlight::finished(const Ticket& ticket) {
   close_when_done(open);
 }
 
+void InFlight::keep(const Ticket& ticket) {
+  const auto open = open_.find(ticket);
+  RESEQ_ASSERT(open != open_.end() && !open->second.kept, "a record that is not in flight is kept");
+  open->second.kept = true;
+  finish_in_partition(ticket);
+}
+
+void InFlight::give_up(const Ticket& ticket) {
+  const auto open = open_.find(ticket);
+  if (open == open_.end()) return;
+  const bool kept = open->second.kept;
+  open_.erase(open);
+  if (!kept) finish_in_partition(ticket);
+}
+
+void InFlight::finish_in_partition(const Ticket& ticket) {
+  const bool known = owned_.at(ticket.partition).tracker->finish(ticket.offset);
+  RESEQ_ASSERT(known, "work in flight that its partition does not know");
+}
+
 void InFlight::close_when_done(std::map<Ticket, Open>::iterator open) {
   if (!open->second.finished || open->second.unacknowledged > 0) return;
   const Ticket ticket = open->first;
+  const bool kept = open->second.kept;
   open_.erase(open);
-  const bool known = owned_.at(ticket.partition).tracker->finish(ticket.offset);
-  RESEQ_ASSERT(known, "work in flight that its partition does not know");
+  if (!kept) finish_in_partition(ticket);
 }
 
 std::vector<NextOffset> InFlight::take_committable() {

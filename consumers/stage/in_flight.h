@@ -54,6 +54,14 @@ class InFlight {
   void acknowledged(const Ticket& ticket);
   // No more results will be sent. Ignored when the ticket was dropped meanwhile.
   void finished(const Ticket& ticket);
+  // Its offset may be committed before anything is done: the record is ours then, whoever gets its partition.
+  // REQUIRES: contains(ticket).
+  void keep(const Ticket& ticket);
+  // Nothing more is sent for it, and its offset may be committed: somebody else gets the document another way. Ignored
+  // when the ticket was dropped meanwhile.
+  void give_up(const Ticket& ticket);
+  // It is forgotten, as at a revoke.
+  void drop(const Ticket& ticket) { open_.erase(ticket); }
 
   [[nodiscard]] std::size_t size() const { return open_.size(); }
   // Results on their way, of all records in flight.
@@ -73,8 +81,10 @@ class InFlight {
   struct Open {
     std::uint32_t unacknowledged = 0;
     bool finished = false;
+    bool kept = false;  // its partition knows nothing of it any more
   };
   void close_when_done(std::map<Ticket, Open>::iterator open);
+  void finish_in_partition(const Ticket& ticket);
 
   std::map<Partition, Owned> owned_;
   std::map<Ticket, Open> open_;

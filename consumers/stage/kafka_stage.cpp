@@ -19,6 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr Milliseconds kTopicLookup{30'000};
 // No client takes more, whatever a topic allows.
 constexpr std::uint64_t kClientRecordBytesMax = 900'000'000;
+// A heartbeat that takes longer is sent again.
+constexpr Milliseconds kHeartbeatLimit{10'000};
 
 class KafkaWorkReader : public WorkReader {
  public:
@@ -42,7 +44,8 @@ class KafkaWorkReader : public WorkReader {
     if (!polled) return polled.error();
     if (!polled.value()) return std::optional<WorkRecord>();
     const kafka::PlainRecord& record = *polled.value();
-    WorkRecord work{record.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {}};
+    WorkRecord work{record.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {},
+                    record.timestamp};
     for (const Header& header : record.headers)
       work.headers.push_back({std::string(header.name), owned_bytes(header.value)});
     return std::optional<WorkRecord>(std::move(work));
@@ -88,9 +91,7 @@ class KafkaResultSender : public ResultSender {
 
   Result<> send(const Ticket& ticket, std::optional<std::string_view> key, std::optional<std::string_view> payload,
                 std::span<const OwnedHeader> headers) override {
-    std::vector<Header> views;
-    for (const OwnedHeader& header : headers)
-      views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+    const std::vector<Header> views = views_of(headers);
     const Result<std::uint64_t> bytes = fitting_bytes(key, payload, views, record_bytes_max_);
     if (!bytes) return bytes.error();
     Result<> sent = producer_->send(topic_, key, payload, views);
@@ -112,6 +113,7 @@ class KafkaResultSender : public ResultSender {
   }
 
   [[nodiscard]] std::size_t held() const override { return 0; }  // they are sent at once
+  [[nodiscard]] bool holds(const Ticket&) const override { return false; }
 
  private:
   static constexpr std::chrono::milliseconds kFlushAfter{100};
@@ -155,6 +157,19 @@ void keep_to(const CommandsRules& rules, ProducerSettings& producer) {
   producer.message_bytes_max = std::max(producer.message_bytes_max, rules.record_bytes_max);
 }
 
+// One that comes twice says the same, so their producer need not be idempotent, and begins at once.
+LeaseKeeping leases_with(const KafkaStageSettings& settings, const CommandsRules& rules) {
+  kafka::PlainProducerSettings to_commands;
+  to_commands.idempotent = false;
+  to_commands.queue_wait = Milliseconds(0);
+  to_commands.delivery_timeout = kHeartbeatLimit;
+  keep_to(rules, to_commands);
+  const auto open = [connection = settings.connection, to_commands] {
+    return kafka::PlainProducer::open(connection, to_commands);
+  };
+  return {.heartbeats = std::make_unique<KafkaHeartbeats>(open, settings.commands_topic)};
+}
+
 Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& settings, const CommandsRules& rules) {
   kafka::ClusterSettings with;
   with.connection = settings.connection;
@@ -165,12 +180,17 @@ Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& 
   keep_to(rules, with);
   Result<std::unique_ptr<kafka::Cluster>> cluster = kafka::open_cluster(with);
   if (!cluster) return cluster.error();
-  return open_transactional_stage(std::move(cluster).value(), settings.limits);
+  return open_transactional_stage(std::move(cluster).value(), settings.limits, leases_with(settings, rules));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings) {
+  if (settings.limits.commit == CommitWhen::kOnReceipt && !settings.transactional_instance.empty())
+    return Error{.what_to_do = ErrorClass::kInvalid,
+                 .message =
+                     "a transactional stage commits after the work, in the transaction of its results; to "
+                     "commit on receipt it must not be transactional"};
   const Result<CommandsRules> rules = rules_of_commands(settings);
   if (!rules) return rules.error();
   if (!settings.transactional_instance.empty()) return open_with_transactions(settings, rules.value());
@@ -184,7 +204,8 @@ Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settin
   if (!producer) return producer.error();
   auto sender = std::make_unique<KafkaResultSender>(std::move(producer).value(), settings.commands_topic,
                                                     rules.value().record_bytes_max);
-  return std::make_unique<Stage>(std::move(reader).value(), std::move(sender), settings.limits);
+  return std::make_unique<Stage>(std::move(reader).value(), std::move(sender), settings.limits,
+                                 leases_with(settings, rules.value()));
 }
 
 }  // namespace reseq::stage

@@ -27,7 +27,8 @@ struct KafkaStageSettings {
 };
 
 // Asks the brokers how large a record of `commands` may be (DescribeConfigs), and waits for their answer, 30 s at most.
-// kInvalid: a setting is wrong, or there is no such topic. The group is joined while the stage is polled.
+// kInvalid: a setting is wrong, such as a commit on receipt together with transactions, or there is no such topic. The
+// group is joined while the stage is polled.
 Result<std::unique_ptr<Stage>> open_kafka_stage(const KafkaStageSettings& settings);
 
 }  // namespace reseq::stage

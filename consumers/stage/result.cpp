@@ -52,4 +52,12 @@ std::optional<std::optional<std::string>> last_header(std::span<const OwnedHeade
   return std::nullopt;
 }
 
+std::vector<Header> views_of(std::span<const OwnedHeader> headers) {
+  std::vector<Header> views;
+  views.reserve(headers.size());
+  for (const OwnedHeader& header : headers)
+    views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
+  return views;
+}
+
 }  // namespace reseq::stage

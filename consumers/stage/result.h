@@ -53,4 +53,7 @@ struct StageResult {
 [[nodiscard]] std::optional<std::optional<std::string>> last_header(std::span<const OwnedHeader> headers,
                                                                     std::string_view name);
 
+// The same headers; they live as long as those.
+[[nodiscard]] std::vector<Header> views_of(std::span<const OwnedHeader> headers);
+
 }  // namespace reseq::stage

@@ -9,7 +9,8 @@ namespace reseq::stage {
 namespace {
 
 WorkRecord work_record(const kafka::Record& record) {
-  WorkRecord work{record.where.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {}};
+  WorkRecord work{record.where.partition, record.offset, owned_bytes(record.key), owned_bytes(record.payload), {},
+                  record.timestamp};
   for (const Header& header : record.headers)
     work.headers.push_back({std::string(header.name), owned_bytes(header.value)});
   return work;

@@ -19,14 +19,6 @@ bool means_again(const Error& error) {
   return error.what_to_do == ErrorClass::kRetriable || error.what_to_do == ErrorClass::kTimeout;
 }
 
-std::vector<Header> views_of(std::span<const OwnedHeader> headers) {
-  std::vector<Header> views;
-  views.reserve(headers.size());
-  for (const OwnedHeader& header : headers)
-    views.push_back({header.name, header.value ? std::optional<std::string_view>(*header.value) : std::nullopt});
-  return views;
-}
-
 bool is_before(const Ticket& ticket, std::span<const NextOffset> next) {
   return std::any_of(next.begin(), next.end(), [&](const NextOffset& one) {
     return one.partition == ticket.partition && ticket.offset < one.next;

@@ -42,6 +42,7 @@ class TransactionalSender final : public ResultSender {
   // What was kept since the last call: it goes out when its offset does.
   Result<std::vector<Ticket>> acknowledged(Milliseconds limit) override;
   [[nodiscard]] std::size_t held() const override { return held_.size(); }
+  [[nodiscard]] bool holds(const Ticket& ticket) const override { return held_.contains(ticket); }
 
   // Good: no transaction of this stage, or of the one before it, is open or on its way any more, so that committed
   // offsets mean what they say. kTimeout, kRetriable: ask again.

@@ -10,7 +10,9 @@
 
 namespace reseq::stage {
 
-// The topics of the cluster are `work` and `commands`, in this order. The group is joined while the stage is polled.
-Result<std::unique_ptr<Stage>> open_transactional_stage(std::shared_ptr<kafka::Cluster> cluster, StageLimits limits);
+// REQUIRES: limits with a commit after work. The topics of the cluster are `work` and `commands`, in this order. The
+// group is joined while the stage is polled.
+Result<std::unique_ptr<Stage>> open_transactional_stage(std::shared_ptr<kafka::Cluster> cluster, StageLimits limits,
+                                                        LeaseKeeping leases = {});
 
 }  // namespace reseq::stage

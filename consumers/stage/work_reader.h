@@ -32,6 +32,7 @@ struct WorkRecord {
   std::optional<std::string> key;
   std::optional<std::string> payload;
   std::vector<OwnedHeader> headers;
+  UnixMs timestamp = {};  // 0 = none
 };
 
 // Is told inside poll(), commit() and close().
@@ -72,6 +73,8 @@ class ResultSender {
   virtual Result<std::vector<Ticket>> acknowledged(Milliseconds limit) = 0;
   // Records whose results wait here for the commit of their offset.
   [[nodiscard]] virtual std::size_t held() const = 0;
+  // Those of this record do.
+  [[nodiscard]] virtual bool holds(const Ticket& ticket) const = 0;
 };
 
 }  // namespace reseq::stage

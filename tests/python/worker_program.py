@@ -1,7 +1,8 @@
 """A worker as a process: worker_program.py BROKERS APPLICATION OPTIONS
 
 OPTIONS are those of Worker, in JSON, and `gate`: a file that has to be there before anything is answered, and
-`coroutines`: true. A payload is an object of JSON: {"takes_s": 1} takes so long."""
+`coroutines`: true. A payload is an object of JSON: {"takes_s": 1} takes so long, unless the option `takes_s`
+says it."""
 import asyncio
 import json
 import logging
@@ -17,11 +18,12 @@ def main(brokers, application, more):
     options = json.loads(more)
     gate = options.pop("gate", None)
     coroutines = options.pop("coroutines", False)
+    takes_s = options.pop("takes_s", None)
 
     def pauses(work: Work):
         """Seconds, one pause after the other."""
         logging.info("begun: %s", work.id)
-        yield json.loads(work.payload).get("takes_s", 0)
+        yield json.loads(work.payload).get("takes_s", 0) if takes_s is None else takes_s
         while gate is not None and not Path(gate).exists():
             yield 0.02
 

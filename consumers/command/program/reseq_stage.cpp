@@ -35,6 +35,8 @@ struct Arguments {
   std::string instance_id = "1";
   bool transactional = false;
   std::size_t in_flight_max = 1'000;
+  std::string commit = "work";
+  std::int64_t answer_within_s = 0;
   std::string on_error = "stop";
   std::string payload = "auto";
   command::CommandOptions command;
@@ -56,6 +58,12 @@ void declare_kafka(CLI::App& app, Arguments& arguments) {
   app.add_option("--instance-id", arguments.instance_id,
                  "with --transactional: name of this process, unique in its group, the same after a restart")
       ->capture_default_str();
+  app.add_option(
+         "--commit", arguments.commit,
+         "when the offset of a record is committed. work: when it is answered; receipt: before it is worked on, "
+         "so that only its lease gives it back: needs dispatch.mode = \"journal\", and not --transactional")
+      ->check(CLI::IsMember({"receipt", "work"}))
+      ->capture_default_str();
   app.add_option("--in-flight", arguments.in_flight_max, "records that may wait for an answer")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -71,6 +79,11 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->delimiter(',');
   app.add_option("--workers", arguments.command.copies, "copies of the command that run side by side")
       ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--answer-within-s", arguments.answer_within_s,
+                 "a command that has not answered anything for so many seconds is ended, and others get what it was "
+                 "given when the leases are over; 0: it may take for ever, its leases go on")
+      ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
   app.add_option("--payload", arguments.payload,
                  "auto: JSON objects and arrays as they are, other UTF-8 as text, the rest as payload_base64; text: no "
@@ -101,20 +114,24 @@ int run(const Arguments& arguments) {
   const std::string& application = arguments.application_id;
   const auto connection = kafka::connection_of(arguments.connection, "reseq-stage");
   if (!connection) return fail(EX_CONFIG, connection.error());
-  auto stage = stage::open_kafka_stage(
-      {.connection = connection.value(),
-       .group = or_default(arguments.group, application + ".stage"),
-       .work_topic = or_default(arguments.work_topic, application + ".work"),
-       .commands_topic = or_default(arguments.commands_topic, application + ".commands"),
-       .partitioner = arguments.partitioner,
-       .limits = {.in_flight_max = arguments.in_flight_max, .commit_interval = std::chrono::milliseconds(100)},
-       .transactional_instance = arguments.transactional ? arguments.instance_id : ""});
+  const auto commit = arguments.commit == "receipt" ? stage::CommitWhen::kOnReceipt : stage::CommitWhen::kAfterWork;
+  auto stage =
+      stage::open_kafka_stage({.connection = connection.value(),
+                               .group = or_default(arguments.group, application + ".stage"),
+                               .work_topic = or_default(arguments.work_topic, application + ".work"),
+                               .commands_topic = or_default(arguments.commands_topic, application + ".commands"),
+                               .partitioner = arguments.partitioner,
+                               .limits = {.in_flight_max = arguments.in_flight_max,
+                                          .commit_interval = std::chrono::milliseconds(100),
+                                          .commit = commit},
+                               .transactional_instance = arguments.transactional ? arguments.instance_id : ""});
   if (!stage) return fail(exit_code_of(stage.error()), stage.error());
   command::CommandStage commands(*stage.value(), arguments.command, say);
   const Result<> ran = commands.run(stop);
   const command::CommandCounts& counts = commands.counts();
   if (counts.unanswered > 0)
     say(std::to_string(counts.unanswered) + " records were not answered; they come again at the next start");
+  if (counts.given_up > 0) say(std::to_string(counts.given_up) + " records were given up; their leases give them back");
   const int exit_code = counts.bad_lines > 0 ? EX_DATAERR : EX_SOFTWARE;
   if (!ran) return fail(exit_code, ran.error());
   return counts.bad_lines > 0 ? EX_DATAERR : EX_OK;
@@ -129,6 +146,7 @@ int main(int argc, char** argv) {
   if (const auto code = parse(app, argc, argv)) return *code;
   arguments.command.payload_form = lines::payload_form_of(arguments.payload);
   arguments.command.on_bad_line = arguments.on_error == "skip" ? command::OnBadLine::kSkip : command::OnBadLine::kStop;
+  arguments.command.answer_within = std::chrono::seconds(arguments.answer_within_s);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGINT, on_signal);
   std::signal(SIGPIPE, SIG_IGN);  // a command that has ended is seen at the write

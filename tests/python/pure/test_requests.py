@@ -1,4 +1,6 @@
 """What a producer writes on a request."""
+from datetime import datetime, timedelta, timezone
+
 import pytest
 from resequencer import Producer
 
@@ -34,3 +36,38 @@ def test_what_is_empty_is_refused():
         Producer.tag("x", "")
     with pytest.raises(ValueError, match="name one at least"):
         Producer.tag("x", 1, targets=[])
+
+
+def test_a_tag_says_how_urgent_a_request_is():
+    tag = Producer.tag("x", 1, priority=0, process_at=1_714_564_800_000, expires_at="2024-05-01T12:00:00Z")
+    assert tag["headers"] == [("reseq-seq", b"1"), ("reseq-priority", b"0"),
+                              ("reseq-process-at", b"1714564800000"), ("reseq-expires-at", b"2024-05-01T12:00:00Z")]
+
+
+def test_a_date_with_a_zone_is_milliseconds():
+    date = datetime(2024, 5, 1, 14, 0, 0, 999_999, timezone(timedelta(hours=2)))
+    assert ("reseq-process-at", b"1714564800999") in Producer.tag("x", 1, process_at=date)["headers"]
+
+
+def test_a_date_without_a_zone_is_refused():
+    with pytest.raises(ValueError, match="process_at: a date needs a zone"):
+        Producer.tag("x", 1, process_at=datetime(2024, 5, 1))
+
+
+@pytest.mark.parametrize("date", [1.5, True])
+def test_what_is_no_date_is_refused(date):
+    with pytest.raises(TypeError, match="expires_at is milliseconds"):
+        Producer.tag("x", 1, expires_at=date)
+
+
+def test_what_is_no_priority_is_refused():
+    for priority in (-1, 256):
+        with pytest.raises(ValueError, match="priority is 0 to 255"):
+            Producer.tag("x", 1, priority=priority)
+    with pytest.raises(TypeError, match="priority is an int"):
+        Producer.tag("x", 1, priority=True)
+
+
+def test_a_deletion_does_not_expire():
+    with pytest.raises(ValueError, match="a deletion does not expire"):
+        Producer.tag("x", 1, op="delete", expires_at=1)

@@ -79,6 +79,7 @@ class SenderInMemory : public ResultSender {
   }
   Result<std::vector<Ticket>> acknowledged(Milliseconds) override { return std::exchange(world_.acknowledged, {}); }
   [[nodiscard]] std::size_t held() const override { return 0; }
+  [[nodiscard]] bool holds(const Ticket&) const override { return false; }
 
  private:
   World& world_;

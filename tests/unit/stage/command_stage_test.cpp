@@ -73,6 +73,7 @@ class SenderInMemory : public stage::ResultSender {
     return std::exchange(world_.acknowledged, {});
   }
   [[nodiscard]] std::size_t held() const override { return 0; }
+  [[nodiscard]] bool holds(const stage::Ticket&) const override { return false; }
 
  private:
   World& world_;
@@ -86,6 +87,13 @@ class CommandStageTest : public testing::Test {
     const auto offset = static_cast<std::int64_t>(written_++);
     world_.work.push_back({kP0, Offset(offset), "id-" + std::to_string(offset), payload, {{"reseq-targets", targets}}});
   }
+  // With a lease that goes on for so long; nobody renews it.
+  void write_leased(const std::string& payload, std::int64_t ms) {
+    write_work(payload, "search");
+    const std::int64_t now = stage::wall_clock().value();
+    world_.work.back().headers.push_back({"reseq-lease-until", std::to_string(now + ms)});
+    world_.work.back().timestamp = UnixMs(now);
+  }
   // Runs until everything written was committed, or an error; then in order to the end.
   Result<> run(std::vector<std::string> command, CommandOptions options = {}) {
     options.command = std::move(command);
@@ -93,6 +101,7 @@ class CommandStageTest : public testing::Test {
     CommandStage stage(stage_, options, [&](const std::string& line) {
       reports_.push_back(line);
       stop = stop_at_report_;
+      if (at_report_) std::exchange(at_report_, {})();
     });
     watch_ = [&] { stop = stop || world_.committed == Offset(static_cast<std::int64_t>(written_)); };
     Result<> ran = stage.run(stop);
@@ -118,6 +127,7 @@ class CommandStageTest : public testing::Test {
   std::size_t written_ = 0;
   bool stop_at_report_ = false;
   std::function<void()> watch_;
+  std::function<void()> at_report_;
   std::vector<std::string> reports_;
   CommandCounts counts_;
   stage::Stage stage_{std::make_unique<ReaderInMemory>(world_),
@@ -304,6 +314,74 @@ TEST_F(CommandStageTest, EndsACommandThatIgnoresTheEndOfItsInput) {
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().message, "the command did not end when its input did");
   EXPECT_EQ(world_.committed, Offset(1));
+}
+
+constexpr std::int64_t kShortMs = 600;
+constexpr std::int64_t kLongMs = 3'600'000;
+// Answers nothing from a record on whose payload is "hang".
+const std::vector<std::string> kHangs = {
+    "bash", "-c",
+    "while read -r line; do case $line in *hang*) sleep 1000;; esac; jq -c '{ticket, payload}' <<<$line; done"};
+
+TEST_F(CommandStageTest, EndsACommandWhoseLeaseIsLostAndGoesOnWithAnother) {
+  write_leased("hang", kShortMs);
+  at_report_ = [&] { write_leased("fine", kLongMs); };
+  const Result<> ran = run(kHangs);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(world_.sent, ElementsAre("search=fine"));
+  EXPECT_EQ(world_.committed, Offset(2)) << "the lease gives back the first one, not the log";
+  EXPECT_EQ(counts_.given_up, 1U);
+  ASSERT_EQ(reports_.size(), 1U);
+  EXPECT_THAT(reports_[0], HasSubstr("the lease is lost: the command is ended, and others get id \"id-0\", offset 0"));
+}
+
+TEST_F(CommandStageTest, KillsACommandThatDoesNotHearSigtermBeforeItsLeaseEnds) {
+  write_leased("hang", kShortMs);
+  const std::string ready = folder_.path() + "/ready";
+  const Result<> ran = run({"bash", "-c", "trap '' TERM; touch " + ready + "; " + kHangs[2]});
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(world_.sent, IsEmpty());
+  EXPECT_EQ(counts_.given_up, 1U);
+}
+
+TEST_F(CommandStageTest, GivesUpAllThatACommandHadWhenItIsEnded) {
+  write_leased("hang", kShortMs);
+  for (int i = 0; i < 5; ++i) write_leased("behind it", kLongMs);
+  ASSERT_TRUE(run(kHangs));
+  EXPECT_THAT(world_.sent, IsEmpty());
+  EXPECT_EQ(counts_.given_up, 6U);
+  EXPECT_EQ(counts_.unanswered, 0U);
+}
+
+TEST_F(CommandStageTest, EndsWhenNothingWouldGiveBackWhatAnEndedCommandHad) {
+  write_leased("hang", kShortMs);
+  write_work("behind it", "search");
+  const Result<> ran = run(kHangs);
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message,
+              HasSubstr("nothing but a new start gives back id \"id-1\", offset 1 of partition 0"));
+  EXPECT_EQ(world_.committed, Offset(1));
+}
+
+TEST_F(CommandStageTest, LeavesTheOtherCommandsAlone) {
+  write_leased("hang", kShortMs);
+  write_leased("slow", kLongMs);
+  const std::string script =
+      "while read -r line; do case $line in *hang*) sleep 1000;; esac; sleep 1; jq -c '{ticket, payload}' <<<$line; "
+      "done";
+  ASSERT_TRUE(run({"bash", "-c", script}, {.copies = 2}));
+  EXPECT_THAT(world_.sent, ElementsAre("search=slow"));
+  EXPECT_EQ(counts_.given_up, 1U);
+}
+
+TEST_F(CommandStageTest, EndsACommandThatHangsForLongerThanItMay) {
+  write_leased("hang", kLongMs);
+  at_report_ = [&] { write_leased("fine", kLongMs); };
+  const Result<> ran = run(kHangs, {.answer_within = std::chrono::milliseconds(1'000)});
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(world_.sent, ElementsAre("search=fine"));
+  ASSERT_EQ(reports_.size(), 1U);
+  EXPECT_THAT(reports_[0], HasSubstr("has not answered for 1 s and is ended"));
 }
 
 }  // namespace

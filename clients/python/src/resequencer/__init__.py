@@ -8,15 +8,16 @@
 """
 from .admin import Admin
 from .answers import Answers
-from .errors import NoSuchTopic, NotAnswered, NotDelivered, QueryRefused, ResequencerError, WorkFailed
+from .errors import LeaseLost, NoSuchTopic, NotAnswered, NotDelivered, QueryRefused, ResequencerError, WorkFailed
 from .ids import Id
 from .partition import Partitioner, partition_of
-from .producer import Producer, Tag
+from .producer import Date, Producer, Tag
 from .sink import Change, Sink, SinkCounts
 from .work import DELETE, UNREGISTER, Answer, Command, Payload, Work
-from .worker import Counts, OnError, Worker
+from .worker import CommitWhen, Counts, OnError, Worker
 
-__all__ = ["DELETE", "UNREGISTER", "Admin", "Answer", "Answers", "Change", "Command", "Counts", "Id", "NoSuchTopic",
+__all__ = ["DELETE", "UNREGISTER", "Admin", "Answer", "Answers", "Change", "Command", "CommitWhen",
+           "Counts", "Date", "Id", "LeaseLost", "NoSuchTopic",
            "NotAnswered", "NotDelivered", "OnError", "Partitioner", "Payload", "Producer", "QueryRefused",
            "ResequencerError", "Sink", "SinkCounts", "Tag", "Work", "WorkFailed", "Worker", "partition_of"]
 __version__ = "0.1.0"

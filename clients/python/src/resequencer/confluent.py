@@ -5,7 +5,7 @@ Thread rule: what librdkafka says: consumers by one thread, producers by any."""
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple
 
 import confluent_kafka
 from confluent_kafka.admin import AdminClient, ConfigResource
@@ -48,6 +48,7 @@ class Record(Protocol):
     def key(self) -> Optional[bytes]: ...
     def value(self) -> Optional[bytes]: ...
     def headers(self) -> Optional[List[Header]]: ...
+    def timestamp(self) -> Tuple[int, int]: ...  # kind, 0: it has none; milliseconds since 1970
 
 
 class Place(Protocol):

@@ -10,8 +10,9 @@ import logging
 import threading
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from typing import Awaitable, Callable, Iterator, List, Optional, Protocol, Set, Tuple, Type, Union
+from typing import Awaitable, Callable, Dict, Iterator, List, Optional, Protocol, Tuple, Type, Union
 
+from .leases import Lease
 from .shares import Share
 from .work import Answer, Command, Work, commands_of
 
@@ -21,15 +22,21 @@ Function = Callable[[Work], Answer]
 AsyncFunction = Callable[[Work], Awaitable[Answer]]
 
 
-@dataclass
+@dataclass(eq=False)
 class Task:
     """A record of work that is held. Finished when all that was sent for it is in the log."""
 
     work: Work
     share: Share
     bytes: int
+    lease: Optional[Lease] = None
     unacknowledged: int = 0
     failed: bool = False  # it stops the worker, and is not committed
+
+    @property
+    def ours(self) -> bool:
+        """Neither its partition nor its lease has gone elsewhere."""
+        return self.share.ours and not self.work.lease_lost.is_set()
 
 
 class LeftAlone:
@@ -53,6 +60,9 @@ class Crew(Protocol):
     def leave(self) -> None:
         """What has not begun does not begin, and what failed is not tried again."""
 
+    def cancel(self, task: Task) -> None:
+        """Its lease is lost. A thread cannot be ended from outside: its function may ask the work."""
+
     def outcomes(self) -> Iterator[Tuple[Task, Outcome]]:
         """Those that are there."""
 
@@ -69,7 +79,7 @@ class _Desk:
     leaving: threading.Event = field(default_factory=threading.Event)
 
     def wants(self, task: Task) -> bool:
-        return task.share.ours and not self.leaving.is_set()
+        return task.ours and not self.leaving.is_set()
 
     def tried_again(self, task: Task, error: BaseException) -> None:
         log.warning("tried again: id=%r place=%s error=%r", task.work.id, task.work.place, error)
@@ -98,6 +108,9 @@ class Threads:
 
     def start(self, task: Task) -> None:
         self._tasks.put(task)
+
+    def cancel(self, task: Task) -> None:
+        pass
 
     def close(self) -> None:
         self.leave()
@@ -130,11 +143,14 @@ class Coroutines:
         self.outcomes = self._desk.outcomes
         self._loop = loop
         self._room = asyncio.Semaphore(count)
-        self._running: Set["asyncio.Task[None]"] = set()
+        self._running: Dict[Task, "asyncio.Task[None]"] = {}
         self._closed = False
 
     def start(self, task: Task) -> None:
         self._loop.call_soon_threadsafe(self._begin, task)
+
+    def cancel(self, task: Task) -> None:
+        self._loop.call_soon_threadsafe(self._cancel_one, task)
 
     def close(self) -> None:
         self.leave()
@@ -142,17 +158,26 @@ class Coroutines:
 
     def _begin(self, task: Task) -> None:
         running = self._loop.create_task(self._run(task))
-        self._running.add(running)
-        running.add_done_callback(self._running.discard)
+        self._running[task] = running
+        running.add_done_callback(lambda _: self._running.pop(task, None))
+
+    def _cancel_one(self, task: Task) -> None:
+        if (running := self._running.get(task)) is not None:
+            running.cancel()
 
     def _cancel(self) -> None:
         self._closed = True
-        for running in self._running:
+        for running in self._running.values():
             running.cancel()
 
     async def _run(self, task: Task) -> None:
-        async with self._room:
-            outcome = await self._outcome(task)
+        outcome: Outcome = LeftAlone
+        try:
+            async with self._room:
+                outcome = await self._outcome(task)
+        except asyncio.CancelledError:
+            if self._closed:
+                raise
         self._desk.done.put((task, outcome))
 
     async def _outcome(self, task: Task) -> Outcome:

@@ -21,6 +21,10 @@ class WorkFailed(ResequencerError):
     the record is not committed and comes again at the next start."""
 
 
+class LeaseLost(ResequencerError):
+    """The lease of the work is lost: others get the document, and nothing of it is sent any more."""
+
+
 class NotAnswered(ResequencerError):
     """No instance has answered a query in time for all partitions that it is about, or those partitions are parked."""
 

@@ -4,6 +4,7 @@ Thread rule: any thread."""
 from __future__ import annotations
 
 import threading
+from datetime import datetime, timedelta, timezone
 from functools import partial
 from types import TracebackType
 from typing import Iterable, List, Literal, Optional, Type, TypedDict, Union
@@ -17,6 +18,8 @@ from .partition import Partitioner, librdkafka_name_of
 
 Op = Literal["upsert", "delete"]
 Sequence = Union[int, str, bytes]
+# Milliseconds since 1970, a date with a zone, or text as RFC 3339 has it.
+Date = Union[int, str, datetime]
 
 # Of records that could not be delivered so many are named in the error.
 NAMED_MAX = 10
@@ -44,6 +47,25 @@ def sequence_bytes(seq: Sequence) -> bytes:
     return value
 
 
+def date_bytes(name: str, date: Date) -> bytes:
+    """As the header has it; what is below a millisecond is cut off."""
+    if isinstance(date, datetime):
+        if date.tzinfo is None:
+            raise ValueError(f"{name}: a date needs a zone, {date!r} has none")
+        return str((date - datetime.fromtimestamp(0, timezone.utc)) // timedelta(milliseconds=1)).encode()
+    if isinstance(date, bool) or not isinstance(date, (int, str)):
+        raise TypeError(f"{name} is milliseconds since 1970, a datetime or text, not {type(date).__name__}")
+    return str(date).encode()
+
+
+def priority_bytes(priority: int) -> bytes:
+    if isinstance(priority, bool) or not isinstance(priority, int):
+        raise TypeError(f"priority is an int, not {type(priority).__name__}")
+    if not 0 <= priority <= 255:
+        raise ValueError(f"priority is 0 to 255, the smallest first, not {priority}")
+    return str(priority).encode()
+
+
 class Producer:
     """Sends requests of an application. As a context manager it waits at the end until all are in the log.
 
@@ -68,12 +90,16 @@ class Producer:
 
     @staticmethod
     def tag(document_id: Id, seq: Sequence, *, op: Optional[Op] = None, targets: Optional[Iterable[str]] = None,
-            epoch: Optional[int] = None, reprocess: bool = False, headers: GivenHeaders = ()) -> Tag:
+            epoch: Optional[int] = None, reprocess: bool = False, priority: Optional[int] = None,
+            process_at: Optional[Date] = None, expires_at: Optional[Date] = None, headers: GivenHeaders = ()) -> Tag:
         """For a producer of your own: `mine.produce(topic, value=payload, **Producer.tag("order-6", 17))`.
 
         `seq` rises with every change of this document. `targets`: who has to get it; otherwise the routes of the
         configuration decide. `epoch`: in front of the sequence, raised when your numbers start again. `reprocess`: this
-        sequence once more. `headers`: yours, which travel on."""
+        sequence once more. `headers`: yours, which travel on.
+
+        With a journal (`dispatch.mode = "journal"`, otherwise they are refused): `priority`: the smallest goes first.
+        `process_at`: not before that. `expires_at`: nobody wants it any more from then on; not for deletions."""
         own: List[Header] = [("reseq-seq", sequence_bytes(seq))]
         if epoch is not None:
             own.append(("reseq-epoch", str(epoch).encode()))
@@ -86,25 +112,37 @@ class Producer:
             own.append(("reseq-targets", ",".join(names).encode()))
         if reprocess:
             own.append(("reseq-reprocess", b"true"))
+        if priority is not None:
+            own.append(("reseq-priority", priority_bytes(priority)))
+        if process_at is not None:
+            own.append(("reseq-process-at", date_bytes("process_at", process_at)))
+        if expires_at is not None:
+            if op == "delete":
+                raise ValueError("expires_at: a deletion does not expire, because the document would stay for ever")
+            own.append(("reseq-expires-at", date_bytes("expires_at", expires_at)))
         return {"key": bytes_of(document_id), "headers": replaced(given(headers), own)}
 
     def send(self, document_id: Id, seq: Sequence, payload: Union[str, bytes], *, op: Optional[Op] = None,
              targets: Optional[Iterable[str]] = None, epoch: Optional[int] = None, reprocess: bool = False,
+             priority: Optional[int] = None, process_at: Optional[Date] = None, expires_at: Optional[Date] = None,
              headers: GivenHeaders = (), partition: int = -1) -> None:
         """Adds or updates a document; see tag(). Text is sent as UTF-8. An empty payload is one: delete() deletes.
 
         NotDelivered: records that were sent before are not in the log."""
         if payload is None:
             raise TypeError("a payload is text or bytes; delete() deletes a document")
-        tag = self.tag(document_id, seq, op=op, targets=targets, epoch=epoch, reprocess=reprocess, headers=headers)
+        tag = self.tag(document_id, seq, op=op, targets=targets, epoch=epoch, reprocess=reprocess, priority=priority,
+                       process_at=process_at, expires_at=expires_at, headers=headers)
         self._send(tag, payload.encode() if isinstance(payload, str) else payload, partition)
 
     def delete(self, document_id: Id, seq: Sequence, payload: Optional[bytes] = None, *,
-               targets: Optional[Iterable[str]] = None, epoch: Optional[int] = None, headers: GivenHeaders = (),
+               targets: Optional[Iterable[str]] = None, epoch: Optional[int] = None,
+               priority: Optional[int] = None, process_at: Optional[Date] = None, headers: GivenHeaders = (),
                partition: int = -1) -> None:
         """Deletes a document, and says so: that is understood with either value of `deletes`."""
-        self._send(self.tag(document_id, seq, op="delete", targets=targets, epoch=epoch, headers=headers), payload,
-                   partition)
+        tag = self.tag(document_id, seq, op="delete", targets=targets, epoch=epoch, priority=priority,
+                       process_at=process_at, headers=headers)
+        self._send(tag, payload, partition)
 
     def flush(self, timeout_s: Optional[float] = None) -> None:
         """Waits until all that was sent is in the log. NotDelivered: something is not, or not within the limit."""

@@ -5,10 +5,12 @@ contract no header could be added to the wire later without breaking every worke
 Thread rule: plain values, pure functions."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Iterable, List, Literal, Mapping, Optional, Tuple, Union
 
+from .errors import LeaseLost
 from .headers import GivenHeaders, Header, given, last, replaced, text
 from .ids import Id, bytes_of, text_of
 
@@ -51,6 +53,8 @@ class Work:
     topic: str
     partition: int
     offset: int
+    # Is set when its lease is lost, which only work of a resequencer with a journal has: stop then.
+    lease_lost: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
     @property
     def id(self) -> str:
@@ -74,6 +78,16 @@ class Work:
     def header(self, name: str) -> Optional[bytes]:
         """Of a doubled header the last value counts."""
         return last(self.headers, name)
+
+    @property
+    def attempt(self) -> int:
+        """Which time it is that the work was sent; 1 where it does not say."""
+        return int(text(self.headers, "reseq-attempt") or 1)
+
+    def check_lease(self) -> None:
+        """LeaseLost: nothing of this work is sent any more. To be called now and then by a function that takes long."""
+        if self.lease_lost.is_set():
+            raise LeaseLost(f"id {self.id!r} at {self.place}")
 
     def result(self, target: str, payload: Payload, *, id: Optional[Id] = None, headers: GivenHeaders = (),
                observed_version: Optional[int] = None) -> Command:

@@ -4,6 +4,7 @@ sends the answers to `commands`.
 Invariants:
 - An offset is committed when everything before it is finished: answered, and all that was sent for it is in the log.
 - Of a partition that was revoked or lost nothing is sent and nothing committed any more: others have it.
+- Of work whose lease is lost nothing is sent either: its function is told before others get it.
 - Polling never stops, however long the function takes, so the membership is kept. Records that are held are bounded by
   their number and bytes; then reading pauses.
 - No answer of the function deletes a document unless it says DELETE.
@@ -19,22 +20,24 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Iterable, List, Literal, Optional, Sequence, Tuple, Type, Union, get_args
+from typing import Any, Iterable, List, Literal, Optional, Sequence, Set, Tuple, Type, Union, get_args
 
 from .confluent import (Consumer, ErrorLike, KafkaError, KafkaException, Place, Record, Settings, error_of,
                         headers_of, open_consumer, open_producer, partitions_of, places, sizes_of)
 from .crews import AsyncFunction, Coroutines, Crew, Function, LeftAlone, Retry, Task, Threads
 from .errors import WorkFailed
 from .headers import Header, last, text
+from .leases import Lease, heartbeat_headers, lease_of, now_ms
 from .outbox import Outbox, Outgoing
 from .partition import Partitioner, librdkafka_name_of
-from .shares import Shares
+from .shares import Share, Shares
 from .signals import StopSignals
 from .work import Command, Work, deletion_of
 
 log = logging.getLogger("resequencer")
 
 OnError = Literal["stop", "skip", "unregister"]
+CommitWhen = Literal["work", "receipt"]
 
 HELD_MAX = 256
 HELD_BYTES_MAX = 64 * 1024 * 1024
@@ -42,6 +45,8 @@ ERROR_TEXT_MAX = 1000
 # Results wait in a queue without a limit of time and of bytes: what is held bounds them.
 _PRODUCER = {"message.timeout.ms": 0, "queue.buffering.max.kbytes": 2147483647}
 _TICK_S, _IDLE_S = 0.02, 0.2
+# Leases are looked after so often; they are a second long at least.
+_LEASES_EVERY_S = 0.02
 # A right that is missing does not come by itself.
 _DENIED = ("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED")
 
@@ -54,6 +59,8 @@ class Counts:
     passed_over: int = 0  # for other targets
     results: int = 0  # commands that are in the log
     failed: int = 0  # records whose function raised, or whose result is too large
+    lost: int = 0  # records whose lease was lost
+    lease_over: int = 0  # records that others had already when they were read
     left: int = 0  # records whose partition went elsewhere, or that had not begun at the end
     not_committed: int = 0  # commits that failed; nothing is lost by that
     held_most: int = 0  # records that were held at once, at most
@@ -71,6 +78,10 @@ class Worker:
                  "skip"        it is told of, and finished: the document goes on waiting, and becomes overdue
                  "unregister"  it is told of, and the resequencer does not wait for it any more
     letters      with "skip" and "unregister": a topic of yours that gets what happened, with the place of the record
+    commit       when the offset of a record is committed:
+                 "work"     behind it: answered, and all of it in the log
+                 "receipt"  before its function is called: only its lease gives it back, so a record without one is
+                            refused (`dispatch.mode = "journal"` gives leases)
     retry        exceptions that pass by themselves: tried again after `retry_after_s` seconds, without end
     partitioner  as the application is configured
     group        default: <application>.workers; workers that do different work need different ones
@@ -79,7 +90,7 @@ class Worker:
 
     def __init__(self, brokers: str, application: str, function: Union[Function, AsyncFunction], *,
                  targets: Optional[Iterable[str]] = None, parallel: int = 16, deletions: bool = False,
-                 on_error: OnError = "stop", letters: Optional[str] = None,
+                 on_error: OnError = "stop", letters: Optional[str] = None, commit: CommitWhen = "work",
                  retry: Tuple[Type[BaseException], ...] = (OSError,), retry_after_s: float = 1.0,
                  partitioner: Partitioner = "murmur2", group: Optional[str] = None, work_topic: Optional[str] = None,
                  commands_topic: Optional[str] = None, held_max: Optional[int] = None,
@@ -89,6 +100,8 @@ class Worker:
             raise ValueError(f"on_error is one of {', '.join(get_args(OnError))}, not {on_error!r}")
         if letters is not None and on_error == "stop":
             raise ValueError('letters are for on_error="skip" and "unregister": a worker that stops writes none')
+        if commit not in get_args(CommitWhen):
+            raise ValueError(f"commit is one of {', '.join(get_args(CommitWhen))}, not {commit!r}")
         if isinstance(targets, str):
             raise TypeError("targets are several: a list or a tuple of names")
         if parallel < 1:
@@ -102,7 +115,9 @@ class Worker:
         self._retry = Retry(retry, retry_after_s)
         self._work_topic = work_topic or f"{application}.work"
         self._commands_topic = commands_topic or f"{application}.commands"
-        self._held_max = held_max or max(HELD_MAX, 2 * parallel)
+        self._on_receipt = commit == "receipt"
+        # On receipt what waits here is given back by its lease alone, so nothing does.
+        self._held_max = held_max or (parallel if self._on_receipt else max(HELD_MAX, 2 * parallel))
         self._held_bytes_max = held_bytes_max
         self._commit_every_s, self._stop_within_s = commit_every_s, stop_within_s
         outgoing = [self._commands_topic] if letters is None else [self._commands_topic, letters]
@@ -116,6 +131,9 @@ class Worker:
         self._crew: Crew
         self._shares = Shares()
         self._held = self._held_bytes = 0
+        self._received: List[Task] = []  # on receipt: not committed yet
+        self._leased: Set[Task] = set()
+        self._leases_at = 0.0
         self._paused = self._has_paused = self._assigned = False
         self._stopping = threading.Event()
         self._failure: Optional[BaseException] = None
@@ -171,12 +189,19 @@ class Worker:
         self._serve()
         if time.monotonic() >= self._commit_at:
             self._commit()
+        if self._received:
+            self._commit()
+            self._begin_received()
 
     def _drain(self) -> None:
         """What has begun is finished, as long as the limit allows."""
         until = time.monotonic() + self._stop_within_s
         self._stopping.set()
         self._crew.leave()
+        for task in self._received:
+            self.counts.left += 1
+            self._let_go(task)
+        self._received.clear()
         while self._held > 0 and time.monotonic() < until:
             self._pause_or_resume()
             self._consumer.poll(_TICK_S)  # paused: for the membership
@@ -214,16 +239,51 @@ class Worker:
             self.counts.passed_over += 1
             share.finish(record.offset())
             return
+        lease = None
+        if last(work.headers, "reseq-lease-until") is not None:
+            lease = lease_of(work.headers, _timestamp_of(record), now_ms())
+        if lease is None and self._on_receipt:
+            raise ValueError(f"the work at {work.place} has no lease, and nothing would give it back after a commit on "
+                             'receipt: that needs dispatch.mode = "journal"')
+        if lease is not None and now_ms() >= lease.stop_at_ms:
+            self.counts.lease_over += 1
+            share.finish(record.offset())
+            return
         size = len(work.key) + len(work.payload or b"") + sum(len(n) + len(v or b"") for n, v in work.headers)
-        task = Task(work, share, size)
+        task = Task(work, share, size, lease)
         self._held += 1
         self._held_bytes += size
         self.counts.held_most = max(self.counts.held_most, self._held)
         self.counts.held_bytes_most = max(self.counts.held_bytes_most, self._held_bytes)
-        if work.deleted and not self._deletions:
-            self._answered(task, deletion_of(work))
+        if lease is not None:
+            self._leased.add(task)
+        if self._on_receipt:
+            share.finish(record.offset())
+            self._received.append(task)
+        else:
+            self._begin(task)
+
+    def _begin(self, task: Task) -> None:
+        if task.work.deleted and not self._deletions:
+            self._answered(task, deletion_of(task.work))
         else:
             self._crew.start(task)
+
+    def _begin_received(self) -> None:
+        """What is committed is ours, whoever has the partition. What is not goes with it."""
+        received, self._received = self._received, []
+        for task in received:
+            if task.work.lease_lost.is_set():
+                self._let_go(task)
+            elif task.share.committed > task.work.offset:
+                task.share = Share()
+                task.share.start(task.work.offset)
+                self._begin(task)
+            elif task.share.ours:
+                self._received.append(task)
+            else:
+                self.counts.left += 1
+                self._let_go(task)
 
     def _work_of(self, record: Record) -> Optional[Work]:
         """None: there is nothing to do for these targets."""
@@ -243,15 +303,50 @@ class Worker:
         return Work(key, record.value(), tuple(headers), targets, record.topic(), record.partition(), record.offset())
 
     def _serve(self) -> None:
+        self._keep_leases()
         for task, outcome in self._crew.outcomes():
-            if outcome is LeftAlone or not task.share.ours:
-                self.counts.left += 1
+            if outcome is LeftAlone or not task.ours:
+                self.counts.left += not task.work.lease_lost.is_set()
                 self._let_go(task)
             elif isinstance(outcome, BaseException):
                 self._fail(task, outcome, task.work.targets)
             else:
                 self._answered(task, outcome)  # type: ignore[arg-type]
         self._outbox.poll(0)
+
+    def _keep_leases(self) -> None:
+        """Sends heartbeats. What is lost is told so, and its offset may be committed: the lease gives it back."""
+        if not self._leased or time.monotonic() < self._leases_at:
+            return
+        self._leases_at = time.monotonic() + _LEASES_EVERY_S
+        now = now_ms()
+        for task in list(self._leased):
+            lease = task.lease
+            if lease is None:
+                continue
+            if now >= lease.stop_at_ms:  # also when its partition went in the pause that has outlasted the lease
+                self._lose(task)
+            elif not task.share.ours:
+                self._leased.discard(task)
+            elif lease.is_due(now):
+                lease.sent(now)
+                beat = Outgoing(self._commands_topic, task.work.key, None, heartbeat_headers(task.work.headers))
+                self._outbox.send(beat, partial(self._beaten, lease))
+
+    @staticmethod
+    def _beaten(lease: Lease, error: Optional[ErrorLike]) -> None:
+        lease.told(error is None, now_ms())
+
+    def _lose(self, task: Task) -> None:
+        log.warning("no heartbeat was acknowledged in time, others get it: id=%r place=%s", task.work.id,
+                    task.work.place)
+        self._leased.discard(task)
+        self.counts.lost += 1
+        task.work.lease_lost.set()
+        if task in self._received:
+            return  # it has not begun
+        task.share.finish(task.work.offset)
+        self._crew.cancel(task)
 
     def _answered(self, task: Task, commands: Sequence[Command]) -> None:
         task.unacknowledged += len(commands)
@@ -301,11 +396,12 @@ class Worker:
     def _finish_when_told(self, task: Task) -> None:
         if task.unacknowledged > 0:
             return
-        if not task.failed:
+        if not task.failed and not task.work.lease_lost.is_set():
             task.share.finish(task.work.offset)
         self._let_go(task)
 
     def _let_go(self, task: Task) -> None:
+        self._leased.discard(task)
         self._held -= 1
         self._held_bytes -= task.bytes
 
@@ -331,6 +427,7 @@ class Worker:
     def _on_revoke(self, _: Any, partitions: List[Place]) -> None:
         self._outbox.poll(0)
         self._commit()
+        self._begin_received()
         self._forget("revoked", partitions)
 
     def _on_lost(self, _: Any, partitions: List[Place]) -> None:
@@ -339,3 +436,9 @@ class Worker:
     def _forget(self, how: str, partitions: List[Place]) -> None:
         log.info("%s: %d partitions", how, len(partitions))
         self._shares.forget((one.topic, one.partition) for one in partitions)
+
+
+def _timestamp_of(record: Record) -> int:
+    """0: it has none."""
+    kind, timestamp = record.timestamp()
+    return timestamp if kind != 0 else 0
