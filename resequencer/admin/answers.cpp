@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "admin/json_text.h"
+#include "codec/decimal.h"
 
 namespace reseq::admin {
 
@@ -142,6 +143,40 @@ Json targets_of(const Answers& answers) {
   Json all = Json::array();
   for (const std::string& name : order) all.push_back(targets[name]);
   return all;
+}
+
+Json queue_of(const Answers& answers) {
+  std::map<std::int64_t, Json> queue;
+  for (const auto& [partition, part] : answers.partitions()) {
+    const Json told = member(member(part, "documents"), "by_priority");
+    if (!told.is_object()) continue;
+    for (const auto& [name, one] : told.items()) {
+      const auto priority = codec::parse_decimal<std::uint8_t>(name);
+      if (!priority) continue;
+      Json& sum = queue.try_emplace(*priority, Json::object()).first->second;
+      sum["priority"] = *priority;
+      for (const char* count : {"waiting", "processing"}) sum[count] = number_in(sum, count) + number_in(one, count);
+      const std::string since = text_in(one, "due_since", "");
+      if (!since.empty() && (!sum.contains("due_since") || since < text_in(sum, "due_since"))) sum["due_since"] = since;
+    }
+  }
+  Json all = Json::array();
+  for (auto& [priority, one] : queue) all.push_back(std::move(one));
+  return all;
+}
+
+Json waits_of(const Answers& answers) {
+  Json sum = {{"ended", Json::object()}, {"leases_lost", 0}, {"body_gone", 0}, {"dispatched_per_s", 0.0}};
+  for (const auto& [instance, reply] : answers.replies()) {
+    const Json waits = member(reply, "waits");
+    const Json ended = member(waits, "ended");
+    for (const char* end : {"dispatched", "expired", "dropped", "dead_lettered"})
+      sum["ended"][end] = number_in(sum["ended"], end) + number_in(ended, end);
+    for (const char* count : {"leases_lost", "body_gone"}) sum[count] = number_in(sum, count) + number_in(waits, count);
+    const Json rate = member(waits, "dispatched_per_s");
+    if (rate.is_number()) sum["dispatched_per_s"] = sum["dispatched_per_s"].get<double>() + rate.get<double>();
+  }
+  return sum;
 }
 
 }  // namespace reseq::admin

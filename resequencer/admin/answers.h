@@ -56,4 +56,10 @@ class Answers {
 // at least nothing was released; "released_ms_ago": the last release that the processes of now know.
 [[nodiscard]] Json targets_of(const Answers& answers);
 
+// What they tell of the queues, of all partitions: an array of {"priority", "waiting", "processing", "due_since"}, the
+// most urgent first; those that nothing waits with are absent.
+[[nodiscard]] Json queue_of(const Answers& answers);
+// What they tell of what waited, of all instances: as `waits` of one.
+[[nodiscard]] Json waits_of(const Answers& answers);
+
 }  // namespace reseq::admin

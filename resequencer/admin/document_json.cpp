@@ -44,9 +44,12 @@ void add_deletions(Json& object, const Row& row, const DocumentContext& context)
 }
 
 // Orders that wait or are under way; what is gone is nothing to wait for.
-void add_journal(Json& object, const Row& row, const DocumentContext& context) {
+void add_journal(Json& object, const Row& row, const DocumentContext& context, std::span<const PlaceInQueue> places) {
   Json journal = Json::array();
+  std::size_t number = 0;
   for (const JournalEntry& entry : row.journal) {
+    const PlaceInQueue place = number < places.size() ? places[number] : PlaceInQueue();
+    ++number;
     if (entry.state == EntryState::kGone) continue;
     Json one = {{"state", entry.state == EntryState::kWaiting ? "waiting" : "processing"},
                 {"order", order_json(entry.order, context.sequence_kind)},
@@ -56,6 +59,10 @@ void add_journal(Json& object, const Row& row, const DocumentContext& context) {
     if (entry.urgency.expires_at != UnixMs()) one["expires_at"] = time_text(entry.urgency.expires_at);
     if (entry.attempt != 0) one["attempt"] = entry.attempt;
     if (entry.lease_until != UnixMs()) one["lease_until"] = time_text(entry.lease_until);
+    const std::uint64_t lost = std::uint64_t{entry.timeouts} + entry.losses;
+    if (lost != 0) one["leases_lost"] = lost;
+    if (place.stuck) one["stuck"] = true;
+    if (!place.waits_for.empty()) one["waits_for"] = place.waits_for;
     journal.push_back(std::move(one));
   }
   if (!journal.empty()) object["journal"] = std::move(journal);
@@ -87,7 +94,8 @@ void set_bytes(Json& object, const std::string& name, std::string_view bytes) {
     object[name + "_base64"] = codec::base64(bytes);
 }
 
-Json document_json(std::string_view id, const Row& row, const Neglected& neglected, const DocumentContext& context) {
+Json document_json(std::string_view id, const Row& row, const Neglected& neglected, const DocumentContext& context,
+                   std::span<const PlaceInQueue> places) {
   Json object = Json::object();
   set_bytes(object, "id", id);
   object["state"] = state_of(row, neglected.starving);
@@ -103,7 +111,7 @@ Json document_json(std::string_view id, const Row& row, const Neglected& neglect
   if (!neglected.overdue.empty()) object["overdue"] = names_of(neglected.overdue, *context.targets);
   if (!neglected.starving.empty()) object["starving"] = names_of(neglected.starving, *context.targets);
   if (!row.deletions.empty()) add_deletions(object, row, context);
-  if (!row.journal.empty()) add_journal(object, row, context);
+  if (!row.journal.empty()) add_journal(object, row, context, places);
   if (row.barrier) object["barrier"] = order_json(*row.barrier, context.sequence_kind);
   if (row.last_version != Version()) object["last_version"] = std::to_string(row.last_version.value());
   if (row.deadline != UnixMs()) object[row.live() ? "overdue_from" : "remembered_until"] = time_text(row.deadline);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,8 +28,14 @@ struct Neglected {
   TargetSet overdue;   // those that make the document overdue
   TargetSet starving;  // for longer than starvation_after_ms
 };
+// What is known of an order of the journal beside its row.
+struct PlaceInQueue {
+  std::string_view waits_for;  // empty: it does not wait
+  bool stuck = false;
+};
+// `places`: by the place in the journal; empty: nothing is known of them.
 [[nodiscard]] Json document_json(std::string_view id, const Row& row, const Neglected& neglected,
-                                 const DocumentContext& context);
+                                 const DocumentContext& context, std::span<const PlaceInQueue> places = {});
 
 // RFC 3339 in UTC, with milliseconds.
 [[nodiscard]] std::string time_text(UnixMs time);

@@ -14,7 +14,8 @@ namespace reseq::admin {
 namespace {
 
 constexpr std::array<std::string_view, 5> kQueryNames = {"document", "list", "stats", "topology", "config"};
-constexpr std::array<std::string_view, 5> kStateNames = {"any", "live", "overdue", "starving", "completed"};
+constexpr std::array<std::string_view, 8> kStateNames = {"any",       "live",    "overdue",    "starving",
+                                                         "completed", "waiting", "processing", "stuck"};
 constexpr std::array<std::string_view, static_cast<std::size_t>(Refusal::kCount)> kRefusalNames = {
     "malformed_request", "unsupported_protocol", "unknown_query", "no_such_partition", "not_ready", "timeout", "fault"};
 
@@ -69,7 +70,7 @@ class Members {
 State state_named(const std::string& name, Members& members) {
   for (std::size_t i = 0; i < kStateNames.size(); ++i)
     if (kStateNames[i] == name) return static_cast<State>(i);
-  members.wrong("state", "must be any, live, overdue, starving or completed");
+  members.wrong("state", "must be any, live, overdue, starving, completed, waiting, processing or stuck");
   return State::kAny;
 }
 

@@ -37,11 +37,18 @@ inline constexpr Milliseconds kTimeoutMax{60'000};
 
 enum class State : std::uint8_t {
   kAny,
-  kLive,       // waits for a result
-  kOverdue,    // longer than registration_timeout_ms
-  kStarving,   // longer than starvation_after_ms, because newer requests keep coming
-  kCompleted,  // waits for nothing; remembered to stop old results
+  kLive,        // waits for a result
+  kOverdue,     // longer than registration_timeout_ms
+  kStarving,    // longer than starvation_after_ms, because newer requests keep coming
+  kCompleted,   // waits for nothing; remembered to stop old results
+  kWaiting,     // an order of it waits for its dispatch
+  kProcessing,  // an order of it was dispatched and is under way
+  kStuck,       // an order of it was dispatched so often in vain that it is tried behind all others
 };
+// What the orders are about that wait or are under way.
+[[nodiscard]] constexpr bool is_of_the_queue(State state) {
+  return state == State::kWaiting || state == State::kProcessing || state == State::kStuck;
+}
 [[nodiscard]] std::string_view name_of(State state);
 
 struct DocumentQuery {

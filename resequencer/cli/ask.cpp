@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cli/operations.h"
 #include "cli/progress.h"
+#include "cli/queue_text.h"
 #include "cli/selection.h"
 #include "cli/session.h"
 #include "cli/show.h"
@@ -157,6 +158,7 @@ void print_found_json(const Found& found) {
 void print_found(const Found& found, View view, const config::Settings& settings) {
   const bool known = for_each_document(found.answers, [&](const Json& part, const Json& document) {
     std::fputs(standing_text(part, document).c_str(), stdout);
+    std::fputs(queue_text(part, document).c_str(), stdout);
     std::fputs(older_text(part, document, found.events.events, settings.topic_requests).c_str(), stdout);
     std::fputs(stopped_text(document, found.events.events).c_str(), stdout);
   });
@@ -235,7 +237,7 @@ Result<> list(const config::Settings& settings, const ListOptions& wanted, const
   if (options.view == View::kJson) {
     print_json(Json{{"complete", complete}, {"more", found.more}, {"documents", found.documents}});
   } else {
-    std::fputs(list_text(found.documents, options.view).c_str(), stdout);
+    std::fputs(list_text(found.documents, wanted.state, options.view).c_str(), stdout);
     if (found.more) std::fprintf(stderr, "resequencer: there are more: --max shows more of them\n");
   }
   if (!answers.complete()) return nobody(answers);
@@ -250,11 +252,15 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
     Answers answers;
     if (auto asked = session.value()->collect(admin::StatsQuery{}, answers, whole); !asked) return asked;
     if (options.view == View::kJson) {
-      print_json(Json{
-          {"complete", answers.complete()}, {"partitions", answers.parts()}, {"targets", admin::targets_of(answers)}});
+      print_json(Json{{"complete", answers.complete()},
+                      {"partitions", answers.parts()},
+                      {"targets", admin::targets_of(answers)},
+                      {"queue", admin::queue_of(answers)},
+                      {"waits", admin::waits_of(answers)}});
     } else {
       if (watch) std::puts(admin::time_text(runtime::SystemClock().now()).c_str());
       std::fputs((stats_text(answers, options.view) + "\n" + target_stats_text(answers)).c_str(), stdout);
+      if (const std::string queue = queue_stats_text(answers); !queue.empty()) std::printf("\n%s", queue.c_str());
     }
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
     if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());

@@ -104,15 +104,20 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
                                                       {"live", admin::State::kLive},
                                                       {"overdue", admin::State::kOverdue},
                                                       {"starving", admin::State::kStarving},
-                                                      {"completed", admin::State::kCompleted}};
-  all.list->add_option("--state", options.list.state, "live (default), overdue, starving, completed or any")
+                                                      {"completed", admin::State::kCompleted},
+                                                      {"waiting", admin::State::kWaiting},
+                                                      {"processing", admin::State::kProcessing},
+                                                      {"stuck", admin::State::kStuck}};
+  all.list
+      ->add_option("--state", options.list.state,
+                   "live (default), overdue, starving, completed or any; of requests that wait for their turn: "
+                   "waiting, processing or stuck")
       ->transform(one_of(states))
       ->option_text("STATE");
-  all.list->add_option("--target", options.list.target,
-                       "those that wait, or are overdue or starving, because of this target");
+  all.list->add_option("--target", options.list.target, "those that are in the state because of this target");
   all.list->callback([&wanted = options.list] {
     if (wanted.target && (wanted.state == admin::State::kAny || wanted.state == admin::State::kCompleted))
-      throw CLI::ValidationError("--target", "is for documents that wait: --state live, overdue or starving");
+      throw CLI::ValidationError("--target", "is not for --state any or completed");
   });
   all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
   all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);

@@ -19,6 +19,11 @@ constexpr std::int64_t kPageMax = 100;
 
 }  // namespace
 
+bool is_in_state(const Json& entry, admin::State state) {
+  if (state == admin::State::kStuck) return entry.is_object() && entry.contains("stuck");
+  return admin::text_in(entry, "state") == admin::name_of(state);
+}
+
 std::vector<std::string> causing_targets(const Json& document, admin::State state) {
   std::vector<std::string> targets;
   const auto add_all = [&targets](const Json& names) {
@@ -29,6 +34,10 @@ std::vector<std::string> causing_targets(const Json& document, admin::State stat
   if (state == admin::State::kStarving) add_all(admin::member(document, "starving"));
   if (state == admin::State::kLive)
     for (const Json& group : admin::member(document, "groups")) add_all(admin::member(group, "pending"));
+  const admin::State of_queue = state == admin::State::kLive ? admin::State::kWaiting : state;
+  if (admin::is_of_the_queue(of_queue))
+    for (const Json& entry : admin::member(document, "journal"))
+      if (is_in_state(entry, of_queue)) add_all(admin::member(entry, "targets"));
   return targets;
 }
 

@@ -28,7 +28,9 @@ struct SelectedPage {
   std::vector<admin::Json> documents;
 };
 
-// Targets because of which a document is in this state: live, overdue or starving.
+// Of an order in the `journal` of a document. REQUIRES: is_of_the_queue(state).
+[[nodiscard]] bool is_in_state(const admin::Json& entry, admin::State state);
+// Targets because of which a document is in this state; of kAny and kCompleted none are.
 [[nodiscard]] std::vector<std::string> causing_targets(const admin::Json& document, admin::State state);
 [[nodiscard]] bool is_because_of(const std::string& target, const admin::Json& document, admin::State state);
 

@@ -6,6 +6,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/queue_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
@@ -32,6 +33,8 @@ std::string targets_text(const Json& document, const char* what) {
 std::string newest_order(const Json& document) {
   const Json groups = member(document, "groups");
   if (groups.is_array() && !groups.empty()) return order_text(member(groups.front(), "order"));
+  const Json request = member(document, "request");  // it waits for its dispatch
+  if (document.contains("journal") && request.is_object()) return order_text(member(request, "order"));
   return order_text(member(document, "barrier"));
 }
 
@@ -108,6 +111,8 @@ std::string document_text(const Json& part, const Json& document) {
     add_line(text, "deleted",
              text_in(deletion, "target") + " by " + order_text(member(deletion, "order")) + " at " +
                  text_in(deletion, "at"));
+  for (const Json& entry : member(document, "journal"))
+    add_line(text, text_in(entry, "state"), order_in_queue_text(part, document, entry));
   add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));
   add_line(text, "barrier", order_text(member(document, "barrier")));
@@ -121,7 +126,8 @@ std::string document_text(const Json& part, const Json& document) {
   return text;
 }
 
-std::string list_text(const Json& documents, View view) {
+std::string list_text(const Json& documents, admin::State state, View view) {
+  if (admin::is_of_the_queue(state)) return queue_list_text(documents, state, view);
   std::vector<std::string> header = {"PARTITION", "ID", "STATE", "ORDER", "PENDING", "WAITS SINCE"};
   if (view == View::kWide)
     for (const char* name : {"SERVED", "REMOVED", "LAST VERSION", "REQUEST OFFSET"}) header.emplace_back(name);
@@ -189,6 +195,18 @@ std::string target_stats_text(const admin::Answers& answers) {
   if (counted >= answers.total()) return table.text();
   return table.text() + "What waits is counted in " + std::to_string(counted) + " of " +
          std::to_string(answers.total()) + " partitions: the others do not run, or have not been looked through yet.\n";
+}
+
+std::string queue_stats_text(const admin::Answers& answers) {
+  const Json queue = admin::queue_of(answers);
+  if (queue.empty()) return "";
+  Table table({"PRIORITY", "WAITING", "PROCESSING", "DUE SINCE"});
+  for (const Json& one : queue)
+    table.add({number_text(one, "priority"), number_text(one, "waiting"), number_text(one, "processing"),
+               text_in(one, "due_since")});
+  const Json waits = admin::waits_of(answers);
+  return table.text() + "of what waited " + rate_text(waits, "dispatched_per_s") + " are dispatched a second; " +
+         number_text(waits, "leases_lost") + " leases were lost since the instances began\n";
 }
 
 std::string topology_text(const admin::Answers& answers, View view) {

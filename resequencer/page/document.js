@@ -71,6 +71,24 @@ function targetItem({ target, state, kind, detail }) {
   return make("li", {}, make("b", {}, visible(target)), " ", chip, " ", detail);
 }
 
+const kObstacles = {
+  turn: "it is its turn once what is more urgent has left", older_order: "an older order is under way",
+  idle: "something more urgent is under way", room: "as many documents are under way as may be",
+};
+
+// An order that waits for its dispatch, or is under way since, as `resequencer describe` tells of it.
+function queued(entry) {
+  const waits = entry.state === "waiting";
+  const parts = [order(entry.order), list(entry.targets).map(visible).join(", "), `priority ${entry.priority}`];
+  if (waits) parts.push(entry.waits_for === "date" ? `not before ${entry.process_at}`
+    : kObstacles[entry.waits_for] ?? "–");
+  if (entry.attempt) parts.push(`attempt ${entry.attempt}${waits ? " was the last one" : ""}`);
+  if (entry.lease_until) parts.push(`waits again at ${entry.lease_until} if nobody answers`);
+  if (entry.stuck) parts.push(`stuck: its lease was lost ${count(entry.leases_lost)} times`);
+  if (waits && entry.expires_at) parts.push(`nobody wants it from ${entry.expires_at} on`);
+  return visible(parts.join(" · "));
+}
+
 function facts(part, row) {
   const all = [
     ["State", words(row.state ?? "–")],
@@ -82,6 +100,7 @@ function facts(part, row) {
     const stands = names.map((what) => `${what} ${list(group[what]).map(visible).join(", ")}`);
     all.push(["Order", [order(group.order), ...stands].join(" · ")]);
   }
+  for (const entry of list(row.journal)) all.push([entry.state === "waiting" ? "Waits" : "Under way", queued(entry)]);
   for (const { target, order: by, at } of list(row.deleted))
     all.push(["Deleted", `${visible(target)} by ${order(by)} at ${at}`]);
   if (list(row.starving).length > 0) all.push(["Starving", row.starving.map(visible).join(", ")]);

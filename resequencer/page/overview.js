@@ -141,6 +141,8 @@ export function troubles(picture, memory, now) {
   const starving = total(parts, (part) => surveyed(part, "starving"));
   if (overdue > 0) found.push({ bad: false, text: named(overdue, "overdue") });
   if (starving > 0) found.push({ bad: false, text: named(starving, "starving") });
+  const stuck = sum(parts.map((part) => surveyed(part, "stuck")));
+  if (stuck > 0) found.push({ bad: false, text: named(stuck, "stuck") });
   const older = sum(parts.map((part) => surveyed(part, "only_older_requests")));
   if (older >= kManyOlder)
     found.push({ bad: false, text: `${plural(older, "document")} got only requests that are older than the newest ` +
@@ -201,6 +203,8 @@ export class Overview {
     this.targets = new Table(document.getElementById("targets"), "Targets", [
       { name: "Target" }, number("Waiting"), number("Overdue"), number("Oldest waits"), number("Released/s"),
       number("Last release")]);
+    this.queue = new Table(document.getElementById("queue"), "What waits for its dispatch, by priority", [
+      number("Priority"), number("Waiting"), number("Under way"), number("Due for")]);
     this.instances = new Table(document.getElementById("instances"), "Instances", [
       { name: "Instance" }, { name: "State" }, { name: "Host" }, { name: "Version" }, number("Workers"),
       { name: "Partitions" }]);
@@ -235,6 +239,7 @@ export class Overview {
     this.showTiles(picture, now);
     this.showPartitions(picture, now);
     this.showTargets(list(picture.targets), now);
+    this.showQueue(picture, now);
     this.showInstances(picture, now);
     showLateness(document.getElementById("lateness"), list(picture.instances));
     this.showOutcomes(list(picture.partitions));
@@ -347,6 +352,25 @@ export class Overview {
                 isNumber(one.released_ms_ago) ? `${age(one.released_ms_ago)} ago` : "–"],
       };
     }));
+  }
+
+  // Nothing is shown of it while nothing has ever waited.
+  showQueue(picture, now) {
+    const queue = list(picture.queue);
+    const { ended = {}, leases_lost: lost = 0, dispatched_per_s: perSecond = 0 } = picture.waits ?? {};
+    const quiet = queue.length === 0 && sum(Object.values(ended)) === 0 && lost === 0;
+    document.getElementById("queue-section").hidden = quiet;
+    if (quiet) return;
+    this.queue.show(queue.map((one) => {
+      const since = timeOf(one.due_since);
+      return { key: String(one.priority), className: "",
+               cells: [String(one.priority), count(one.waiting), count(one.processing),
+                       since === null ? "none" : age(now - since)] };
+    }));
+    const stuck = sum(list(picture.partitions).map((part) => surveyed(part, "stuck")));
+    const parts = [`${rate(perSecond)} of what waited dispatched a second`, `${plural(lost, "lease")} lost`];
+    if (stuck > 0) parts.push(`${plural(stuck, "document")} stuck`);
+    write(document.getElementById("queue-note"), parts.join(", "));
   }
 
   showInstances(picture, now) {

@@ -7,6 +7,7 @@
 #include "codec/base64.h"
 #include "config/print.h"
 #include "engine/standing.h"
+#include "runtime/desk/queue_report.h"
 #include "runtime/desk/target_report.h"
 #include "runtime/worker/survey.h"
 
@@ -73,9 +74,22 @@ Json inputs_json(const PartitionReport& partition, Milliseconds steady) {
   return object;
 }
 
+// Of those that have any; a partition without a queue says nothing of it.
+void add_queue(Json& object, const PartitionReport& partition) {
+  for (const QueueReport& queue : queue_report(partition)) {
+    Json one = {{"waiting", queue.waiting}, {"processing", queue.processing}};
+    if (queue.due_since) one["due_since"] = admin::time_text(*queue.due_since);
+    object["by_priority"][std::to_string(queue.priority)] = std::move(one);
+  }
+  if (partition.survey && partition.survey->stuck > 0) object["stuck"] = partition.survey->stuck;
+  if (partition.held_records > 0)
+    object["held"] = {{"records", partition.held_records}, {"bytes", partition.held_bytes}};
+}
+
 Json documents_json(const PartitionReport& partition, const Application& application) {
   Json object = {{"live", partition.live}, {"completed", partition.watermarks}};
   if (partition.only_older > 0) object["only_older_requests"] = partition.only_older;
+  add_queue(object, partition);
   if (!partition.survey) return object;
   object["overdue"] = partition.survey->overdue;
   object["starving"] = partition.survey->starving;
@@ -101,6 +115,31 @@ Json lateness_json(const std::vector<Board::Seen>& seen) {
     buckets.push_back(std::move(bucket));
   }
   return buckets;
+}
+
+// How orders that waited for their dispatch ended, since the process began.
+Json waits_json(const std::vector<Board::Seen>& seen) {
+  Json waits = {{"ended", Json::object()}};
+  const auto dispatched = static_cast<std::size_t>(WaitEnd::kDispatched);
+  std::array<std::uint64_t, kWaitEndNames.size()> ended{};
+  std::uint64_t leases_lost = 0;
+  std::uint64_t body_gone = 0;
+  double per_s = 0;
+  for (const Board::Seen& worker : seen) {
+    const Totals& now = worker.now->totals;
+    for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += now.waits_ended[i];
+    leases_lost += now.leases_lost;
+    body_gone += now.body_gone;
+    const std::int64_t ms = worker.before ? worker.now->steady.value() - worker.before->steady.value() : 0;
+    if (ms > 0)
+      per_s += static_cast<double>(now.waits_ended[dispatched] - worker.before->totals.waits_ended[dispatched]) * 1000 /
+               static_cast<double>(ms);
+  }
+  for (std::size_t i = 0; i < ended.size(); ++i) waits["ended"][std::string(kWaitEndNames[i])] = ended[i];
+  waits["leases_lost"] = leases_lost;
+  waits["body_gone"] = body_gone;
+  waits["dispatched_per_s"] = per_s;
+  return waits;
 }
 
 // Of all partitions of this instance, because each has its own ten.
@@ -166,6 +205,18 @@ Json stats_json(const PartitionReport& partition, const Application& application
   return object;
 }
 
+// What keeps each order of a document that waits from its dispatch.
+std::vector<admin::PlaceInQueue> places_of(const Row& row, const StateAnswer& answer, UnixMs now) {
+  std::vector<admin::PlaceInQueue> places;
+  for (const JournalEntry& entry : row.journal) {
+    admin::PlaceInQueue& place = places.emplace_back();
+    place.stuck = is_order_stuck(entry, answer.dispatch);
+    if (entry.state == EntryState::kWaiting)
+      place.waits_for = name_of(obstacle_of(row, entry, now, answer.dispatch, answer.partition.priorities));
+  }
+  return places;
+}
+
 // Of a reply about one instance.
 Json instance_head(const Application& application, std::string_view query, UnixMs now) {
   Json reply = reply_head(application, query, now);
@@ -198,11 +249,14 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
   }
   const admin::DocumentContext context{&answer.targets, application.sequence_kind};
   const Milliseconds starvation_after(application.settings.starvation_after_ms);
+  if (answer.dispatch.journal)
+    object["in_flight"] = {{"documents", documents_under_way(answer.partition.priorities)},
+                           {"max", answer.dispatch.in_flight_max}};
   object["documents"] = Json::array();
   for (const FoundDocument& one : answer.documents)
     object["documents"].push_back(admin::document_json(
         one.id, one.row, {engine::overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)},
-        context));
+        context, places_of(one.row, answer, now)));
   if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
   return object;
 }
@@ -212,6 +266,7 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
   reply["lateness"] = lateness_json(seen);
   reply["longest_waits"] = longest_waits_json(seen);
   reply["targets"] = targets_json(application, seen);
+  reply["waits"] = waits_json(seen);
   reply["partitions"] = Json::array();
   for (const Board::Seen& worker : seen)
     for (const PartitionReport& partition : worker.now->partitions)

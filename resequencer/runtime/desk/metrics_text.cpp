@@ -5,6 +5,7 @@
 #include <map>
 
 #include "metrics/exposition.h"
+#include "runtime/desk/queue_report.h"
 #include "runtime/desk/target_report.h"
 
 namespace reseq::runtime {
@@ -235,6 +236,54 @@ void add_targets(Exposition& out, const Application& application, const Workers&
     out.add({{"target", one.target}}, static_cast<double>(one.quiet.value()) * kSecondsPerMs);
 }
 
+// By priority, of all partitions of the instance.
+void add_queue(Exposition& out, const Application& application, const Partitions& all) {
+  std::vector<const PartitionReport*> partitions;
+  UnixMs now;
+  for (const Owned& owned : all) {
+    partitions.push_back(owned.partition);
+    now = std::max(now, owned.worker->at);
+  }
+  const auto always = static_cast<std::uint8_t>(application.settings.dispatch_default_priority);
+  const std::vector<QueueReport> queue = queue_report(partitions, always);
+  const auto add = [&](const char* name, const char* help, const std::function<double(const QueueReport&)>& value_of) {
+    out.gauge(name, help);
+    for (const QueueReport& one : queue) out.add({{"priority", std::to_string(one.priority)}}, value_of(one));
+  };
+  add("reseq_documents_waiting", "Documents of which an order waits for its dispatch to work.",
+      [](const QueueReport& one) { return number(one.waiting); });
+  add("reseq_documents_processing", "Documents of which an order was dispatched and is under way.",
+      [](const QueueReport& one) { return number(one.processing); });
+  add("reseq_oldest_due_seconds", "How long the waiting order is due that is due for longest; 0 = none is.",
+      [&](const QueueReport& one) { return one.due_since ? seconds_between(*one.due_since, now) : 0; });
+}
+
+void add_held(Exposition& out, const Partitions& all) {
+  add_partitions(out, "reseq_held_records", "Orders that wait for their dispatch: each is held as a record.", all,
+                 [](const PartitionReport& p, const WorkerReport&) { return number(p.held_records); });
+  add_partitions(out, "reseq_held_bytes", "Bytes of what is held.", all,
+                 [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });
+  add_partitions(out, "reseq_documents_stuck",
+                 "Documents with an order whose leases were lost while nobody was answered.", all,
+                 [](const PartitionReport& p, const WorkerReport&) -> std::optional<double> {
+                   if (!p.survey) return std::nullopt;
+                   return number(p.survey->stuck);
+                 });
+}
+
+void add_waits(Exposition& out, const Workers& workers) {
+  out.counter("reseq_waits_ended_total", "Orders that waited for their dispatch, by how that ended.");
+  for (std::size_t i = 0; i < kWaitEndNames.size(); ++i) {
+    std::uint64_t sum = 0;
+    for (const Board::Seen& worker : workers) sum += worker.now->totals.waits_ended[i];
+    out.add({{"end", kWaitEndNames[i]}}, number(sum));
+  }
+  add_counter(out, "reseq_leases_lost_total", "Dispatched documents whose lease was lost: they wait again.", workers,
+              &Totals::leases_lost);
+  add_counter(out, "reseq_body_gone_total", "Requests that waited and were not in their topic any more.", workers,
+              &Totals::body_gone);
+}
+
 void add_state(Exposition& out, const Partitions& all) {
   add_partitions(out, "reseq_partition_running", "1: the partition is worked on; 0: taken over, or parked.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return p.phase == Phase::kRunning ? 1.0 : 0.0; });
@@ -296,6 +345,9 @@ std::string metrics_text(const Application& application, const std::vector<Board
   add_times(out, seen);
   const Partitions all = partitions_of(seen);
   add_documents(out, all);
+  add_queue(out, application, all);
+  add_held(out, all);
+  add_waits(out, seen);
   add_targets(out, application, seen);
   add_state(out, all);
   add_inputs(out, "reseq_input_lag_offsets", "Offsets from what is decided to the end of an input.", all,

@@ -216,6 +216,8 @@ Json picture_json(const admin::Answers& answers, const std::string& own, const s
   }
   picture["partitions"] = answers.parts();
   picture["targets"] = admin::targets_of(answers);
+  picture["queue"] = admin::queue_of(answers);
+  picture["waits"] = admin::waits_of(answers);
   picture["point"] = chart_point(answers, now);
   return picture;
 }

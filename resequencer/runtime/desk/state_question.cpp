@@ -22,7 +22,17 @@ void find_document(const std::string& id, const PartitionTask& task, StateAnswer
   if (found.row && !found.collision) answer.documents.push_back({id, std::move(*found.row)});
 }
 
-bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Milliseconds starvation_after) {
+// Since its first request came that waits or is under way.
+std::optional<UnixMs> in_queue_since(const Row& row) {
+  std::optional<UnixMs> since;
+  for (const JournalEntry& entry : row.journal)
+    if (entry.state != EntryState::kGone)
+      since = std::min(since.value_or(entry.urgency.inserted), entry.urgency.inserted);
+  return since;
+}
+
+bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Milliseconds starvation_after,
+               const engine::DispatchRules& dispatch) {
   switch (list.state) {
     case admin::State::kAny:
       break;
@@ -38,9 +48,18 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
     case admin::State::kCompleted:
       if (row.live()) return false;
       break;
+    case admin::State::kWaiting:
+      if (!row.waits()) return false;
+      break;
+    case admin::State::kProcessing:
+      if (!row.processing()) return false;
+      break;
+    case admin::State::kStuck:
+      if (!is_document_stuck(row, dispatch)) return false;
+      break;
   }
   if (list.older_than == Milliseconds()) return true;
-  const auto since = row.without_release_since();
+  const auto since = admin::is_of_the_queue(list.state) ? in_queue_since(row) : row.without_release_since();
   return since && now.value() - since->value() >= list.older_than.value();
 }
 
@@ -48,7 +67,7 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
 std::size_t bytes_max_of(const std::string& id, const Row& row) {
   constexpr std::size_t kRowBytes = 600;
   constexpr std::size_t kGroupBytes = 400;
-  constexpr std::size_t kEntryBytes = 500;  // of a journal
+  constexpr std::size_t kEntryBytes = 600;  // of a journal
   constexpr std::size_t kEscapeBytes = 6;
   std::size_t journal_bytes = 0;
   for (const JournalEntry& entry : row.journal)
@@ -65,7 +84,7 @@ void list_documents(const admin::ListQuery& list, const PartitionTask& task, con
       list.older_than != Milliseconds() || (list.state != admin::State::kAny && list.state != admin::State::kCompleted);
   std::size_t bytes = 0;
   const auto visit = [&](std::string id, Row row) {
-    if (id.starts_with(list.id_prefix) && is_wanted(list, row, now, starvation_after)) {
+    if (id.starts_with(list.id_prefix) && is_wanted(list, row, now, starvation_after, answer.dispatch)) {
       bytes += bytes_max_of(id, row);
       answer.documents.push_back({std::move(id), std::move(row)});
     }
@@ -104,6 +123,7 @@ StateAnswered answer_from(const StateQuestion& question, const Worker& worker, c
     return answer;
   }
   answer.targets = task.targets();
+  answer.dispatch = task.setting().context.dispatch;
   if (const auto* document = std::get_if<admin::DocumentQuery>(&question.what))
     find_document(document->id, task, answer);
   if (const auto* list = std::get_if<admin::ListQuery>(&question.what))

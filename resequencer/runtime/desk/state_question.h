@@ -29,6 +29,7 @@ struct FoundDocument {
 struct StateAnswer {
   PartitionReport partition;
   TargetTable targets;
+  engine::DispatchRules dispatch;
   std::vector<FoundDocument> documents;  // of a document query: one or none
   std::string cursor;                    // of a list: for the next page, unless it has ended
   bool ended = false;

@@ -67,6 +67,10 @@ struct PartitionReport {
   std::optional<Survey::Found> survey;
   std::uint64_t only_older = 0;           // documents, see OlderRequests
   std::vector<WaitingForTarget> targets;  // those that a document waits for
+  // Documents that wait for their dispatch, and those that are under way since; and what is held of them.
+  std::vector<PriorityCount> priorities;
+  std::uint64_t held_records = 0;
+  std::uint64_t held_bytes = 0;
 };
 
 struct WorkerReport {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/journal/entries.h"
+#include "engine/journal/rank.h"
 #include "engine/standing.h"
 
 namespace reseq::runtime {
@@ -14,6 +16,49 @@ TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_a
   for (; !left.empty(); left = left.without(TargetSet::of(left.first())))
     if (row.overtaken_of(left.first()) != nullptr) starving |= TargetSet::of(left.first());
   return starving;
+}
+
+bool is_order_stuck(const JournalEntry& entry, const engine::DispatchRules& dispatch) {
+  return entry.state != EntryState::kGone && engine::is_stuck(entry, dispatch);
+}
+
+bool is_document_stuck(const Row& row, const engine::DispatchRules& dispatch) {
+  return std::any_of(row.journal.begin(), row.journal.end(),
+                     [&](const JournalEntry& entry) { return is_order_stuck(entry, dispatch); });
+}
+
+std::uint64_t documents_under_way(std::span<const PriorityCount> priorities) {
+  std::uint64_t documents = 0;
+  for (const PriorityCount& one : priorities) documents += one.processing;
+  return documents;
+}
+
+Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now, const engine::DispatchRules& dispatch,
+                     std::span<const PriorityCount> priorities) {
+  if (entry.urgency.process_at > now) return Obstacle::kDate;
+  if (!dispatch.journal) return Obstacle::kTurn;
+  if (engine::is_blocked(row, entry, dispatch)) return Obstacle::kOlderOrder;
+  const std::uint8_t priority = entry.urgency.priority;
+  if (priority >= dispatch.idle_from_priority)
+    for (const PriorityCount& one : priorities)
+      if (one.priority < priority && one.processing > 0) return Obstacle::kIdle;
+  const bool has_room = documents_under_way(priorities) < dispatch.in_flight_max || row.processing();
+  return has_room ? Obstacle::kTurn : Obstacle::kRoom;
+}
+
+void Survey::note_journal(const Row& row, UnixMs now, const engine::DispatchRules& dispatch) {
+  if (is_document_stuck(row, dispatch)) ++so_far_.stuck;
+  for (const JournalEntry& entry : row.journal) {
+    const UnixMs since = entry.urgency.process_at;
+    if (entry.state != EntryState::kWaiting || since > now) continue;
+    std::vector<Due>& due = so_far_.due;
+    const auto is_before = [](const Due& one, std::uint8_t priority) { return one.priority < priority; };
+    const auto at = std::lower_bound(due.begin(), due.end(), entry.urgency.priority, is_before);
+    if (at == due.end() || at->priority != entry.urgency.priority)
+      due.insert(at, {entry.urgency.priority, since});
+    else
+      at->since = std::min(at->since, since);
+  }
 }
 
 void Survey::note_targets(const Row& row, UnixMs now) {
@@ -51,10 +96,12 @@ void Survey::note(const std::string& id, const Row& row, UnixMs now, Millisecond
   longest.insert(place, {id, *since, row.overdue, starving});
 }
 
-void Survey::look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after) {
+void Survey::look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after,
+                  const engine::DispatchRules& dispatch) {
   const auto walked = store.documents(cursor_, {}, store::PartitionStore::Which::kLive, kPieceRows,
                                       [&](const std::string& id, const Row& row) {
                                         note(id, row, now, starvation_after);
+                                        if (!row.journal.empty()) note_journal(row, now, dispatch);
                                         return true;
                                       });
   if (store.fault()) return;  // it is rebuilt next

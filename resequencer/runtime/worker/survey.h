@@ -4,11 +4,15 @@
 // Thread rule: one worker.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/context.h"
 #include "model/ids.h"
 #include "model/row.h"
 #include "store/partition_store.h"
@@ -28,12 +32,20 @@ class Survey {
     std::uint64_t overdue = 0;
     std::optional<UnixMs> oldest;  // since when the document waits that waits for it longest
   };
+  // Of one priority, orders that wait for their dispatch although their date has come.
+  struct Due {
+    std::uint8_t priority = 0;
+    UnixMs since;  // the first of these dates
+    friend bool operator==(const Due&, const Due&) = default;
+  };
   struct Found {
     std::uint64_t overdue = 0;
     std::uint64_t starving = 0;
     std::optional<UnixMs> oldest;    // since when it waits that got nothing for longest
     std::vector<Waiting> longest;    // the first of them, at most kLongestMax, those with a long id left out
     std::vector<ForTarget> targets;  // by target number, up to the highest that a document waits for
+    std::vector<Due> due;            // rising priorities
+    std::uint64_t stuck = 0;         // documents with an order that nobody answers for
     UnixMs at;                       // when the pass ended
   };
   // A piece is about a quarter of a millisecond when most rows are watermarks.
@@ -46,12 +58,14 @@ class Survey {
 
   [[nodiscard]] bool due(Milliseconds steady) const { return steady >= next_at_; }
   // The next piece. `starvation_after` 0: nothing starves.
-  void look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after);
+  void look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after,
+            const engine::DispatchRules& dispatch);
   // Of the last whole pass, if there was one.
   [[nodiscard]] const std::optional<Found>& found() const { return found_; }
 
  private:
   void note_targets(const Row& row, UnixMs now);
+  void note_journal(const Row& row, UnixMs now, const engine::DispatchRules& dispatch);
   void note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after);
 
   std::string cursor_;
@@ -63,5 +77,30 @@ class Survey {
 // Targets that wait and got nothing for at least `starvation_after`, which 0 makes none, while newer requests came. Not
 // those that it serves, nor those whose pipeline only takes its time.
 [[nodiscard]] TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after);
+
+// Its lease was lost so often while nobody was answered that it is tried behind all others.
+[[nodiscard]] bool is_order_stuck(const JournalEntry& entry, const engine::DispatchRules& dispatch);
+// An order of the document is.
+[[nodiscard]] bool is_document_stuck(const Row& row, const engine::DispatchRules& dispatch);
+
+// What an order that waits for its dispatch waits for.
+enum class Obstacle : std::uint8_t {
+  kTurn,        // nothing but what stands before it in the queue
+  kDate,        // its own
+  kOlderOrder,  // of the document, which is under way
+  kIdle,        // that nothing more urgent is under way
+  kRoom,        // as many documents are under way as may be
+  kCount
+};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Obstacle::kCount)> kObstacleNames = {
+    "turn", "date", "older_order", "idle", "room"};
+[[nodiscard]] constexpr std::string_view name_of(Obstacle obstacle) {
+  return kObstacleNames[static_cast<std::size_t>(obstacle)];
+}
+// The first that applies. `priorities`: documents of the partition (Summary).
+[[nodiscard]] Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now,
+                                   const engine::DispatchRules& dispatch, std::span<const PriorityCount> priorities);
+// So many documents of a partition are under way.
+[[nodiscard]] std::uint64_t documents_under_way(std::span<const PriorityCount> priorities);
 
 }  // namespace reseq::runtime

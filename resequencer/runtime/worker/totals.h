@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "metrics/histogram.h"
@@ -51,6 +52,18 @@ class OutcomeCounts {
   std::array<CountsByReason, static_cast<std::size_t>(Outcome::kCount)> counts_{};
 };
 
+// How it ended that an order waited for its dispatch. What ends in the batch in which it came is told by the outcome of
+// its input alone.
+enum class WaitEnd : std::uint8_t {
+  kDispatched,    // sent to `work`
+  kExpired,       // nobody wanted it any more
+  kDropped,       // a newer one took its place, or an operator gave it up
+  kDeadLettered,  // its record is gone, or its lease was lost too often
+  kCount
+};
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(WaitEnd::kCount)> kWaitEndNames = {
+    "dispatched", "expired", "dropped", "dead_lettered"};
+
 struct Totals {
   OutcomeCounts outcomes;
   std::uint64_t inputs = 0;
@@ -63,6 +76,9 @@ struct Totals {
   std::uint64_t timers = 0;   // fired
   std::uint64_t expired = 0;  // watermarks swept
   std::uint64_t older_requests = 0;
+  std::array<std::uint64_t, static_cast<std::size_t>(WaitEnd::kCount)> waits_ended{};
+  std::uint64_t leases_lost = 0;
+  std::uint64_t body_gone = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoints_failed = 0;
   std::uint64_t reuses = 0;

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/log.h"
+#include "codec/row_kinds.h"
+#include "engine/journal/journal_batch.h"
 #include "runtime/worker/worker.h"
 
 namespace reseq::runtime {
@@ -37,6 +39,47 @@ void count_late(std::span<const engine::LateResult> late, UnixMs now, SequenceKi
   }
 }
 
+// Held records that wait no longer behind the batch.
+std::int64_t removed_of(const PartitionBatch& batch) {
+  const auto was_held = [](const store::Change& change) {
+    return !change.value && change.key.front() == static_cast<char>(codec::KeyType::kHeld);
+  };
+  return std::count_if(batch.rows().begin(), batch.rows().end(), was_held);
+}
+
+std::int64_t done_of(const std::vector<AgendaDone>& agenda, std::uint8_t kind) {
+  for (const AgendaDone& done : agenda)
+    if (done.kind == kind) return done.rows;
+  return 0;
+}
+
+// From what left, what of it the inputs of the batch account for, and what the agenda did: nobody pays for it who has
+// nothing that waits.
+void count_waits(const PartitionBatch& batch, const OutcomeCounts& outcomes, const Topics& topics, Totals& totals) {
+  const auto written = [&](Role role) {
+    return std::count_if(batch.outputs().begin(), batch.outputs().end(),
+                         [&](const Outgoing& out) { return out.topic == topics.of(role); });
+  };
+  const auto beyond = [](std::int64_t all, std::uint64_t known) {
+    return std::max<std::int64_t>(0, all - static_cast<std::int64_t>(known));
+  };
+  const std::vector<AgendaDone>& agenda = batch.task().store().meta()->agenda;
+  const std::int64_t dispatched = beyond(written(Role::kWork), outcomes.of(Outcome::kForwarded));
+  const bool same_topic = topics.missing() == topics.of(Role::kDeadLetter);
+  const std::uint64_t redirected = same_topic ? outcomes.of(Outcome::kRedirected) : 0;
+  const std::int64_t dead = beyond(written(Role::kDeadLetter), outcomes.of(Outcome::kDeadLettered) + redirected);
+  const std::int64_t expired = done_of(agenda, engine::kExpireTurn);
+  const std::int64_t dropped = std::max<std::int64_t>(0, removed_of(batch) - dispatched - dead - expired);
+  const auto add = [&](WaitEnd end, std::int64_t count) {
+    totals.waits_ended[static_cast<std::size_t>(end)] += static_cast<std::uint64_t>(count);
+  };
+  add(WaitEnd::kDispatched, dispatched);
+  add(WaitEnd::kExpired, expired);
+  add(WaitEnd::kDropped, dropped);
+  add(WaitEnd::kDeadLettered, dead);
+  totals.leases_lost += static_cast<std::uint64_t>(done_of(agenda, engine::kLeaseTurn));
+}
+
 }  // namespace
 
 void Worker::count(const Transaction& done) {
@@ -68,7 +111,11 @@ void Worker::count(const PartitionBatch& batch, UnixMs committed) {
   }
   totals_.outcomes += outcomes;
   batch.task().count(outcomes);
+  const store::PartitionStore& store = batch.task().store();
+  const bool waits = application_.journal || store.summary().counts.any_rare() || !store.meta()->agenda.empty();
+  if (waits) count_waits(batch, outcomes, application_.topics, totals_);
   const std::vector<Offset> gone = batch.gone();
+  totals_.body_gone += gone.size();
   if (!gone.empty())
     spdlog::error(
         "partition={} alarm=body_gone records={} first_offset={} requests that waited by reference are not in the "
@@ -86,7 +133,7 @@ void Worker::survey_one() {
     PartitionTask& task = *tasks_[next_survey_++ % tasks_.size()];
     if (task.phase() != Phase::kRunning || task.faulty() || !task.survey().due(surveyed_at_)) continue;
     task.survey().look(task.store(), surveyed_at_, clock_.now(),
-                       Milliseconds(application_.settings.starvation_after_ms));
+                       Milliseconds(application_.settings.starvation_after_ms), task.setting().context.dispatch);
     return;
   }
 }
@@ -139,6 +186,9 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   const store::PartitionStore& store = task.store();
   report.live = store.summary().counts[Count::kLiveRows];
   report.watermarks = store.summary().counts[Count::kWatermarks];
+  report.priorities = store.summary().priorities;
+  report.held_records = store.summary().counts[Count::kHeldRecords];
+  report.held_bytes = store.summary().counts[Count::kHeldBytes];
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();
   if (const auto last = store.checkpointed()) report.checkpointed = last->position;

@@ -46,6 +46,26 @@ TEST(DocumentJson, SaysWhichOrdersWaitAndWhichAreUnderWay) {
   EXPECT_EQ(document["journal"], expected);
 }
 
+TEST(DocumentJson, SaysWhatKeepsAnOrderAndWhetherItIsStuck) {
+  Row row;
+  JournalEntry waits = entry_at(EntryState::kWaiting, 18);
+  waits.timeouts = 1;
+  waits.losses = 2;
+  row.journal.push_back(waits);
+  row.journal.push_back(entry_at(EntryState::kGone, 16));
+  row.journal.push_back(entry_at(EntryState::kProcessing, 17));
+  const TargetTable targets({"search", "catalogue"});
+  const std::vector<PlaceInQueue> places = {{"room", false}, {}, {"", true}};
+  const Json document = document_json("doc-1", row, {}, {&targets, SequenceKind::kU64}, places);
+  ASSERT_EQ(document["journal"].size(), 2U);
+  EXPECT_EQ(document["journal"][0]["waits_for"], "room");
+  EXPECT_EQ(document["journal"][0]["leases_lost"], 3);
+  EXPECT_FALSE(document["journal"][0].contains("stuck"));
+  EXPECT_EQ(document["journal"][1]["stuck"], true);
+  EXPECT_FALSE(document["journal"][1].contains("waits_for"));
+  EXPECT_FALSE(document["journal"][1].contains("leases_lost"));
+}
+
 TEST(DocumentJson, OfWhatIsGoneAloneIsCompleted) {
   Row row;
   row.journal.push_back(entry_at(EntryState::kGone, 16));

@@ -33,6 +33,19 @@ TEST(Query, IsReadWithItsDefaults) {
   EXPECT_EQ(std::get<Request>(parsed).timeout, kTimeoutDefault);
 }
 
+TEST(Query, KnowsTheStatesOfTheQueueByTheirNames) {
+  for (const State state : {State::kWaiting, State::kProcessing, State::kStuck}) {
+    EXPECT_TRUE(is_of_the_queue(state));
+    const auto read = parse_request(R"({"protocol":1,"query":"list","state":")" + std::string(name_of(state)) + "\"}");
+    EXPECT_EQ(std::get<ListQuery>(std::get<Request>(read).query).state, state);
+  }
+  EXPECT_EQ(name_of(State::kWaiting), "waiting");
+  EXPECT_EQ(name_of(State::kProcessing), "processing");
+  EXPECT_EQ(name_of(State::kStuck), "stuck");
+  for (const State state : {State::kAny, State::kLive, State::kOverdue, State::kStarving, State::kCompleted})
+    EXPECT_FALSE(is_of_the_queue(state));
+}
+
 TEST(Query, TakesAnIdThatIsNoTextInBase64) {
   EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id":"ä"})").id, "ä");
   EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id_base64":"/wA="})").id,
@@ -81,7 +94,7 @@ RC_GTEST_PROP(Query, ComesBackAsItWasWritten, (const std::string& prefix, const 
   ListQuery list;
   list.partition = Partition(*rc::gen::inRange(0, 1000));
   list.id_prefix = prefix.substr(0, 4096);
-  list.state = static_cast<State>(*rc::gen::inRange(0, 5));
+  list.state = static_cast<State>(*rc::gen::inRange(0, static_cast<int>(State::kStuck) + 1));
   list.older_than = Milliseconds(*rc::gen::inRange<std::int64_t>(0, INT64_MAX));
   list.documents_max = *rc::gen::inRange<std::size_t>(1, kPageDocumentsMax + 1);
   list.cursor = cursor;

@@ -38,6 +38,55 @@ TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
   EXPECT_EQ(answers.lacking([](const Json& part) { return part["instance"] == "2"; }), "0");
 }
 
+// Of two answers for a partition the later counts.
+TEST(Answers, TellOfTheQueueWhatAllInstancesTell) {
+  const auto queue = [](int partition, int generation, const Json& by_priority) {
+    Json one = part(partition, generation);
+    one["documents"] = {{"by_priority", by_priority}};
+    return one;
+  };
+  const auto at = [](int waiting, int processing, const char* since) {
+    Json one = {{"waiting", waiting}, {"processing", processing}};
+    if (since != nullptr) one["due_since"] = since;
+    return one;
+  };
+  const auto waits = [](int dispatched, int lost, double per_s) {
+    return Json{
+        {"ended", {{"dispatched", dispatched}}}, {"leases_lost", lost}, {"body_gone", 1}, {"dispatched_per_s", per_s}};
+  };
+  Json one = reply(
+      "1",
+      Json::array({queue(0, 1, {{"7", at(1, 0, nullptr)}}),
+                   queue(1, 1, {{"100", at(5, 1, "2026-01-02T02:00:00Z")}, {"7", at(2, 0, "2026-01-02T03:00:00Z")}})}));
+  one["waits"] = waits(10, 2, 1.5);
+  Json other = reply(
+      "2", Json::array({queue(
+               0, 2,
+               {{"100", at(3, 0, "2026-01-02T01:00:00Z")}, {"256", at(1, 1, nullptr)}, {"none", at(1, 1, nullptr)}})}));
+  other["waits"] = waits(20, 3, 0.5);
+  Answers answers;
+  answers.add(one);
+  answers.add(other);
+  answers.add(reply("3", Json::array()));  // of a version that tells nothing of it
+  EXPECT_EQ(admin::queue_of(answers), Json::parse(R"([
+    {"priority": 7, "waiting": 2, "processing": 0, "due_since": "2026-01-02T03:00:00Z"},
+    {"priority": 100, "waiting": 8, "processing": 1, "due_since": "2026-01-02T01:00:00Z"}])"));
+  EXPECT_EQ(admin::waits_of(answers), Json::parse(R"({
+    "ended": {"dispatched": 30, "expired": 0, "dropped": 0, "dead_lettered": 0}, "leases_lost": 5, "body_gone": 2,
+    "dispatched_per_s": 2.0})"));
+  const std::string text = queue_stats_text(answers);
+  EXPECT_THAT(text, HasSubstr("100       8        1           2026-01-02T01:00:00Z"));
+  EXPECT_THAT(text, HasSubstr("of what waited 2.0 are dispatched a second; 5 leases were lost"));
+}
+
+TEST(Answers, SayNothingOfAQueueThatNobodyHas) {
+  Answers answers;
+  EXPECT_EQ(queue_stats_text(answers), "");
+  answers.add(reply("1", Json::array({part(0, 1), part(1, 1)})));
+  EXPECT_EQ(queue_stats_text(answers), "");
+  EXPECT_EQ(admin::queue_of(answers), Json::array());
+}
+
 // A partition that has moved is in two replies, and counts once.
 TEST(Answers, TellOfEachTargetWhatAllInstancesTell) {
   const auto waiting = [](int partition, int generation, int count, const char* since) {
@@ -328,7 +377,7 @@ TEST(Why, SaysWhatWasNotRead) {
 
 TEST(Show, NothingThatATerminalWouldObey) {
   const Json documents = Json::parse(R"([{"partition":0,"id":"a\u001b[2Jb","state":"live","groups":[],"waiting":[]}])");
-  const std::string text = list_text(documents, View::kTable);
+  const std::string text = list_text(documents, admin::State::kLive, View::kTable);
   EXPECT_THAT(text, HasSubstr(R"(a\x1b[2Jb)"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }

@@ -84,6 +84,31 @@ TEST(EventJson, OfATimerNamesNoInputAndNoOutcome) {
             R"({"kind":"overdue","id":"doc-1","targets":["search","catalogue"]})");
 }
 
+TEST(EventJson, OfALostLeaseSaysWhichOrderWaitsAgainAndForWhat) {
+  Event event;
+  event.kind = EventKind::kLeaseLost;
+  event.id = "doc-1";
+  event.decision = {Outcome::kWaiting, Reason::kNone, TableRow::kNone};
+  event.order = Order{Epoch(1), kSeven, Revision(2)};
+  event.targets = TargetSet(3);
+  Arena arena;
+  EXPECT_EQ(event_json(event, nullptr, encode_context(), arena),
+            R"({"kind":"lease_lost","id":"doc-1","outcome":"waiting","order":{"epoch":1,"seq":"7","revision":"2"},)"
+            R"("targets":["search","catalogue"]})");
+}
+
+TEST(EventJson, OfWhatWaitedAndWasDroppedNamesNoInput) {
+  Event event;
+  event.id = "doc-1";
+  event.decision = {Outcome::kDropped, Reason::kExpired, TableRow::kNone};
+  event.order = Order{Epoch(1), kSeven, Revision(2)};
+  event.targets = TargetSet(1);
+  Arena arena;
+  EXPECT_EQ(event_json(event, nullptr, encode_context(), arena),
+            R"({"kind":"outcome","id":"doc-1","outcome":"dropped","reason":"expired",)"
+            R"("order":{"epoch":1,"seq":"7","revision":"2"},"targets":["search"]})");
+}
+
 TEST(EventJson, OfAResetHasAnEpochAndNoKey) {
   Event event;
   event.kind = EventKind::kReset;
@@ -194,6 +219,22 @@ TEST(EventSchema, KnowsEveryMemberThatIsWritten) {
     expect_in_schema(json::parse(event_json(dropped(id), &input, encode_context(), arena)), root, root);
 }
 
+TEST(EventSchema, KnowsWhatIsToldOfWhatWaited) {
+  Arena arena;
+  const json root = schema();
+  Event event = dropped("doc-1");
+  event.target.reset();
+  event.version.reset();
+  event.targets = TargetSet(3);
+  for (const EventKind kind : {EventKind::kOutcome, EventKind::kLeaseLost, EventKind::kOverdue}) {
+    event.kind = kind;
+    const json told = json::parse(event_json(event, nullptr, encode_context(), arena));
+    expect_in_schema(told, root, root);
+    const auto kinds = root.at("properties").at("kind").at("enum").get<std::set<std::string>>();
+    EXPECT_TRUE(kinds.contains(told.at("kind").get<std::string>()));
+  }
+}
+
 TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {
   const json properties = schema().at("properties");
   const auto listed = [&properties](const char* name) {
@@ -202,7 +243,7 @@ TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {
   EXPECT_EQ(listed("outcome"), all(kOutcomeNames, ""));
   EXPECT_EQ(listed("reason"), all(kReasonNames, "none"));
   EXPECT_EQ(listed("table_row"), all(kTableRowNames, "-"));
-  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "operation", "overdue", "reset"}));
+  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "lease_lost", "operation", "overdue", "reset"}));
 }
 
 }  // namespace

@@ -108,10 +108,10 @@ TEST(HeldRows, AreAsManyAsTheirBytesNeed) {
 }
 
 TEST(HeldRows, TellNullFromEmpty) {
-  using Text = std::optional<std::string>;
-  for (const Text& key : {Text(), Text(""), Text("k")})
-    for (const Text& payload : {Text(), Text(""), Text("p")})
-      for (const Text& value : {Text(), Text(""), Text("v")})
+  using MaybeBytes = std::optional<std::string>;
+  for (const MaybeBytes& key : {MaybeBytes(), MaybeBytes(""), MaybeBytes("k")})
+    for (const MaybeBytes& payload : {MaybeBytes(), MaybeBytes(""), MaybeBytes("p")})
+      for (const MaybeBytes& value : {MaybeBytes(), MaybeBytes(""), MaybeBytes("v")})
         expect_survives(
             SampleRecord(Role::kRequests).with("", value).with("h", value).key(key).payload(payload).view());
   expect_survives(SampleRecord(Role::kAdminReplies).key(std::nullopt).payload(std::nullopt).view());

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "runtime/application/application.h"
 #include "runtime/takeover/shelf.h"
@@ -15,7 +16,8 @@ namespace reseq::runtime {
 
 class SimulatedApplication : public simulation::SimulatedKafka {
  protected:
-  explicit SimulatedApplication(std::int32_t partitions = 1) {
+  explicit SimulatedApplication(std::int32_t partitions = 1, config::Settings from = of_one_target())
+      : configured(std::move(from)) {
     for (const std::string& name : application.topics.names())
       broker.create_topic(name, {.partitions = partitions, .max_message_bytes = 1'000'000});
     simulation::ClientSettings clients = SimulatedKafka::settings("1");
@@ -32,7 +34,7 @@ class SimulatedApplication : public simulation::SimulatedKafka {
   }
 
   test::TempDir folder;
-  config::Settings configured = of_one_target();
+  config::Settings configured;
   Application application{configured};
   simulation::ProcessClock clock{time};
   Shelf shelf{folder.path(), "boot", {}};

@@ -9,6 +9,30 @@ namespace reseq::runtime {
 namespace {
 
 constexpr Milliseconds kStarvation{1'000};
+const engine::DispatchRules kDispatch = [] {
+  engine::DispatchRules rules;
+  rules.journal = true;
+  rules.in_flight_max = 2;
+  return rules;
+}();
+
+JournalEntry entry_at(std::uint64_t sequence, EntryState state, std::uint8_t priority, std::int64_t process_at) {
+  JournalEntry entry;
+  entry.order.sequence = Sequence::of_number(sequence);
+  entry.state = state;
+  entry.targets = TargetSet(1);
+  entry.number = sequence;
+  entry.urgency.priority = priority;
+  entry.urgency.inserted = entry.urgency.process_at = UnixMs(process_at);
+  if (state == EntryState::kProcessing) entry.attempt = 1;
+  return entry;
+}
+
+Row queued(const JournalEntry& entry) {
+  Row row;
+  row.journal.push_back(entry);
+  return row;
+}
 
 // Newer requests have come since.
 Row waiting(std::int64_t since, bool overdue = false) {
@@ -32,7 +56,7 @@ TEST_F(SurveyTest, CountsWhatWaitsForLong) {
   put("starving", waiting(3'000));
   put("young", waiting(4'500));
   put("done", store::watermark(1));
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_EQ(survey_.found()->overdue, 1U);
   EXPECT_EQ(survey_.found()->starving, 2U);
@@ -58,7 +82,7 @@ TEST_F(SurveyTest, NamesThoseThatWaitLongest) {
   put("done", store::watermark(1));
   put(std::string(Survey::kLongestIdBytes + 1, 'x'), waiting(500));
   for (std::size_t i = 0; i < Survey::kLongestMax; ++i) put("newest-" + std::to_string(i), waiting(4'900));
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   const std::vector<Survey::Waiting>& longest = survey_.found()->longest;
   ASSERT_EQ(longest.size(), Survey::kLongestMax);
   EXPECT_EQ(longest[0].id, "old");
@@ -79,7 +103,7 @@ TEST_F(SurveyTest, TakesNothingForStarvingWhosePipelineOnlyTakesItsTime) {
   put("slow", slow);
   slow.overtaken.push_back({TargetSet(1), slow.groups[0].order, UnixMs(900)});  // of an earlier wait
   put("slow again", slow);
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_EQ(survey_.found()->starving, 0U);
 }
@@ -90,7 +114,7 @@ TEST_F(SurveyTest, TakesNothingForStarvingThatIsServedWhileItWaits) {
   put("served", served);
   served.meanwhile = {{TargetSet(1), UnixMs(4'000)}};
   put("served no more", served);
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_EQ(survey_.found()->starving, 1U);
   EXPECT_EQ(survey_.found()->oldest, UnixMs(4'000));
@@ -101,7 +125,7 @@ TEST_F(SurveyTest, TakesNothingForStarvingThatIsServedWhileItWaits) {
 
 TEST_F(SurveyTest, FindsNothingStarvingWithoutATimeForIt) {
   put("old", waiting(1));
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), Milliseconds(0));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), Milliseconds(0), kDispatch);
   EXPECT_EQ(survey_.found()->starving, 0U);
 }
 
@@ -112,7 +136,7 @@ TEST_F(SurveyTest, CountsForEachTargetWhatWaitsForIt) {
   put("for both", both);
   put("old", waiting(1'000, true));
   put("done", store::watermark(1));
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   const std::vector<Survey::ForTarget>& targets = survey_.found()->targets;
   ASSERT_EQ(targets.size(), 3U);
   EXPECT_EQ(targets[0].waiting, 2U);
@@ -125,8 +149,61 @@ TEST_F(SurveyTest, CountsForEachTargetWhatWaitsForIt) {
   EXPECT_EQ(targets[2].oldest, UnixMs(2'000));
 }
 
+TEST_F(SurveyTest, TellsOfEachPriorityWhatIsDueForLongest) {
+  put("later", queued(entry_at(1, EntryState::kWaiting, 3, 5'001)));
+  put("now", queued(entry_at(1, EntryState::kWaiting, 7, 5'000)));
+  put("old", queued(entry_at(1, EntryState::kWaiting, 100, 2'000)));
+  put("oldest", queued(entry_at(1, EntryState::kWaiting, 100, 1'000)));
+  Row both = queued(entry_at(2, EntryState::kWaiting, 5, 4'000));
+  const JournalEntry under_way = entry_at(1, EntryState::kProcessing, 1, 500);
+  both.journal.push_back(under_way);
+  both.groups.push_back({under_way.order, true, TargetSet(1), {}, {}});
+  both.since.push_back({TargetSet(1), UnixMs(4'900)});
+  put("both", both);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
+  ASSERT_TRUE(survey_.found());
+  using Due = Survey::Due;
+  EXPECT_EQ(survey_.found()->due, (std::vector<Due>{{5, UnixMs(4'000)}, {7, UnixMs(5'000)}, {100, UnixMs(1'000)}}));
+  EXPECT_EQ(survey_.found()->stuck, 0U);
+}
+
+TEST_F(SurveyTest, CountsDocumentsThatNobodyAnswersFor) {
+  JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
+  entry.attempt = 1;
+  entry.losses = kDispatch.timeouts_max;
+  put("not yet", queued(entry));
+  ++entry.losses;
+  put("stuck", queued(entry));
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->stuck, 1U);
+}
+
+// Each case meets the one that is asked about and none that stands before it.
+TEST(Obstacle, IsTheFirstThatKeepsAnOrderFromItsDispatch) {
+  const std::vector<PriorityCount> busy = {{7, 0, 1}, {250, 1, 0}};
+  const std::vector<PriorityCount> full = {{7, 0, 1}, {100, 5, 1}};
+  const JournalEntry usual = entry_at(2, EntryState::kWaiting, 100, 1'000);
+  const UnixMs now(1'000);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, UnixMs(999), kDispatch, full), Obstacle::kDate);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, busy), Obstacle::kTurn);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, full), Obstacle::kRoom);
+  const JournalEntry idle = entry_at(2, EntryState::kWaiting, 200, 1'000);
+  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, full), Obstacle::kIdle);
+  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, {}), Obstacle::kTurn);
+  Row blocked = queued(usual);
+  blocked.journal.push_back(entry_at(1, EntryState::kProcessing, 100, 1));
+  EXPECT_EQ(obstacle_of(blocked, usual, now, kDispatch, full), Obstacle::kOlderOrder);
+  engine::DispatchRules many = kDispatch;
+  many.one_at_a_time = false;
+  EXPECT_EQ(obstacle_of(blocked, usual, now, many, full), Obstacle::kTurn) << "its document takes a place already";
+  const engine::DispatchRules immediate;
+  EXPECT_EQ(obstacle_of(blocked, idle, now, immediate, full), Obstacle::kTurn) << "it drains";
+  EXPECT_EQ(obstacle_of(blocked, idle, UnixMs(999), immediate, full), Obstacle::kDate);
+}
+
 TEST_F(SurveyTest, FindsNoOldestAmongNone) {
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_FALSE(survey_.found()->oldest);
 }
@@ -135,11 +212,11 @@ TEST_F(SurveyTest, GoesThroughALargeStatePieceByPieceAndThenRests) {
   const std::size_t documents = 2 * Survey::kPieceRows + 10;
   for (std::size_t i = 0; i < documents; ++i) put("document-" + std::to_string(i), waiting(1'000, true));
   for (int piece = 0; piece < 2; ++piece) {
-    survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+    survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
     EXPECT_FALSE(survey_.found());
     EXPECT_TRUE(survey_.due(Milliseconds(0)));
   }
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_EQ(survey_.found()->overdue, documents);
   EXPECT_FALSE(survey_.due(Milliseconds(0)));
@@ -148,9 +225,9 @@ TEST_F(SurveyTest, GoesThroughALargeStatePieceByPieceAndThenRests) {
 
 TEST_F(SurveyTest, TellsTheLastWholePassWhileTheNextIsUnderWay) {
   put("a", waiting(1'000, true));
-  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   for (std::size_t i = 0; i < Survey::kPieceRows; ++i) put("document-" + std::to_string(i), waiting(1'000));
-  survey_.look(store_, Milliseconds(0), UnixMs(6'000), kStarvation);
+  survey_.look(store_, Milliseconds(0), UnixMs(6'000), kStarvation, kDispatch);
   EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
 }
 
