@@ -100,13 +100,15 @@ TEST_F(Queue, TellsByPriorityWhatWaitsAndWhatIsUnderWay) {
 TEST_F(Queue, ListsWhatWaitsWhatIsUnderWayAndWhatIsStuck) {
   request("a", 1);
   request("b", 1, {{"reseq-priority", "7"}});
-  request("c", 1, {{"reseq-process-at", std::to_string(clock.now().value() + 30'000)}});
+  ticks(2'000);  // of ten milliseconds
+  request("c", 1, {{"reseq-process-at", std::to_string(clock.now().value() + 600'000)}});
   const auto ids = [&](admin::State state, Milliseconds older_than = Milliseconds(0)) {
     admin::ListQuery list;
     list.state = state;
     list.older_than = older_than;
     std::vector<std::string> found;
-    for (const FoundDocument& one : ask(list)->documents) found.push_back(one.id);
+    const StateAnswered answer = ask(list);
+    for (const FoundDocument& one : answer->documents) found.push_back(one.id);
     return found;
   };
   using Ids = std::vector<std::string>;
@@ -114,8 +116,8 @@ TEST_F(Queue, ListsWhatWaitsWhatIsUnderWayAndWhatIsStuck) {
   EXPECT_EQ(ids(admin::State::kProcessing), (Ids{"a"}));
   EXPECT_EQ(ids(admin::State::kStuck), Ids{});
   EXPECT_EQ(ids(admin::State::kLive), (Ids{"a", "b", "c"}));
-  EXPECT_EQ(ids(admin::State::kWaiting, Milliseconds(1'500)), (Ids{"b"})) << "c came later";
-  EXPECT_EQ(ids(admin::State::kProcessing, Milliseconds(2'500)), (Ids{"a"}));
+  EXPECT_EQ(ids(admin::State::kWaiting, Milliseconds(15'000)), (Ids{"b"})) << "c came later";
+  EXPECT_EQ(ids(admin::State::kProcessing, Milliseconds(15'000)), (Ids{"a"}));
   EXPECT_EQ(ids(admin::State::kProcessing, Milliseconds(60'000)), Ids{});
 }
 
@@ -181,10 +183,10 @@ TEST_F(Queue, CountsWhatLeavesAndWhatANewerRequestReplaces) {
 
 TEST_F(Queue, CountsWhatNobodyWantsAnyMore) {
   request("a", 1);
-  request("b", 1, {{"reseq-expires-at", std::to_string(clock.now().value() + 3'000)}});
+  request("b", 1, {{"reseq-expires-at", std::to_string(clock.now().value() + 20'000)}});
   request("c", 1, {{"reseq-expires-at", std::to_string(clock.now().value() - 1)}});  // an outcome alone
   expect_formula(1);
-  ticks(1'000);
+  ticks(3'000);
   steps(200);
   expect_formula(0);
   EXPECT_EQ(ended(WaitEnd::kExpired), 1U);

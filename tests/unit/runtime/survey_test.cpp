@@ -171,9 +171,15 @@ TEST_F(SurveyTest, CountsDocumentsThatNobodyAnswersFor) {
   JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
   entry.attempt = 1;
   entry.losses = kDispatch.timeouts_max;
-  put("not yet", queued(entry));
+  const auto dispatched = [&entry] {
+    Row row = queued(entry);
+    row.groups.push_back({entry.order, true, entry.targets, {}, {}});
+    row.since.push_back({entry.targets, UnixMs(1'000)});
+    return row;
+  };
+  put("not yet", dispatched());
   ++entry.losses;
-  put("stuck", queued(entry));
+  put("stuck", dispatched());
   survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
   EXPECT_EQ(survey_.found()->stuck, 1U);
