@@ -42,8 +42,8 @@ enum class EntryState : std::uint8_t {
 };
 
 // What the journal knows of one order. Invariants of those of a document: targets are not empty, but for a kGone delete
-// for all; an order has one entry at most that waits for its first dispatch, and one that waits for another; a processing
-// one has targets that are pending at its order; one that waits and was dispatched before, too.
+// for all; an order has one entry at most that waits for its first dispatch, and one that waits for another; one that
+// is under way, or was, has targets that are pending at its order.
 struct JournalEntry {
   Order order;
   EntryState state = EntryState::kWaiting;

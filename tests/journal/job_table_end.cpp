@@ -199,7 +199,7 @@ bool JobTable::may_idle(const Waiting& entry) const {
   return true;
 }
 
-// The first that is due and not blocked. Open: what came back in this batch leaves with the next one, because its record
+// The first that is due and not blocked. Open: what came back in this batch leaves with the next one, as its record
 // has to be read again; and behind an idle one that has to wait nothing leaves, not even what is stuck.
 std::optional<JobTable::Place> JobTable::next_to_dispatch() const {
   std::optional<Place> first;

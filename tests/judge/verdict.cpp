@@ -7,7 +7,8 @@ namespace {
 constexpr std::size_t kShownMax = 10;  // of each check
 
 constexpr std::array<std::string_view, static_cast<std::size_t>(Check::kCount)> kNames = {
-    "stable", "versions", "changelog", "tiles", "end", "dispatch", "timers", "fold", "replay", "produced", "offsets", "copies"};
+    "stable", "versions", "changelog", "tiles",    "end",     "dispatch",
+    "timers", "fold",     "replay",    "produced", "offsets", "copies"};
 
 }  // namespace
 

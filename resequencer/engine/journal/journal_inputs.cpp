@@ -3,7 +3,7 @@
 //
 // clang-format off
 // J4  nobody wants it any more (expires-at), now or later        -> drop expired: it stays for R alone; who waits at o,
-//                                                                   or at an older order that o took over, waits no more
+//                                                                   or at an order that o took over, waits no more
 // J1  otherwise                                                  -> it waits; dispatched in this batch if there is room
 // J2  older orders wait for some of T                            -> these move to o, with dates and priority; an order
 //                                                                   without targets is gone: superseded

@@ -1,5 +1,5 @@
-// Rank: the place of a waiting order in the queue of its partition: stuck ones behind all others, then by priority, then
-// by the date from which on it may leave, then in the order in which they began to wait. It stands in the dispatch
+// Rank: the place of a waiting order in the queue of its partition: stuck ones behind all others, then by priority,
+// then by the date from which on it may leave, then in the order in which they began to wait. It stands in the dispatch
 // index, where bytes compare as ranks do.
 // Thread rule: pure functions.
 #pragma once

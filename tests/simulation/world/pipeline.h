@@ -1,6 +1,7 @@
 // Pipeline: the programs between `work` (in tap: `requests`) and `commands`. It takes its time, answers out of order
 // and twice, gives up, loses work, forks late, and writes bad commands; what it neither loses nor gives up it delivers
-// in the end. What it loses comes back where work has leases. Its readers are read_committed and copy all headers, as the contract says.
+// in the end. What it loses comes back where work has leases. Its readers are read_committed and copy all headers, as
+// the contract says.
 // Thread rule: one thread.
 #pragma once
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::int64_t kDelay = 1'000;
 constexpr std::int64_t kBytesMax = 20'000;
 
-// Two queues by reference: what begins with `u` is of the first kind, everything else of the second. Each is due after a delay of
-// its own.
+// Two queues by reference: what begins with `u` is of the first kind, everything else of the second. Each is due after
+// a delay of its own.
 class TwoQueues final : public gate::LatestGate {
  public:
   explicit TwoQueues(std::int64_t later) : LatestGate(kDelay), later_(later) {}
