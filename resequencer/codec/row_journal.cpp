@@ -134,18 +134,13 @@ bool entry_holds(const JournalEntry& entry, const Row& row) {
   return !was_dispatched || entry.targets.without(pending_at(row, entry.order)).empty();
 }
 
-// Of one order, what was dispatched before stands behind what was not.
-bool is_in_front(const JournalEntry& a, const JournalEntry& b) {
-  return a.order < b.order || (a.order == b.order && a.attempt == 0 && b.attempt > 0);
-}
-
 }  // namespace
 
 bool journal_holds(const Row& row) {
   const JournalEntry* before = nullptr;
   for (const JournalEntry& entry : row.journal) {
     if (!entry_holds(entry, row)) return false;
-    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && is_in_front(*before, entry));
+    const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && before->order <= entry.order);
     if (entry.state == EntryState::kWaiting && !in_front) return false;
     before = &entry;
   }

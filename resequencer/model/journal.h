@@ -41,9 +41,9 @@ enum class EntryState : std::uint8_t {
   kGone,
 };
 
-// What the journal knows of one order. Invariants of those of a document: targets are not empty, but for a kGone delete
-// for all; an order has one entry at most that waits for its first dispatch, and one that waits for another; one that
-// is under way, or was, has targets that are pending at its order.
+// What the journal knows of one request. Invariants of those of a document: targets are not empty, but for a kGone delete
+// for all; those of one order have no target in common; one that is under way, or was, has targets that are pending at
+// its order.
 struct JournalEntry {
   Order order;
   EntryState state = EntryState::kWaiting;

@@ -178,29 +178,20 @@ Verdict JobTable::not_new(DocumentJob& document, const Input& input, TargetSet n
   return kDuplicate;
 }
 
-// J1. Open: an order that waits already for its first dispatch, and is asked for with further targets, stays one entry
-// with its number and its data: dates merge as in J5. What comes back and what was never dispatched stay apart.
+// J1. An order that is asked for once more with further targets has another entry for these, with its own data.
 Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet moved, TargetSet late) {
   if (input.deletes_all()) raise(document.accepted_barrier, input.order);
   document.requested.insert(input.order);
   if (!document.newest_request || input.order >= document.newest_request->first)
     document.newest_request = {input.order, input.hash};
   each_target(moved | late, [&](TargetNumber target) { document.accepted[target] = input.order; });
-  const auto same = std::find_if(document.waiting.begin(), document.waiting.end(),
-                                 [&](const Waiting& each) { return each.order == input.order && each.attempt == 0; });
   Waiting entry;
-  if (same != document.waiting.end()) {
-    entry = *same;
-    entry.urgency = merged(entry.urgency, wish_of(input));
-    document.waiting.erase(same);
-  } else {
-    entry.order = input.order;
-    entry.number = ++last_number_;
-    entry.urgency = wish_of(input);
-    entry.input = input_;
-  }
-  entry.targets |= moved | late;
-  entry.deletes_all = entry.deletes_all || input.deletes_all();
+  entry.order = input.order;
+  entry.number = ++last_number_;
+  entry.urgency = wish_of(input);
+  entry.input = input_;
+  entry.targets = moved | late;
+  entry.deletes_all = input.deletes_all();
   take_over(document, entry, moved);
   // J4. Open: it takes older entries over before it is looked at: their expiration may be larger.
   if (is_expired(entry)) {

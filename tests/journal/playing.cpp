@@ -80,6 +80,7 @@ engine::Lookup EncodedRows::find(DocumentId id) const {
 
 void EncodedRows::put(DocumentId id, const Row* row) {
   const std::string key = key_of(id);
+  journaled.put(id, row, row_hash());
   if (row == nullptr) return others.put(key, std::nullopt);
   std::string value;
   codec::encode_row(key, id, *row, value);

@@ -56,12 +56,6 @@ std::optional<Order> waiting_barrier(const Row& row) {
   return barrier;
 }
 
-JournalEntry* first_waiting_at(Row& row, const Order& order) {
-  for (JournalEntry& entry : row.journal)
-    if (entry.state == EntryState::kWaiting && entry.order == order && entry.attempt == 0) return &entry;
-  return nullptr;
-}
-
 JournalEntry* waiting_with(Row& row, std::uint64_t number) {
   for (JournalEntry& entry : row.journal)
     if (entry.state == EntryState::kWaiting && entry.number == number) return &entry;
@@ -86,18 +80,13 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
   urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
 }
 
-void consolidate(Urgency& urgency, const DispatchRules& rules) {
-  urgency.process_at = std::max(urgency.process_at, later(urgency.inserted, rules.consolidate));
-}
-
 void add(Row& row, const JournalEntry& entry) {
   row.journal.push_back(entry);
   std::stable_sort(row.journal.begin(), row.journal.end(), [](const JournalEntry& a, const JournalEntry& b) {
     const bool a_waits = a.state == EntryState::kWaiting;
     const bool b_waits = b.state == EntryState::kWaiting;
     if (a_waits != b_waits) return a_waits;
-    if (!a_waits || a.order != b.order) return a_waits && a.order < b.order;
-    return a.attempt == 0 && b.attempt > 0;
+    return a_waits && a.order < b.order;
   });
 }
 

@@ -18,9 +18,7 @@ namespace reseq::engine {
 // The highest order of a delete for all that waits or is gone: a barrier for requests and registrations.
 [[nodiscard]] std::optional<Order> waiting_barrier(const Row& row);
 
-// The one that waits for the first dispatch of this order; null: none does.
-[[nodiscard]] JournalEntry* first_waiting_at(Row& row, const Order& order);
-// By its number.
+// The one that waits under this number; null: none does.
 [[nodiscard]] JournalEntry* waiting_with(Row& row, std::uint64_t number);
 
 // What a request wishes, with what it leaves open.
@@ -28,9 +26,6 @@ namespace reseq::engine {
 // Where a target moves on to another order, that takes over when the older one was to leave: insertion kept, the
 // smallest priority, the largest process date and expiration.
 void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rules);
-
-// Not before its insertion is so long ago.
-void consolidate(Urgency& urgency, const DispatchRules& rules);
 
 // In its place: those that wait by rising order, in front of the others.
 void add(Row& row, const JournalEntry& entry);

@@ -65,7 +65,6 @@ std::optional<UnixMs> Journal::next_dispatch(const StateView& view) const {
   const Summary& summary = view.summary();
   if (summary.counts[Count::kWaiting] == 0) return std::nullopt;
   const bool full = rules_.journal && summary.counts[Count::kProcessing] >= rules_.in_flight_max;
-  if (full) return std::nullopt;
   unsigned most_urgent_processing = UINT16_MAX;
   for (const PriorityCount& one : summary.priorities)
     if (one.processing > 0) most_urgent_processing = std::min<unsigned>(most_urgent_processing, one.priority);
@@ -82,8 +81,10 @@ std::optional<UnixMs> Journal::next_dispatch(const StateView& view) const {
     });
     for (std::size_t i = 0; i < keys.size() && !more; ++i) {
       const Rank& rank = ranks[i];
-      const unsigned priority = rank.urgency % kStuckRank;
-      const bool idle = rules_.journal && priority >= rules_.idle_from_priority && most_urgent_processing < priority;
+      if (full && rank.urgency >= kFirstRank) return next;  // what is given up needs no room
+      const unsigned priority = (rank.urgency - kFirstRank) % kStuckRank;
+      const bool idle = rank.urgency >= kFirstRank && rules_.journal && priority >= rules_.idle_from_priority &&
+                        most_urgent_processing < priority;
       if (!idle && waits_for_another(view, keys[i], rules_)) {
         from = {rank.urgency, rank.process_at, rank.number + 1};
         more = i + 1 == keys.size();

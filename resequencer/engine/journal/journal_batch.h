@@ -88,7 +88,6 @@ class JournalBatch {
   // journal_inputs.cpp
   void enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input);
   void take_over_older(Document& document, JournalEntry& entry, TargetSet moved);
-  void join(Document& document, JournalEntry& entry, const JournalEntry& waiting);
   static void leave_behind(JournalEntry& gone);
   void merge_same(Document& document, const Request& request, const Order& order);
   void leave_barrier(Document& document, const Order& order);

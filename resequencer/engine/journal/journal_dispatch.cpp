@@ -94,10 +94,14 @@ void JournalBatch::dispatch(Turn& turn) {
   count_processing();
   const DispatchRules& rules = context_.dispatch;
   std::vector<Candidate> own;
+  std::vector<const Document*> changed;
   for (const auto& [document, before] : overlay_.journaled())
-    if (document->changed && document->now.row)
+    if (document->changed && document->now.row) {
+      changed.push_back(document);
       for (const JournalEntry& entry : document->now.row->journal)
         if (entry.state == EntryState::kWaiting) own.push_back({rank_of(entry, rules), document});
+    }
+  std::sort(changed.begin(), changed.end());
   if (!std::is_sorted(own.begin(), own.end(), is_earlier)) std::sort(own.begin(), own.end(), is_earlier);
 
   Committed committed(view_);
@@ -124,7 +128,8 @@ void JournalBatch::dispatch(Turn& turn) {
     if (document == nullptr) {
       document = document_of_held(journal_key(next.rank.number));
       // What the batch has changed stands among its own, with the rank that it has now.
-      if (document == nullptr || !document->now.row || document->changed) continue;
+      if (document == nullptr || !document->now.row) continue;
+      if (std::binary_search(changed.begin(), changed.end(), document)) continue;
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next.rank.number);
     if (entry == nullptr) continue;

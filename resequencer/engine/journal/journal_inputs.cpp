@@ -103,26 +103,10 @@ void JournalBatch::enter(Document& document, const Request& request, const Rulin
   Row& row = *document.now.row;
   if (!row.requested || entry.order >= row.requested->order)
     row.requested = Requested{entry.order, accepted.position, accepted.hash, {}};
-  if (const JournalEntry* same = first_waiting_at(row, entry.order)) join(document, entry, *same);
   take_over_older(document, entry, ruling.edit.moved);
-  consolidate(entry.urgency, context_.dispatch);
   add(row, entry);
   settle(document);
   if (comes_too_late(entry, context_.now)) expire(document, entry.number);
-}
-
-// The same order again, with further targets, while it waits: one entry has them all.
-void JournalBatch::join(Document& document, JournalEntry& entry, const JournalEntry& waiting) {
-  const JournalEntry before = waiting;
-  take_over(entry.urgency, before.urgency, context_.dispatch);
-  entry.targets |= before.targets;
-  entry.for_all = entry.for_all || before.for_all;
-  entry.taken_over |= before.taken_over;
-  document.now.row->journal.erase_if([&](const JournalEntry& one) { return one.number == before.number; });
-  const InputIndex input = input_of(before.number);
-  if (input == kNoInput) return;
-  effects_.decide_again(input, {Outcome::kDropped, Reason::kDuplicate, effects_.decided(input).table_row}, document.id,
-                        before.order, document.newest_order());
 }
 
 void JournalBatch::take_over_older(Document& document, JournalEntry& entry, TargetSet moved) {
@@ -153,7 +137,6 @@ void JournalBatch::merge_same(Document& document, const Request& request, const 
   for (JournalEntry& entry : document.now.row->journal) {
     if (entry.state != EntryState::kWaiting || entry.order != order) continue;
     take_over(entry.urgency, urgency_of(*request.wish, context_), context_.dispatch);
-    consolidate(entry.urgency, context_.dispatch);
     merged = true;
   }
   if (merged) settle(document);

@@ -1,5 +1,7 @@
 #include "engine/journal/rank.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/big_endian.h"
 
@@ -20,7 +22,10 @@ bool is_timed_out(const JournalEntry& entry, const DispatchRules& rules) {
 
 Rank rank_of(const JournalEntry& entry, const DispatchRules& rules) {
   const unsigned stuck = is_stuck(entry, rules) ? kStuckRank : 0U;
-  return {static_cast<std::uint16_t>(stuck + entry.urgency.priority), entry.urgency.process_at, entry.number};
+  const std::int64_t inserted = std::min(entry.urgency.inserted.value(), INT64_MAX - rules.consolidate.value());
+  const UnixMs due = std::max(entry.urgency.process_at, UnixMs(inserted + rules.consolidate.value()));
+  if (is_timed_out(entry, rules)) return {0, due, entry.number};
+  return {static_cast<std::uint16_t>(kFirstRank + stuck + entry.urgency.priority), due, entry.number};
 }
 
 std::string encode_rank(const Rank& rank) {

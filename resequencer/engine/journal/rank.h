@@ -1,5 +1,5 @@
-// Rank: the place of a waiting order in the queue of its partition: stuck ones behind all others, then by priority,
-// then by the date from which on it may leave, then in the order in which they began to wait. It stands in the dispatch
+// Rank: the place of a waiting order in the queue of its partition: what is given up first, then by priority, stuck
+// ones behind all others; then by the date from which on it may leave, then in the order in which they began to wait. It stands in the dispatch
 // index, where bytes compare as ranks do.
 // Thread rule: pure functions.
 #pragma once
@@ -15,11 +15,12 @@
 namespace reseq::engine {
 
 struct Rank {
-  std::uint16_t urgency = 0;  // the priority, kStuckRank more when it is stuck
+  std::uint16_t urgency = 0;  // 0 = it is given up; kFirstRank + the priority, kStuckRank more when it is stuck
   UnixMs process_at;
   std::uint64_t number = 0;
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
+inline constexpr std::uint16_t kFirstRank = 1;
 inline constexpr std::uint16_t kStuckRank = 256;
 
 // So often its lease was lost while nobody answered that it is tried behind all others.
