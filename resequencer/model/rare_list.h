@@ -23,7 +23,9 @@ class RareList {
     return *this;
   }
   RareList& operator=(RareList&&) noexcept = default;
-  ~RareList() = default;
+  ~RareList() {
+    if (all_ != nullptr) forget();
+  }
 
   [[nodiscard]] bool empty() const { return all_ == nullptr; }
   [[nodiscard]] const T* begin() const { return empty() ? nullptr : all_->data(); }
@@ -48,6 +50,8 @@ class RareList {
   }
 
  private:
+  // Not where it nearly never happens: so little is left there that it is done in place.
+  [[gnu::noinline]] void forget() { all_.reset(); }
   static std::unique_ptr<std::vector<T>> copy_of(const RareList& other) {
     return other.empty() ? nullptr : std::make_unique<std::vector<T>>(*other.all_);
   }
