@@ -90,7 +90,7 @@ std::vector<Key<S>> dispatch_keys() {
              "journal: from this priority on requests go only while nothing more urgent is under way or due; at most "
              "256 = never so"),
       number("dispatch.process_at_max_ms", &S::dispatch_process_at_max_ms, 0,
-             "journal: how far ahead reseq-process-at may lie, later means that; with dispatch.lease_ms below the "
+             "journal: how far ahead reseq-process-at may lie, later is refused; with dispatch.lease_ms below the "
              "retention of requests; at most 366 days"),
       number("dispatch.consolidate_ms", &S::dispatch_consolidate_ms, 0,
              "journal: a request waits so long for newer ones of its document, which take its place; at most "

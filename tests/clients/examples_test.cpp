@@ -76,7 +76,7 @@ TEST_F(KcatExamples, OfTheReferenceDoWhatItSays) {
   run("control=reset", reset + reset + reset + reset);
   // Where nothing waits.
   run("# live traffic", event + "\"dead_lettered\",\"reason\":\"unsupported_header\"*\n");
-  run("command=heartbeat", event + "\"dead_lettered\",\"reason\":\"unknown_command\"*\n");
+  run("command=heartbeat", event + "\"dropped\",\"reason\":\"no_change\"*\n");
   run("control=floor", "read events floor *\"reason\":\"unknown_control\"*\n");
   expect_reads(Client::kKcat,
                R"(read work products/4711 {"price":12} reseq-seq=17 reseq-epoch=0 reseq-targets=search,catalogue

@@ -8,11 +8,6 @@
 namespace reseq::engine {
 namespace {
 
-void mark_requested(Row& row, const Order& order) {
-  for (Group& group : row.groups)
-    if (group.order == order) group.requested = true;
-}
-
 // Dates are at least 0: an index keeps them as bytes.
 UnixMs not_negative(UnixMs date) {
   return std::max(date, UnixMs());
@@ -46,6 +41,11 @@ Row as_if_dispatched(const Row& row, const Context& context, bool with_gone) {
   const std::optional<Order> barrier = with_gone ? waiting_barrier(row) : std::nullopt;
   if (barrier && (!as_if->barrier || *as_if->barrier < *barrier)) as_if->barrier = barrier;
   return std::move(*as_if);
+}
+
+void mark_requested(Row& row, const Order& order) {
+  for (Group& group : row.groups)
+    if (group.order == order) group.requested = true;
 }
 
 std::optional<Order> waiting_barrier(const Row& row) {

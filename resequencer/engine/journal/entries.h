@@ -18,6 +18,8 @@ namespace reseq::engine {
 // The highest order of a delete for all that waits or is gone: a barrier for requests and registrations.
 [[nodiscard]] std::optional<Order> waiting_barrier(const Row& row);
 
+// A request with this order was seen, whatever became of it.
+void mark_requested(Row& row, const Order& order);
 // The one that waits under this number; null: none does.
 [[nodiscard]] JournalEntry* waiting_with(Row& row, std::uint64_t number);
 

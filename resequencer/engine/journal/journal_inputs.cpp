@@ -126,6 +126,7 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
     return one.targets.empty() && (one.state == EntryState::kWaiting || !one.for_all);
   });
   for (const JournalEntry& older : ended) {
+    mark_requested(row, older.order);  // a command may have registered at it
     drop(document, older, Reason::kSuperseded);
     if (older.for_all) leave_barrier(document, older.order);
   }

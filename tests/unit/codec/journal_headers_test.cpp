@@ -37,7 +37,10 @@ class JournalHeaders : public testing::Test {
   std::optional<UnixMs> process_at(const std::string& text) {
     return wish_of(SampleRecord::request().with("reseq-process-at", text)).process_at;
   }
-  void without_journal() { context_.journal = false; }
+  void without_journal() {
+    context_.journal = false;
+    context_.hash = nullptr;
+  }
 
   static DecodeContext with_journal(Arena& arena, const KeyedHash& hash) {
     DecodeContext context = decode_context();
@@ -183,6 +186,14 @@ TEST_F(JournalHeaders, WithoutAJournalNobodyCanWish) {
   for (const char* name : kWishes) EXPECT_EQ(reason_with(name, "1"), Reason::kUnsupportedHeader) << name;
   const Command command = read(SampleRecord::request());
   EXPECT_EQ(std::get<Request>(command).wish, nullptr);
+}
+
+TEST_F(JournalHeaders, WhereSomethingStillWaitsARequestSaysWhereItLies) {
+  context_.journal = false;
+  for (const char* name : kWishes) EXPECT_EQ(reason_with(name, "1"), Reason::kUnsupportedHeader) << name;
+  const Wish wish = wish_of(SampleRecord::request());
+  EXPECT_EQ(wish.place.offset, Offset(42));
+  EXPECT_FALSE(wish.priority);
 }
 
 TEST_F(JournalHeaders, AreKnownToWhoLeavesThemOut) {

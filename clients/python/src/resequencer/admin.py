@@ -21,7 +21,7 @@ from .headers import last
 from .ids import Id, bytes_of
 from .outbox import Outbox, Outgoing
 
-State = Literal["any", "live", "overdue", "starving", "completed"]
+State = Literal["any", "live", "overdue", "starving", "completed", "waiting", "processing", "stuck"]
 
 PROTOCOL = 1
 PAGE_MAX = 1000
