@@ -55,7 +55,7 @@ struct JournalEntry {
   std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
   std::uint32_t timeouts = 0;  // leases lost while others ended
   std::uint32_t losses = 0;    // leases lost while nobody did
-  TargetSet taken_over;        // those whose older order had lost its lease when this one took over
+  TargetSet taken_over;        // those that were pending at an older order whose entry this one took over
   UnixMs lease_until;          // of a processing one
   RequestPlace request;
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;

@@ -257,8 +257,10 @@ void JobTable::settle(DocumentJob& document, bool by_command) {
   forget_requested(document);
 }
 
-bool JobTable::narrows(const Waiting& /*entry*/) const {
-  return true;
+// Open: what a command registered or ended takes nothing from an entry that was never dispatched: that is seen when its
+// turn comes.
+bool JobTable::narrows(const Waiting& entry) const {
+  return entry.attempt > 0;
 }
 
 void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
@@ -321,12 +323,22 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
   return kUnregistered;
 }
 
+// Open: only where the last one alone counts. Elsewhere a pipeline that does not copy the header would lose all results
+// behind its first lost lease.
 bool JobTable::wants_attempt(std::uint32_t last) const {
-  return last > 1;
+  return rules_.last_attempt_only && last > 1;
 }
 
+// Open: attempts are known of what waits or is under way: what a newer order took over from one that had come back may
+// be answered by any of its attempts.
 std::uint32_t JobTable::last_attempt(const DocumentJob& document, TargetNumber target) const {
-  return document.targets.at(target).attempt;
+  const OrderNumber order = document.targets.at(target).newest;
+  std::uint32_t last = 1;
+  for (const Waiting& each : document.waiting)
+    if (each.order == order && each.targets.contains(target)) last = std::max(last, each.attempt);
+  for (const UnderWay& each : document.under_way)
+    if (each.order == order && each.targets.contains(target)) last = std::max(last, each.attempt);
+  return last;
 }
 
 // Table U.

@@ -225,11 +225,14 @@ void JobTable::dispatch_all() {
   }
 }
 
-// The order's next number. Open: attempts belong to pending targets, so when none is left they begin with 1 again.
+// The order's next number. Open: attempts are known of what waits or is under way, so when nothing of an order is, they
+// begin with 1 again.
 std::uint32_t JobTable::next_attempt(const DocumentJob& document, const Waiting& entry) const {
-  std::uint32_t last = 0;
-  for (const auto& [target, job] : document.targets)
-    if (job.newest == entry.order && job.state == TargetState::kPending) last = std::max(last, job.attempt);
+  std::uint32_t last = entry.attempt;
+  for (const Waiting& each : document.waiting)
+    if (each.order == entry.order) last = std::max(last, each.attempt);
+  for (const UnderWay& each : document.under_way)
+    if (each.order == entry.order) last = std::max(last, each.attempt);
   return last + 1;
 }
 

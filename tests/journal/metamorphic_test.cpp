@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <iostream>
 
-#include "tests/journal/as_built.h"
 #include "tests/journal/checking.h"
+#include "tests/journal/job_table.h"
 #include "tests/journal/playing.h"
 #include "tests/journal/world.h"
 
@@ -94,11 +94,10 @@ TEST(Waiting, ChangesWhenNeverWhatInTheTable) {
   EXPECT_GT(compared, kCasesOfTwoWorlds);
 }
 
-// Not yet: as in engine_test.cpp.
-TEST(Waiting, DISABLED_ChangesWhenNeverWhatInTheEngine) {
+TEST(Waiting, ChangesWhenNeverWhatInTheEngine) {
   std::uint64_t compared = 0;
   const auto failure = check({kCasesOfTwoWorlds, 13, true}, [&](const History& history) {
-    AsBuilt table(patient(history));
+    JobTable table(patient(history));
     EnginePlayer engine(patient(history), true);
     return compare_ends(history, engine, table, &table, compared);
   });

@@ -391,7 +391,7 @@ void Replay::note_left(const Emission& emission, const codec::InputRecord& input
     Dispatched& left = replayed.dispatched.emplace_back();
     left.id = id;
     left.order = forward->order;
-    left.attempt = forward->attempt;
+    left.attempt = forward->attempt();
     left.request = input.offset;
     left.targets = names_of(forward->targets);
   }

@@ -26,11 +26,16 @@ Group& group_at(Row& row, const Order& order) {
   return row.groups.back();
 }
 
-// Here and below always_inline: it has two callers, of which every decision takes one.
-[[gnu::always_inline]] inline void drop_empty_groups(Row& row) {
+[[gnu::noinline]] void erase_empty_groups(Row& row) {
   const auto kept =
       std::remove_if(row.groups.begin(), row.groups.end(), [](const Group& g) { return g.known().empty(); });
   row.groups.erase(kept, row.groups.end());
+}
+
+// Here and below always_inline: it has two callers, of which every decision takes one.
+[[gnu::always_inline]] inline void drop_empty_groups(Row& row) {
+  for (const Group& group : row.groups)
+    if (group.known().empty()) return erase_empty_groups(row);
 }
 
 // What a target still had to get, or no longer gets, at older orders is void. Its last release stays known.

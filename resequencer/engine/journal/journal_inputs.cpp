@@ -23,6 +23,12 @@
 namespace reseq::engine {
 namespace {
 
+TargetSet pending_at(const Row& row, const Order& order) {
+  for (const Group& group : row.groups)
+    if (group.order == order) return group.pending;
+  return {};
+}
+
 bool ends_at(UnixMs expires_at, UnixMs until) {
   return expires_at != UnixMs() && expires_at <= until;
 }
@@ -119,7 +125,7 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
     older.targets = older.targets.without(taken);
     if (older.state == EntryState::kGone) continue;
     take_over(entry.urgency, older.urgency, context_.dispatch);
-    entry.taken_over |= older.attempt > 0 ? taken : older.taken_over & taken;
+    entry.taken_over |= taken & (pending_at(row, older.order) | older.taken_over);
     if (older.targets.empty()) ended.push_back(older);
   }
   row.journal.erase_if([](const JournalEntry& one) {

@@ -323,7 +323,8 @@ TEST_F(JournalOnTheWay, WhatStillWaitsGoesToWorkAsItCameWithoutAJournal) {
                                   .with("reseq-targets", "search")
                                   .with("reseq-reprocess", "true")
                                   .with("reseq-priority", "3");
-  const Forward forward{{Epoch(3), kSeven, Revision()}, Op::kUpsert, TargetSet(1), 2, UnixMs(9)};
+  const Dispatched dispatched{2, UnixMs(9)};
+  const Forward forward{{Epoch(3), kSeven, Revision()}, Op::kUpsert, TargetSet(1), &dispatched};
   (void)read(sample);
   const auto with = edits(encode({InputIndex(0), forward}, view_, encoding_, arena_));
   without_journal();
