@@ -395,24 +395,25 @@ void JobTable::renew(UnderWay& dispatch, UnixMs timestamp) const {
   dispatch.lease_until = std::max(dispatch.lease_until, until);
 }
 
-// An operator gives up what is pending and what waits.
+// An operator gives up what is pending and what waits. Open: what would be dispatched to nobody is no change.
 Verdict JobTable::expire(DocumentJob& document, const Input& input) {
   if (known_to_requests(document).empty()) return {Outcome::kDropped, Reason::kUnregistered};
   const TargetSet wanted = input.targets.value_or(kAllTargets);
-  bool changes = false;
+  TargetSet given_up;
+  for (Waiting entry : document.waiting) {
+    entry.input.reset();
+    narrow(document, entry);
+    given_up |= entry.targets & wanted;
+  }
   for (auto& [target, job] : document.targets) {
     if (!wanted.contains(target) || job.state != TargetState::kPending) continue;
     job.state = TargetState::kRemoved;
-    changes = true;
+    given_up |= TargetSet::of(target);
   }
   const std::vector<Waiting> waiting = document.waiting;
-  for (const Waiting& entry : waiting) {
-    if ((entry.targets & wanted).empty()) continue;
-    drop(document, entry.order, wanted);
-    changes = true;
-  }
+  for (const Waiting& entry : waiting) drop(document, entry.order, given_up);
   settle(document, false);
-  if (!changes) return {Outcome::kDropped, Reason::kNoChange};
+  if (given_up.empty()) return {Outcome::kDropped, Reason::kNoChange};
   return {Outcome::kApplied, Reason::kNone};
 }
 

@@ -422,7 +422,15 @@ TEST_F(Attempts, OfALateResultAreWelcome) {
   EXPECT_THAT(at(110, {result(0, 1, kZero, 1)}).verdicts, ElementsAre(kReleases));
 }
 
-TEST_F(Attempts, HaveToBeSaidAboveTheFirst) {
+TEST_F(Attempts, NeedNotBeSaid) {
+  (void)at(0, {request(0, 1)});
+  (void)at(100);
+  (void)at(100);
+  EXPECT_THAT(at(110, {result(0, 1, kOne, 0)}).verdicts, ElementsAre(kReleases));
+}
+
+TEST_F(Attempts, HaveToBeSaidAboveTheFirstWhereOnlyTheLastCounts) {
+  rules.last_attempt_only = true;
   (void)at(0, {request(0, 1)});
   EXPECT_THAT(at(50, {result(0, 1, kZero, 0)}).verdicts, ElementsAre(kReleases));
   (void)at(100);

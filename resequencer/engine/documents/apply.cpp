@@ -34,6 +34,7 @@ Group& group_at(Row& row, const Order& order) {
 
 // Here and below always_inline: it has two callers, of which every decision takes one.
 [[gnu::always_inline]] inline void drop_empty_groups(Row& row) {
+  while (!row.groups.empty() && row.groups.back().known().empty()) row.groups.pop_back();  // the oldest, as a rule
   for (const Group& group : row.groups)
     if (group.known().empty()) return erase_empty_groups(row);
 }

@@ -36,7 +36,7 @@ bool waits_for_another(const StateView& view, std::string_view held_key, const D
   if (!value || held == nullptr) return true;
   Lookup document = view.find(held->note);
   const JournalEntry* entry = document.row ? waiting_with(*document.row, number_of(held_key)) : nullptr;
-  return entry == nullptr || is_blocked(*document.row, *entry, rules);
+  return entry == nullptr || (!is_timed_out(*entry, rules) && is_blocked(*document.row, *entry, rules));
 }
 
 }  // namespace

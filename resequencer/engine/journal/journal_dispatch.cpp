@@ -133,13 +133,14 @@ void JournalBatch::dispatch(Turn& turn) {
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next.rank.number);
     if (entry == nullptr) continue;
-    if (is_blocked(*document->now.row, *entry, rules) || comes_too_late(*entry, turn.until())) continue;
+    const bool ends = is_timed_out(*entry, rules);
+    if (!ends && is_blocked(*document->now.row, *entry, rules)) continue;
+    if (comes_too_late(*entry, turn.until())) continue;
     if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
       // Its record is not there: it leaves with the next batch.
       if (!is_stuck(*entry, rules)) came_back = std::min<unsigned>(came_back, entry->urgency.priority);
       continue;
     }
-    const bool ends = is_timed_out(*entry, rules);
     if (rules.journal && !ends) {
       const std::uint8_t priority = entry->urgency.priority;
       const bool idle = priority >= rules.idle_from_priority;

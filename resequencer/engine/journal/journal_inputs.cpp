@@ -122,17 +122,19 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
     if (older.state == EntryState::kProcessing || older.order >= entry.order) continue;
     const TargetSet taken = older.targets & moved;
     if (taken.empty()) continue;
+    const TargetSet went_with = taken & (pending_at(row, older.order) | older.taken_over);
     older.targets = older.targets.without(taken);
+    older.taken_over = older.taken_over.without(taken);
+    if (older.targets.empty()) mark_requested(row, older.order);  // a command may have registered at it
     if (older.state == EntryState::kGone) continue;
     take_over(entry.urgency, older.urgency, context_.dispatch);
-    entry.taken_over |= taken & (pending_at(row, older.order) | older.taken_over);
+    entry.taken_over |= went_with;
     if (older.targets.empty()) ended.push_back(older);
   }
   row.journal.erase_if([](const JournalEntry& one) {
     return one.targets.empty() && (one.state == EntryState::kWaiting || !one.for_all);
   });
   for (const JournalEntry& older : ended) {
-    mark_requested(row, older.order);  // a command may have registered at it
     drop(document, older, Reason::kSuperseded);
     if (older.for_all) leave_barrier(document, older.order);
   }

@@ -314,9 +314,9 @@ TEST(ForgedJournal, WithPartsThatShouldBeAbsentIsRefused) {
   EXPECT_EQ(refused("\x10"s, "\x05"s), RowError::kInvalid) << "processed when inserted";
   EXPECT_EQ(refused("\x20"s, "\x06"s), std::nullopt);
   EXPECT_EQ(refused("\x20"s, "\0"s), RowError::kInvalid) << "expires never";
-  EXPECT_EQ(refused("\x40"s, "\0\1\0"s), std::nullopt);
-  EXPECT_EQ(refused("\x40"s, "\0\0\0"s), RowError::kInvalid) << "never tried";
-  EXPECT_EQ(refused("\x40"s, "\0\x80\x80\x80\x80\x10\0"s), RowError::kInvalid) << "too often";
+  EXPECT_EQ(refused("\x40"s, "\0\1\0\0"s), std::nullopt);
+  EXPECT_EQ(refused("\x40"s, "\0\0\0\0"s), RowError::kInvalid) << "never tried";
+  EXPECT_EQ(refused("\x40"s, "\0\x80\x80\x80\x80\x10\0\0"s), RowError::kInvalid) << "too often";
   EXPECT_EQ(refused("\x80"s, "\0"s), RowError::kInvalid) << "without a lease";
   EXPECT_EQ(refused("\2"s, "", "\0"s), std::nullopt);
   EXPECT_EQ(refused("\3"s, "", "\0"s), RowError::kInvalid) << "a state that nobody knows";
