@@ -67,10 +67,11 @@ TargetSet known_to_requests(const DocumentJob& document) {
   return known;
 }
 
-// That a request was seen at an order is known for as long as something else is known at it.
+// That a request was seen at an order is known for as long as it waits, or something else is known at it.
 void forget_requested(DocumentJob& document) {
   std::erase_if(document.requested, [&](OrderNumber order) {
-    bool known = false;
+    bool known = std::any_of(document.waiting.begin(), document.waiting.end(),
+                             [order](const Waiting& each) { return each.order == order; });
     each_target(known_to_requests(document), [&](TargetNumber target) {
       const auto job = document.targets.find(target);
       known = known || newest_requested(document, target) == order ||
@@ -224,7 +225,8 @@ void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet target
 TargetSet JobTable::goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const {
   TargetSet pending;
   for (const auto& [target, job] : document.targets)
-    if (job.state == TargetState::kPending && (job.newest == entry.order || entry.took_over.contains(target)))
+    if (job.state == TargetState::kPending &&
+        (job.newest == entry.order || (job.newest < entry.order && entry.took_over.contains(target))))
       pending |= TargetSet::of(target);
   return pending & targets;
 }

@@ -45,7 +45,6 @@ struct UnderWay {
   std::uint64_t number = 0;
   std::uint32_t attempt = 0;
   UnixMs lease_until;
-  UnixMs lease_before;  // the running batch
   Urgency urgency;
   std::uint32_t timeouts = 0;
   std::uint32_t losses = 0;
@@ -70,6 +69,7 @@ struct DocumentJob {
 
   std::vector<Waiting> waiting;
   std::vector<UnderWay> under_way;
+  UnixMs lease_before;  // the earliest before the running batch
 
   // What requests see beside it: all that were accepted, whatever became of them.
   std::map<TargetNumber, OrderNumber> accepted;

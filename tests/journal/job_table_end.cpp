@@ -23,8 +23,11 @@ Answer JobTable::play(const Batch& batch) {
   now_ = batch.now;
   answer_ = Answer();
   answer_.verdicts.resize(batch.inputs.size());
-  for (DocumentJob& document : documents_)
-    for (UnderWay& dispatch : document.under_way) dispatch.lease_before = dispatch.lease_until;
+  for (DocumentJob& document : documents_) {
+    document.lease_before = UnixMs(INT64_MAX);
+    for (const UnderWay& dispatch : document.under_way)
+      document.lease_before = std::min(document.lease_before, dispatch.lease_until);
+  }
   for (input_ = 0; input_ < batch.inputs.size(); ++input_) {
     const Verdict verdict = decide(batch.inputs[input_]);
     answer_.verdicts[input_] = verdict;
@@ -73,9 +76,7 @@ bool JobTable::counts_loss(const UnderWay& dispatch) const {
 void JobTable::lose_leases() {
   std::vector<std::tuple<UnixMs, std::size_t>> documents;
   for (std::size_t i = 0; i < kDocuments; ++i) {
-    UnixMs earliest(INT64_MAX);
-    for (const UnderWay& dispatch : documents_[i].under_way) earliest = std::min(earliest, dispatch.lease_before);
-    documents.emplace_back(earliest, i);
+    documents.emplace_back(documents_[i].lease_before, i);
   }
   std::sort(documents.begin(), documents.end());
   for (const auto& [earliest, number] : documents) {
@@ -239,14 +240,18 @@ std::uint32_t JobTable::next_attempt(const DocumentJob& document, const Waiting&
 void JobTable::dispatch(std::size_t number, Waiting entry) {
   DocumentJob& document = documents_[number];
   narrow(document, entry);
-  if (entry.targets.empty()) return;
+  if (entry.targets.empty()) {  // Open: its barrier stands from its turn on, as if it had been dispatched.
+    if (entry.deletes_all) raise_barrier(document, entry.order);
+    settle(document, false);
+    return;
+  }
   const std::uint32_t attempt = next_attempt(document, entry);
   move_to(document, entry.order, entry.targets, attempt);
   document.dispatched.insert(entry.order);
   if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
   document.under_way.push_back(
-      {entry.order, entry.targets, ++last_number_, attempt, until, until, entry.urgency, entry.timeouts, entry.losses});
+      {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
   if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
   settle(document, false);

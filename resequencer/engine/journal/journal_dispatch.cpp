@@ -182,6 +182,7 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
   const auto before = most_urgent(row.journal, EntryState::kProcessing);
   end(document, number);
   if (targets.empty()) {
+    mark_requested(*document.now.row, entry.order);
     decide(document, entry, input, {Outcome::kDropped, known ? Reason::kDuplicate : Reason::kSuperseded, {}});
     if (entry.for_all) raise_barrier(document, entry.order);
   } else if (gone || entry.request.work_bytes > context_.work_bytes_max || is_timed_out(entry, rules)) {
