@@ -34,8 +34,8 @@ enum class Outcome : std::uint8_t {
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
-    "forwarded", "registered", "released", "removed", "applied", "dropped", "dead_lettered", "redirected", "stopped",
-    "waiting"};
+    "forwarded", "registered",    "released",   "removed", "applied",
+    "dropped",   "dead_lettered", "redirected", "stopped", "waiting"};
 [[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }

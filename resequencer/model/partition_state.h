@@ -28,7 +28,7 @@ struct PartitionState {
   Version last;   // the last stamp given
   Floors floors;
   Epoch default_epoch;
-  bool paused = false;  // by an operator: nothing but operations is decided
+  bool paused = false;                 // by an operator: nothing but operations is decided
   std::uint64_t journal_number = 0;    // last one given to an entry of the journal or a dispatch
   std::uint64_t journal_answered = 0;  // highest number of a dispatch that a command has ended
   friend bool operator==(const PartitionState&, const PartitionState&) = default;

@@ -81,11 +81,11 @@ struct Row {
   UnixMs deadline;  // live row: overdue from then on (0 = no timeout); watermark: kept until then (0 = for ever)
   bool overdue = false;
   std::optional<Requested> requested;
-  RareList<Deletion> deletions;     // each target once, in the order of their releases
-  RareList<Meanwhile> meanwhile;    // sets disjoint
-  RareList<Overtaken> overtaken;    // sets disjoint
-  RareList<JournalEntry> journal;   // those that wait by rising order, then the others as they came
-  std::string extensions;           // optional ones that this version does not know, kept as they came
+  RareList<Deletion> deletions;    // each target once, in the order of their releases
+  RareList<Meanwhile> meanwhile;   // sets disjoint
+  RareList<Overtaken> overtaken;   // sets disjoint
+  RareList<JournalEntry> journal;  // those that wait by rising order, then the others as they came
+  std::string extensions;          // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
     TargetSet all;

@@ -46,8 +46,7 @@ struct Describe {
     return text + (result.output_bytes > 1000 ? " large" : "");
   }
   std::string operator()(const Heartbeat& command) const {
-    return "HEARTBEAT " + std::string(command.id) + " " +
-           order_text(command.epoch, command.sequence, command.revision);
+    return "HEARTBEAT " + std::string(command.id) + " " + order_text(command.epoch, command.sequence, command.revision);
   }
   std::string operator()(const Reset& reset) const {
     return "RESET to epoch " + std::to_string(reset.default_epoch.value());

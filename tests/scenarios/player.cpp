@@ -205,7 +205,8 @@ std::string Player::left() const {
     for (const Emission& emission : batch().emissions()) {
       if (emission.input.value() != inputs_.size() + n) continue;
       if (const auto* forward = std::get_if<Forward>(&emission.what))
-        sent = text_of(forward->targets) + (forward->attempt() > 1 ? " attempt " + std::to_string(forward->attempt()) : "");
+        sent = text_of(forward->targets) +
+               (forward->attempt() > 1 ? " attempt " + std::to_string(forward->attempt()) : "");
       else if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
         sent = name_of(letter->reason);
     }

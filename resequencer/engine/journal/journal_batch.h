@@ -60,9 +60,7 @@ class JournalBatch {
         first_number_(state.journal_number) {}
 
   // Requests of this document go through the journal.
-  [[nodiscard]] bool takes(const Document& document) const {
-    return context_.dispatch.journal || document.journaled;
-  }
+  [[nodiscard]] bool takes(const Document& document) const { return context_.dispatch.journal || document.journaled; }
   Taken decide(Document& document, const Request& request, Offset position);
   // A delete for all that waits stops registrations as one that was dispatched does. None: there is none above the
   // barrier of the row.
