@@ -76,6 +76,18 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
   return turns;
 }
 
+std::optional<UnixMs> Chores::next_date(const store::PartitionStore& store, UnixMs now) const {
+  std::optional<UnixMs> first;
+  if (!store.summary().counts.any_rare() || store.meta()->state.paused) return first;
+  const store::BatchView view(store);
+  for (const engine::AgendaSource* source : application_.agenda())
+    for (const engine::AgendaKind& kind : source->agenda()) {
+      const auto next = source->next(kind.number, view);
+      if (next && *next > now && (!first || *next < *first)) first = next;
+    }
+  return first;
+}
+
 void Chores::look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now) {
   const std::int64_t retention = application_.settings.watermark_retention_ms;
   if (expired_found_at_ || retention == 0 || store.summary().counts[Count::kWatermarks] == 0) return;

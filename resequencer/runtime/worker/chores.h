@@ -60,6 +60,9 @@ class Chores {
                                                     const std::vector<InputPosition>& positions, UnixMs now,
                                                     std::optional<UnixMs> deadlines_at, std::size_t inputs) const;
 
+  // When something of the agenda is due next, behind `now`; none = nothing waits for a date.
+  [[nodiscard]] std::optional<UnixMs> next_date(const store::PartitionStore& store, UnixMs now) const;
+
   // Looks for something to sweep when it is time. Rows of a piece without an expired one need no transaction.
   void look_for_expired(const store::PartitionStore& store, Milliseconds steady, UnixMs now);
   // `may_fire` as said by may_fire().

@@ -217,6 +217,7 @@ std::vector<Participant> Worker::share(std::vector<Participant> ready) {
 
 std::vector<Participant> Worker::participants() {
   std::vector<Participant> ready;
+  next_date_.reset();
   for (const auto& task : tasks_) {
     if (task->waits_alone()) continue;
     if (task->phase() == Phase::kBirth) ready.push_back({task.get(), false});
@@ -234,6 +235,9 @@ std::vector<Participant> Worker::participants() {
     }
     if (task->faulty()) continue;  // found while it was asked for chores
     if (task->something_to_decide() || heartbeat || chores) ready.push_back({task.get(), heartbeat});
+    if (!ready.empty() || !deadlines_at_) continue;  // it is asked for while nothing is to do
+    const auto next_date = task->chores().next_date(task->store(), *deadlines_at_);
+    if (next_date && (!next_date_ || *next_date < *next_date_)) next_date_ = next_date;
   }
   return ready;
 }

@@ -108,6 +108,7 @@ class Worker {
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;
   [[nodiscard]] bool may_begin() const;
+  [[nodiscard]] Milliseconds idle_wait();
   [[nodiscard]] bool busy() const;
   [[nodiscard]] bool full(std::size_t records, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t waiting_bytes() const;
@@ -136,6 +137,7 @@ class Worker {
   Partition first_in_turn_{0};
   std::size_t next_alone_ = 0;
   bool turn_of_isolated_ = false;
+  std::optional<UnixMs> next_date_;  // something of a partition's agenda is due, while nothing else comes
   TakeoverQuestions questions_;
   std::size_t next_takeover_ = 0;
   std::size_t next_checkpoint_ = 0;

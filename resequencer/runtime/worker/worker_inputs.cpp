@@ -31,7 +31,7 @@ constexpr std::int64_t kReadAgainMax = 1'000;
 Result<bool> Worker::gather(bool at_once) {
   Milliseconds wait = at_once || busy()                              ? Milliseconds(0)
                       : taking_over() || reference_reader_.reading() ? kTakeoverWait
-                                                                     : kIdleWait;
+                                                                     : idle_wait();
   const std::int64_t pause_ms = marker_pause_.until().value() - clock_.steady().value();
   if (pause_ms > 0) wait = std::min(wait, Milliseconds(pause_ms));
   std::size_t records = waiting_records();
@@ -63,6 +63,15 @@ Result<bool> Worker::gather(bool at_once) {
     }
   } while (!full(records, bytes));
   return any;
+}
+
+// Not beyond the next date, once: what is due then may have to wait for something else. Short where no date is known, so
+// that a clock that is set forward is noticed.
+Milliseconds Worker::idle_wait() {
+  const auto date = std::exchange(next_date_, std::nullopt);
+  if (!date) return kIdleWait;
+  const std::int64_t left = date->value() - clock_.now().value();
+  return Milliseconds(std::clamp(left, std::int64_t{0}, kIdleWait.value()));
 }
 
 // As much as one transaction may hold.

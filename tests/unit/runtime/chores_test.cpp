@@ -40,6 +40,31 @@ class Chore : public ::testing::Test {
     chores_.restart(Milliseconds(0));
   }
 
+  static std::shared_ptr<const engine::Journal> leases() {
+    engine::DispatchRules rules;
+    rules.journal = true;
+    return std::make_shared<engine::Journal>(rules);
+  }
+
+  // A row whose order is under way until then.
+  void lease(const std::string& id, UnixMs until) {
+    Row row;
+    Group group;
+    group.order.sequence = Sequence("12345678");
+    group.requested = true;
+    group.pending = TargetSet::of(TargetNumber(0));
+    row.groups.push_back(group);
+    JournalEntry entry;
+    entry.order = group.order;
+    entry.state = EntryState::kProcessing;
+    entry.targets = group.pending;
+    entry.number = 1;
+    entry.attempt = 1;
+    entry.lease_until = until;
+    row.journal.push_back(entry);
+    restore(id, row);
+  }
+
   // A row that waits until `deadline`, or was completed and is kept until then.
   void put(const std::string& id, UnixMs deadline, bool completed) {
     Row row;
@@ -49,6 +74,10 @@ class Chore : public ::testing::Test {
     (completed ? group.served : group.pending) = TargetSet::of(TargetNumber(0));
     row.groups.push_back(group);
     row.deadline = deadline;
+    restore(id, row);
+  }
+
+  void restore(const std::string& id, const Row& row) {
     std::vector<store::Change> changes;
     const RowChange change{id, &row};
     test::append_rows(std::span(&change, 1), store_.hash(), arena_, changes);
@@ -149,6 +178,20 @@ TEST_F(Chore, ForgetsTheEndsWhenThePartitionIsReadAgain) {
   chores_.restart(Milliseconds(1));
   EXPECT_EQ(chores_.may_fire(positions(9, 9, 9), kNow), std::nullopt);
   EXPECT_TRUE(chores_.want_ends(store_, at(9), kNow));
+}
+
+// A worker sleeps until then at most.
+TEST_F(Chore, KnowsWhenALeaseEndsNext) {
+  EXPECT_EQ(chores_.next_date(store_, kNow), std::nullopt);
+  const UnixMs first(kNow.value() + 30);
+  const UnixMs second(kNow.value() + 70);
+  lease("b", second);
+  EXPECT_EQ(chores_.next_date(store_, kNow), std::nullopt) << "without a journal no lease is lost";
+  application_.journal_agenda = leases();
+  EXPECT_EQ(chores_.next_date(store_, kNow), second);
+  lease("a", first);
+  EXPECT_EQ(chores_.next_date(store_, kNow), first);
+  EXPECT_EQ(chores_.next_date(store_, first), std::nullopt) << "it is due, and waits for inputs at most";
 }
 
 TEST_F(Chore, WritesAHeartbeatEveryQuarterOfTheTombstones) {
