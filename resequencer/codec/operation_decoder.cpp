@@ -8,6 +8,9 @@ namespace {
 
 constexpr HeaderKinds kRefused = {HeaderKind::kReserved,  HeaderKind::kPriority, HeaderKind::kProcessAt,
                                   HeaderKind::kExpiresAt, HeaderKind::kAttempt,  HeaderKind::kLeaseUntil};
+// Only this one has a date.
+constexpr HeaderKinds kRefusedWithDate = {HeaderKind::kReserved, HeaderKind::kPriority, HeaderKind::kExpiresAt,
+                                          HeaderKind::kAttempt, HeaderKind::kLeaseUntil};
 
 std::optional<ExpectedRequest> expected(RecordReader& reader) {
   const auto digits = reader.text(HeaderKind::kControlExpectedSeq);
@@ -25,6 +28,20 @@ Command expire(RecordReader& reader, bool dry_run) {
   Expire command{dry_run, reader.id(), {}, expected(reader)};
   if (const auto name = reader.text(HeaderKind::kTarget))
     if (const auto number = reader.target(*name)) command.targets = TargetSet::of(*number);
+  if (reader.failed()) return reader.refused();
+  return command;
+}
+
+Command dispatch(RecordReader& reader, bool dry_run, bool postpones) {
+  reader.read_id();
+  reader.check_partition();
+  DispatchByHand command{dry_run, reader.id(), {}, {}, expected(reader)};
+  if (const auto name = reader.text(HeaderKind::kTarget))
+    if (const auto number = reader.target(*name)) command.targets = TargetSet::of(*number);
+  if (postpones) {
+    command.until = reader.date(HeaderKind::kProcessAt, 0);
+    if (!command.until) reader.refuse(Reason::kMalformedHeader);
+  }
   if (reader.failed()) return reader.refused();
   return command;
 }
@@ -65,10 +82,11 @@ Command decode_reset(RecordReader& reader) {
 
 Command decode_operation(RecordReader& reader) {
   const auto name = reader.text(HeaderKind::kControl);
-  const bool of_document = name == "expire" || name == "release";
+  const bool postpones = name == "dispatch-postpone";
+  const bool of_document = name == "expire" || name == "release" || name == "dispatch-now" || postpones;
   const bool of_partition = name == "raise-version-floor" || name == "pause" || name == "resume";
   if (!of_document && !of_partition) return reader.refused(Reason::kUnknownControl);
-  reader.refuse_any(kRefused);
+  reader.refuse_any(postpones ? kRefusedWithDate : kRefused);
   const auto id = reader.text(HeaderKind::kControlId);
   const auto partition = reader.number<std::uint32_t>(HeaderKind::kControlPartition);
   if (!id || id->empty() || id->size() > kMaxControlIdBytes || !partition) reader.refuse(Reason::kMalformedHeader);
@@ -76,6 +94,7 @@ Command decode_operation(RecordReader& reader) {
     reader.refuse(Reason::kMisrouted);
   const bool dry_run = reader.flag(HeaderKind::kControlDryRun);
   if (name == "expire") return expire(reader, dry_run);
+  if (name == "dispatch-now" || postpones) return dispatch(reader, dry_run, postpones);
   if (name == "release") return release(reader, dry_run);
   if (name == "raise-version-floor") return raise_floor(reader, dry_run);
   if (reader.failed()) return reader.refused();

@@ -13,6 +13,7 @@ constexpr std::uint8_t kSomeLease = 4;
 constexpr std::uint8_t kAllHeadBits = 7;
 
 constexpr std::uint8_t kStateMask = 3;
+constexpr std::uint8_t kWaitsAtOnce = 3;  // the others are those of EntryState
 constexpr std::uint8_t kEntryDelete = 4;
 constexpr std::uint8_t kEntryForAll = 8;
 constexpr std::uint8_t kEntryProcessAt = 16;
@@ -47,7 +48,7 @@ void write_journal_head(const JournalHead& head, ByteWriter& out) {
 }
 
 std::uint8_t state_of(const JournalEntry& entry) {
-  auto state = static_cast<unsigned>(entry.state);
+  unsigned state = entry.urgency.at_once ? kWaitsAtOnce : static_cast<unsigned>(entry.state);
   if (entry.op == Op::kDelete) state |= kEntryDelete;
   if (entry.for_all) state |= kEntryForAll;
   if (entry.urgency.process_at != entry.urgency.inserted) state |= kEntryProcessAt;
@@ -89,8 +90,8 @@ std::uint32_t read_u32(ByteReader& in) {
 JournalEntry read_entry(ByteReader& in) {
   JournalEntry entry;
   const std::uint8_t state = in.u8();
-  in.require((state & kStateMask) <= static_cast<std::uint8_t>(EntryState::kGone));
-  entry.state = static_cast<EntryState>(state & kStateMask);
+  entry.urgency.at_once = (state & kStateMask) == kWaitsAtOnce;
+  entry.state = entry.urgency.at_once ? EntryState::kWaiting : static_cast<EntryState>(state & kStateMask);
   entry.op = (state & kEntryDelete) != 0 ? Op::kDelete : Op::kUpsert;
   entry.for_all = (state & kEntryForAll) != 0;
   entry.order = read_order(in);
@@ -129,6 +130,7 @@ bool entry_holds(const JournalEntry& entry, const Row& row) {
   if (entry.targets.empty() && !(gone && entry.for_all)) return false;
   if (entry.number == 0 && !gone) return false;
   if (entry.urgency.process_at < entry.urgency.inserted) return false;
+  if (entry.urgency.at_once && entry.state != EntryState::kWaiting) return false;
   if (entry.lease_until < UnixMs() || (entry.lease_until != UnixMs() && !processing)) return false;
   const bool was_dispatched = processing || (!gone && entry.attempt > 0);
   return !was_dispatched || entry.targets.without(pending_at(row, entry.order)).empty();

@@ -78,6 +78,11 @@ struct Context {
   const Gate* gate = nullptr;  // in front of `work`; none: forwards leave at once
   Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }
+
+  // Nothing waits for a date that lies further ahead.
+  [[nodiscard]] bool may_wait_until(UnixMs date) const {
+    return date.value() - (now < UnixMs() ? 0 : now.value()) <= dispatch.process_at_max.value();
+  }
 };
 
 }  // namespace reseq::engine

@@ -110,6 +110,21 @@ Taken Inputs::decide(const Expire& command, Offset, bool) {
   return taken;
 }
 
+Taken Inputs::decide(const DispatchByHand& command, Offset, bool) {
+  Document& document = overlay_.find(command.id);
+  std::optional<Row> as_if;
+  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_, false);
+  const bool moves = journal_.move(document, command, true);
+  const Ruling ruling = document.now.collision
+                            ? refuse(Reason::kIdCollision)
+                            : decide_dispatch(command, as_if ? &*as_if : document.known(), moves, context_);
+  const bool one = command.targets.size() == 1;
+  const Taken taken =
+      settle_operation(document, ruling, command.dry_run, one ? std::optional(command.targets.first()) : std::nullopt);
+  if (!command.dry_run && ruling.decision.outcome == Outcome::kApplied) journal_.move(document, command, false);
+  return taken;
+}
+
 Taken Inputs::decide(const ReleaseByHand& command, Offset, bool) {
   Document& document = overlay_.find(command.result.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)

@@ -28,6 +28,7 @@ class Inputs {
   Taken decide(const Heartbeat& command, Offset position, bool requests_read);
   Taken decide(const Reset& reset, Offset position, bool requests_read);
   Taken decide(const Expire& command, Offset position, bool requests_read);
+  Taken decide(const DispatchByHand& command, Offset position, bool requests_read);
   Taken decide(const ReleaseByHand& command, Offset position, bool requests_read);
   Taken decide(const RaiseFloor& command, Offset position, bool requests_read);
   Taken decide(const Pause& command, Offset position, bool requests_read);

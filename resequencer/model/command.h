@@ -112,6 +112,15 @@ struct Expire {
   std::optional<ExpectedRequest> expected;
 };
 
+// `reseq-control: dispatch-now` and `dispatch-postpone`: when what waits of a document is dispatched.
+struct DispatchByHand {
+  bool dry_run = false;
+  DocumentId id;
+  TargetSet targets;            // what waits for one of these; empty: all that waits
+  std::optional<UnixMs> until;  // not before; none: at once and most urgent
+  std::optional<ExpectedRequest> expected;
+};
+
 // `reseq-control: release`: a result that no registration waits for is the newest of its target all the same.
 struct ReleaseByHand {
   bool dry_run = false;
@@ -144,7 +153,7 @@ struct Refused {
   bool operation = false;                   // it came on `control`
 };
 
-using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Reset, Expire, ReleaseByHand,
-                             RaiseFloor, Pause, Refused>;
+using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Reset, Expire, DispatchByHand,
+                             ReleaseByHand, RaiseFloor, Pause, Refused>;
 
 }  // namespace reseq

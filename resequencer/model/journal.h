@@ -18,9 +18,10 @@ enum class Op : std::uint8_t { kUpsert, kDelete };
 // When an order is to be dispatched: the smallest priority first, then the earliest date.
 struct Urgency {
   std::uint8_t priority = 100;
-  UnixMs inserted;    // date of the first request that it stands for
-  UnixMs process_at;  // not before; never before `inserted`
-  UnixMs expires_at;  // nobody wants it from then on; 0 = never
+  UnixMs inserted;       // date of the first request that it stands for
+  UnixMs process_at;     // not before; never before `inserted`
+  UnixMs expires_at;     // nobody wants it from then on; 0 = never
+  bool at_once = false;  // an operator said so while it waits: it is not consolidated
   friend bool operator==(const Urgency&, const Urgency&) = default;
 };
 

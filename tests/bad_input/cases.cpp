@@ -188,6 +188,7 @@ std::vector<Case> bad_controls() {
       {"pause without a name", kControl, control("pause", {{"reseq-control-partition", "0"}}), "malformed_header"},
       {"pause of another partition", kControl, control("pause", misdirected), "misrouted"},
       {"floor without a version", kControl, control("raise-version-floor", half), "malformed_header"},
+      {"postpone without a date", kControl, control("dispatch-postpone", half), "malformed_header"},
       {"release without a sequence", kControl, control("release", half), "missing_sequence"},
       {"RESET of another partition", kRequests, control("reset", misdirected), "misrouted"},
       {"RESET without epoch", kRequests, control("reset", half), "malformed_header"},

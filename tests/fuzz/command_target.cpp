@@ -145,17 +145,26 @@ void check(const Reading& reading, const Reset&) {
   RESEQ_ASSERT(reading.value(HeaderKind::kControl) == "reset", "a RESET that nobody asked for");
 }
 
-void check_operation(const Reading& reading, std::string_view name, bool dry_run) {
+void check_operation(const Reading& reading, std::string_view name, bool dry_run, bool has_date = false) {
   RESEQ_ASSERT(reading.record.role == Role::kControl, "an operation from another topic");
   RESEQ_ASSERT(reading.value(HeaderKind::kControl) == name, "an operation that nobody asked for");
-  RESEQ_ASSERT(!says_any(reading, {HeaderKind::kPriority, HeaderKind::kProcessAt, HeaderKind::kExpiresAt,
-                                   HeaderKind::kAttempt, HeaderKind::kLeaseUntil}),
+  RESEQ_ASSERT(!says_any(reading, {HeaderKind::kPriority, HeaderKind::kExpiresAt, HeaderKind::kAttempt,
+                                   HeaderKind::kLeaseUntil}),
                "an operator wishes or dispatches");
+  RESEQ_ASSERT(has_date == says_any(reading, {HeaderKind::kProcessAt}), "a date where none is wanted, or none");
   RESEQ_ASSERT(dry_run == (reading.value(HeaderKind::kControlDryRun) == "true"), "a dry run that is none");
 }
 
 void check(const Reading& reading, const Expire& command) {
   check_operation(reading, "expire", command.dry_run);
+  RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
+  check_targets(reading, command.targets);
+}
+
+void check(const Reading& reading, const DispatchByHand& command) {
+  const bool postpones = command.until.has_value();
+  check_operation(reading, postpones ? "dispatch-postpone" : "dispatch-now", command.dry_run, postpones);
+  RESEQ_ASSERT(!postpones || *command.until >= UnixMs(), "a date before 1970");
   RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
   check_targets(reading, command.targets);
 }

@@ -183,6 +183,14 @@ TEST(Golden, RowThatOnlyWaits) {
   expect_row("row-waiting", "doc-1", row);
 }
 
+TEST(Golden, RowThatAnOperatorLetGoAtOnce) {
+  Row row;
+  row.journal.push_back(waiting("17"));
+  row.journal.begin()->urgency.priority = 0;
+  row.journal.begin()->urgency.at_once = true;
+  expect_row("row-at-once", "doc-1", row);
+}
+
 TEST(Golden, RowWithAJournal) {
   Row row = minimal();
   row.groups[0].pending = TargetSet(7);

@@ -26,6 +26,10 @@ bool is_strange(Action action) {
   }
 }
 
+bool changes_when(Action action) {
+  return action == Action::kNow || action == Action::kPostpone;
+}
+
 }  // namespace
 
 void Feed::write(Input input, std::deque<Input>& to) {
@@ -40,6 +44,7 @@ void Feed::write(Input input, std::deque<Input>& to) {
 
 void Feed::play(const Step& step) {
   if (without_.strangers && is_strange(step.action)) return;
+  if (without_.wishes && changes_when(step.action)) return;
   switch (step.action) {
     case Action::kRequest:
     case Action::kDelete:
@@ -57,13 +62,10 @@ void Feed::play(const Step& step) {
       batches_.push_back({part(step.pick), part(step.amount)});
       return;
     }
-    case Action::kExpire: {
-      Input input;
-      input.kind = Kind::kExpire;
-      input.document = document_of(step);
-      input.targets = targets_of(step);
-      return write(input, operations_);
-    }
+    case Action::kExpire:
+    case Action::kNow:
+    case Action::kPostpone:
+      return operate(step);
     case Action::kRegister:
     case Action::kStrayResult:
     case Action::kStrayUnregister:
@@ -71,6 +73,18 @@ void Feed::play(const Step& step) {
     default:
       return command(step);
   }
+}
+
+// Dates have passed, lie ahead or lie too far ahead.
+void Feed::operate(const Step& step) {
+  Input input;
+  input.kind = step.action == Action::kExpire ? Kind::kExpire
+               : step.action == Action::kNow  ? Kind::kNow
+                                              : Kind::kPostpone;
+  input.document = document_of(step);
+  input.targets = targets_of(step);
+  if (input.kind == Kind::kPostpone) input.process_at = UnixMs(now_.value() - 40 + std::int64_t{step.amount} * 2);
+  write(input, operations_);
 }
 
 void Feed::step_clock(const Step& step) {

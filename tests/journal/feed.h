@@ -19,7 +19,7 @@ inline constexpr std::int64_t kBehindAllDates = 700'000;  // further than every 
 
 // What of a history is left out.
 struct Without {
-  bool wishes = false;     // priorities, dates, expirations
+  bool wishes = false;     // priorities, dates, expirations, and what an operator says of them
   bool strangers = false;  // what nobody asked for, forks, what is given up, and the operator
   bool crowds = false;     // batches have one input each
 };
@@ -63,6 +63,7 @@ class Feed {
   void resend(const Step& step);
   void stray(const Step& step);
   void command(const Step& step);
+  void operate(const Step& step);
   void step_clock(const Step& step);
   void write(Input input, std::deque<Input>& to);
   [[nodiscard]] std::size_t document_of(const Step& step) const { return step.document % kDocuments; }

@@ -32,6 +32,8 @@ constexpr std::array<Weight, kActions> kWeights = {{
     {"stray_result", 2},
     {"stray_unregister", 2},
     {"expire", 2},
+    {"now", 5},
+    {"postpone", 5},
 }};
 
 constexpr std::uint32_t total_weight() {

@@ -32,6 +32,8 @@ enum class Action : std::uint8_t {
   kStrayResult,      // a result that nobody asked for
   kStrayUnregister,  // an UNREGISTER that nobody asked for
   kExpire,           // an operator gives up what a document waits for
+  kNow,              // an operator lets what waits of a document go at once
+  kPostpone,         // an operator puts off what waits of a document
   kCount,
 };
 

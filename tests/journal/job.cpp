@@ -14,6 +14,10 @@ std::string_view name_of_kind(Kind kind) {
       return "request";
     case Kind::kExpire:
       return "expire";
+    case Kind::kNow:
+      return "dispatch now";
+    case Kind::kPostpone:
+      return "postpone";
     case Kind::kRegister:
       return "REGISTER";
     case Kind::kResult:
@@ -84,7 +88,7 @@ std::string describe(TargetSet targets) {
 std::string describe(const Input& input) {
   std::ostringstream out;
   out << name_of_kind(input.kind) << ' ' << input.document;
-  if (input.kind != Kind::kExpire) out << " order " << input.order;
+  if (!is_of_operator(input.kind)) out << " order " << input.order;
   out << (input.targets ? " of " + describe(*input.targets) : std::string(" of *"));
   if (input.deletes) out << " delete";
   if (input.kind == Kind::kRequest) out << " hash " << input.hash << " at " << input.timestamp.value();

@@ -37,7 +37,11 @@ struct Rules {
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
-enum class Kind : std::uint8_t { kRequest, kExpire, kRegister, kResult, kUnregister, kHeartbeat };
+enum class Kind : std::uint8_t { kRequest, kExpire, kNow, kPostpone, kRegister, kResult, kUnregister, kHeartbeat };
+
+[[nodiscard]] constexpr bool is_of_operator(Kind kind) {
+  return kind == Kind::kExpire || kind == Kind::kNow || kind == Kind::kPostpone;
+}
 
 // One input, whatever its kind.
 struct Input {
@@ -48,7 +52,7 @@ struct Input {
   bool deletes = false;              // a request
   std::uint64_t hash = 0;            // of its payload
   std::optional<std::uint8_t> priority;
-  std::optional<UnixMs> process_at;
+  std::optional<UnixMs> process_at;  // of a request; of kPostpone, which has always one
   std::optional<UnixMs> expires_at;
   UnixMs timestamp;           // of its record
   std::uint32_t attempt = 0;  // of a result and a heartbeat, 0 = it does not say

@@ -94,6 +94,9 @@ Verdict JobTable::decide(const Input& input) {
       return request(document, input);
     case Kind::kExpire:
       return expire(document, input);
+    case Kind::kNow:
+    case Kind::kPostpone:
+      return move(document, input);
     case Kind::kRegister:
       return register_order(document, input);
     case Kind::kResult:
@@ -129,6 +132,8 @@ Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
   const UnixMs latest(both.inserted.value() + rules_.process_at_max_ms);
   both.process_at = std::min(std::max(older.process_at, newer.process_at), latest);
   const bool never = older.expires_at == UnixMs() || newer.expires_at == UnixMs();
+  // Open: what an operator let go at once is not consolidated with what takes it over, either.
+  both.at_once = older.at_once || newer.at_once;
   both.expires_at = never ? UnixMs() : std::max(older.expires_at, newer.expires_at);
   return both;
 }
@@ -416,6 +421,46 @@ Verdict JobTable::expire(DocumentJob& document, const Input& input) {
   for (const Waiting& entry : waiting) drop(document, entry.order, given_up);
   settle(document, false);
   if (given_up.empty()) return {Outcome::kDropped, Reason::kNoChange};
+  return {Outcome::kApplied, Reason::kNone};
+}
+
+// At once and most urgent: the insertion kept, no back-off, not consolidated, not behind all others. What blocks it and
+// what is under way stay as they are.
+void JobTable::hurry(Waiting& entry) const {
+  entry.urgency.priority = 0;
+  entry.urgency.process_at = entry.urgency.inserted;
+  entry.urgency.at_once = true;
+  entry.losses = 0;
+}
+
+// Not before that date. It never makes anything earlier.
+void JobTable::postpone(Waiting& entry, UnixMs until) const {
+  entry.urgency.process_at = std::max(entry.urgency.process_at, until);
+}
+
+bool JobTable::may_postpone(UnixMs until) const {
+  return until.value() <= now_.value() + rules_.process_at_max_ms;
+}
+
+// An operator moves what waits of a document. An order that waits for one of the targets moves with all of its own. A
+// date that has passed puts nothing off.
+Verdict JobTable::move(DocumentJob& document, const Input& input) const {
+  const bool postpones = input.kind == Kind::kPostpone;
+  if (postpones && !may_postpone(*input.process_at)) return {Outcome::kDeadLettered, Reason::kMalformedHeader};
+  if (known_to_requests(document).empty()) return {Outcome::kDropped, Reason::kUnregistered};
+  bool changes = false;
+  for (Waiting& entry : document.waiting) {
+    if ((entry.targets & input.targets.value_or(kAllTargets)).empty()) continue;
+    if (postpones && *input.process_at <= now_) continue;
+    const Urgency before = entry.urgency;
+    const std::uint32_t losses = entry.losses;
+    if (postpones)
+      postpone(entry, *input.process_at);
+    else
+      hurry(entry);
+    changes = changes || entry.urgency != before || entry.losses != losses;
+  }
+  if (!changes) return {Outcome::kDropped, Reason::kNoChange};
   return {Outcome::kApplied, Reason::kNone};
 }
 

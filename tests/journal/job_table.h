@@ -100,6 +100,10 @@ class JobTable : public Player {
   [[nodiscard]] virtual bool is_lost(const UnderWay& dispatch) const;
   // What is pending and goes with an entry that nobody wants any more, of these of its targets.
   [[nodiscard]] virtual TargetSet goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const;
+  // What an operator changes of an entry that waits.
+  virtual void hurry(Waiting& entry) const;
+  virtual void postpone(Waiting& entry, UnixMs until) const;
+  [[nodiscard]] virtual bool may_postpone(UnixMs until) const;
   [[nodiscard]] virtual bool narrows(const Waiting& entry) const;
   [[nodiscard]] virtual bool fails(const Waiting& entry) const;
   [[nodiscard]] virtual bool wants_attempt(std::uint32_t last) const;
@@ -138,6 +142,7 @@ class JobTable : public Player {
   [[nodiscard]] Verdict unregister(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict heartbeat(DocumentJob& document, const Input& input);
   [[nodiscard]] Verdict expire(DocumentJob& document, const Input& input);
+  [[nodiscard]] Verdict move(DocumentJob& document, const Input& input) const;
   [[nodiscard]] bool is_too_far(const Input& input) const;
   static void raise_barrier(DocumentJob& document, OrderNumber order);
   void take_over(DocumentJob& document, Waiting& entry, TargetSet targets);

@@ -168,6 +168,7 @@ bool JobTable::has_room(const DocumentJob& document) const {
 
 // Open: consolidation moves the process date by which entries are in order, too.
 UnixMs JobTable::due_date(const Waiting& entry) const {
+  if (entry.urgency.at_once) return entry.urgency.process_at;
   return std::max(entry.urgency.process_at, UnixMs(entry.urgency.inserted.value() + rules_.consolidate_ms));
 }
 
@@ -250,6 +251,7 @@ void JobTable::dispatch(std::size_t number, Waiting entry) {
   document.dispatched.insert(entry.order);
   if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
+  entry.urgency.at_once = false;  // Open: what comes back waits as any other
   document.under_way.push_back(
       {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});

@@ -140,6 +140,9 @@ Command EnginePlayer::command_of(const Input& input) {
     }
     case Kind::kExpire:
       return Expire{false, id, targets, std::nullopt};
+    case Kind::kNow:
+    case Kind::kPostpone:
+      return DispatchByHand{false, id, targets, input.process_at, std::nullopt};
     case Kind::kRegister:
       return Register{{id, epoch, sequence, Revision(), Op::kUpsert, input.targets, {}}};
     case Kind::kUnregister:

@@ -141,6 +141,62 @@ struct SupersedesWaiting final : JobTable {
   }
 };
 
+// Another rule of what an operator moves.
+template <void (*kChange)(Waiting& right, const Waiting& before)>
+struct Hurrying final : JobTable {
+  using JobTable::JobTable;
+  void hurry(Waiting& entry) const override {
+    const Waiting before = entry;
+    JobTable::hurry(entry);
+    kChange(entry, before);
+  }
+};
+
+void keep_priority(Waiting& right, const Waiting& before) {
+  right.urgency.priority = before.urgency.priority;
+}
+void keep_date(Waiting& right, const Waiting& before) {
+  right.urgency.process_at = before.urgency.process_at;
+}
+void keep_consolidation(Waiting& right, const Waiting& before) {
+  right.urgency.at_once = before.urgency.at_once;
+}
+void keep_losses(Waiting& right, const Waiting& before) {
+  right.losses = before.losses;
+}
+
+struct HurriedPastOlder final : JobTable {
+  using JobTable::JobTable;
+  bool is_blocked(const DocumentJob& document, const Waiting& entry) const override {
+    return !entry.urgency.at_once && JobTable::is_blocked(document, entry);
+  }
+};
+
+struct HurriedWithoutRoom final : JobTable {
+  using JobTable::JobTable;
+  bool has_room(const DocumentJob& document) const override {
+    return JobTable::has_room(document) || std::any_of(document.waiting.begin(), document.waiting.end(),
+                                                       [](const Waiting& entry) { return entry.urgency.at_once; });
+  }
+};
+
+struct PostponesNothing final : JobTable {
+  using JobTable::JobTable;
+  void postpone(Waiting&, UnixMs) const override {}
+};
+
+struct PostponesToEarlier final : JobTable {
+  using JobTable::JobTable;
+  void postpone(Waiting& entry, UnixMs until) const override {
+    entry.urgency.process_at = std::max(until, entry.urgency.inserted);
+  }
+};
+
+struct PostponesForEver final : JobTable {
+  using JobTable::JobTable;
+  bool may_postpone(UnixMs) const override { return true; }
+};
+
 template <typename Table>
 std::unique_ptr<Player> make(const Rules& rules) {
   return std::make_unique<Table>(rules);
@@ -174,6 +230,15 @@ const std::vector<NamedWrongJournal>& wrong_journals() {
       {"does not hear heartbeats", make<DeafToHeartbeats>},
       {"believes heartbeats from the future and the past", make<TrustsClocks>},
       {"lets waiting supersede what was dispatched", make<SupersedesWaiting>},
+      {"keeps the priority of what is to go now", make<Hurrying<keep_priority>>},
+      {"keeps the date of what is to go now", make<Hurrying<keep_date>>},
+      {"consolidates what is to go now", make<Hurrying<keep_consolidation>>},
+      {"lets what is to go now stay behind all others", make<Hurrying<keep_losses>>},
+      {"lets what is to go now pass an older order", make<HurriedPastOlder>},
+      {"has one too many under way for what is to go now", make<HurriedWithoutRoom>},
+      {"postpones nothing", make<PostponesNothing>},
+      {"postpones to an earlier date", make<PostponesToEarlier>},
+      {"postpones for as long as is said", make<PostponesForEver>},
   };
   return all;
 }

@@ -54,6 +54,10 @@ struct Describe {
   std::string operator()(const Expire& command) const {
     return "expire " + std::string(command.id) + " " + property::describe(command.targets) + told(command.expected);
   }
+  std::string operator()(const DispatchByHand& command) const {
+    return (command.until ? "postpone " : "now ") + std::string(command.id) + " " +
+           property::describe(command.targets) + told(command.expected);
+  }
   std::string operator()(const ReleaseByHand& command) const {
     return "by hand: " + (*this)(command.result) + told(command.expected);
   }

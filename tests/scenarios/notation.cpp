@@ -192,6 +192,7 @@ std::string text_of(const JournalEntry& entry) {
   if (entry.state == EntryState::kGone) return text;
   text += " at " + std::to_string(entry.urgency.priority) + "/" + std::to_string(entry.urgency.process_at.value());
   if (entry.urgency.expires_at != UnixMs()) text += " expires " + std::to_string(entry.urgency.expires_at.value());
+  if (entry.urgency.at_once) text += " at once";
   if (entry.timeouts > 0) text += " timeouts " + std::to_string(entry.timeouts);
   if (entry.losses > 0) text += " losses " + std::to_string(entry.losses);
   return text;

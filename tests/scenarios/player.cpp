@@ -20,12 +20,15 @@ std::optional<std::string> value_of(const Line& line, const std::string& key) {
   return std::nullopt;
 }
 
+bool is_list(const std::string& word) {
+  const std::string first = split(word, ',').first;
+  return std::find(kTargets.begin(), kTargets.end(), first) != kTargets.end();
+}
+
 // The word behind id and order, if it is a list of targets.
 std::optional<TargetSet> list_of(const Line& line) {
-  if (line.words.size() < 3) return std::nullopt;
-  const std::string first = split(line.words[2], ',').first;
-  const bool is_list = std::find(kTargets.begin(), kTargets.end(), first) != kTargets.end();
-  return is_list ? std::optional(targets_of(line.words[2])) : std::nullopt;
+  if (line.words.size() < 3 || !is_list(line.words[2])) return std::nullopt;
+  return targets_of(line.words[2]);
 }
 
 Unregister unregister_of(const Line& line, const WrittenOrder& order) {
@@ -52,6 +55,19 @@ SequenceResult result_of(const Line& line, const WrittenOrder& order) {
 Heartbeat heartbeat_of(const Line& line, const WrittenOrder& order, UnixMs now) {
   Heartbeat command{line.words[0], order.epoch, order.sequence, order.revision, 0, now};
   if (const auto attempt = value_of(line, "attempt")) command.attempt = static_cast<std::uint32_t>(number_of(*attempt));
+  return command;
+}
+
+DispatchByHand moving_of(const Line& line) {
+  DispatchByHand command;
+  command.id = line.words.at(0);
+  command.dry_run = says(line, "dry");
+  if (line.words.size() > 1 && is_list(line.words[1])) command.targets = targets_of(line.words[1]);
+  if (const auto until = value_of(line, "until")) command.until = UnixMs(static_cast<std::int64_t>(number_of(*until)));
+  if (const auto expected = value_of(line, "expect"))
+    command.expected = ExpectedRequest{Epoch(0), order_of(*expected).sequence};
+  if (command.until.has_value() != (line.verb == "dispatch-postpone"))
+    throw std::invalid_argument("until belongs to dispatch-postpone");
   return command;
 }
 
@@ -328,6 +344,7 @@ Command Player::command_of(const Line& line) {
     if (line.words.size() > 1) command.targets = targets_of(line.words[1]);
     return command;
   }
+  if (line.verb == "dispatch-now" || line.verb == "dispatch-postpone") return moving_of(line);
   if (line.verb == "reset") return Reset{Epoch(static_cast<std::uint32_t>(number_of(line.words.at(0))))};
   if (line.verb == "refused") return Refused{reason_of(line.words.at(0)), says(line, "missing"), ""};
   throw std::invalid_argument("not a verb: " + line.verb);

@@ -76,6 +76,7 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
   urgency.priority = std::min(urgency.priority, older.priority);
   const UnixMs latest = later(urgency.inserted, rules.process_at_max);
   urgency.process_at = std::max(urgency.inserted, std::min(std::max(urgency.process_at, older.process_at), latest));
+  urgency.at_once = urgency.at_once || older.at_once;
   const bool never = urgency.expires_at == UnixMs() || older.expires_at == UnixMs();
   urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
 }

@@ -64,7 +64,8 @@ void JournalBatch::close(const Overlay::Journaled& one) {
     if (before == nullptr) {
       const InputIndex input = input_of(entry.number);
       input == kNoInput ? refer(document, entry) : hold(document, entry, input);
-    } else if (!(before->urgency == entry.urgency)) {
+    } else if (rank_of(*before, context_.dispatch) != rank_of(entry, context_.dispatch) ||
+               before->urgency.expires_at != entry.urgency.expires_at) {
       write_again(entry);
     }
   }

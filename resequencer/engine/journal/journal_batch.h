@@ -72,6 +72,9 @@ class JournalBatch {
   [[nodiscard]] Decision beat(Document& document, const Heartbeat& command, const std::optional<Order>& order);
   // An operator gives up what waits for these targets, or for all. False: nothing does.
   bool give_up(Document& document, TargetSet targets);
+  // An operator moves what waits for one of the targets of the command, an order as a whole. False: nothing moves.
+  // `only_look`: nothing does, whatever would.
+  bool move(Document& document, const DispatchByHand& command, bool only_look);
   // A command changes a document with a journal.
   void change_by_command(Document& document, const RowEdit& edit);
 

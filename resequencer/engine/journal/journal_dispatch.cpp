@@ -225,6 +225,7 @@ void JournalBatch::send(Document& document, const JournalEntry& entry, InputInde
     if (other.order == entry.order) sent.attempt = std::max(sent.attempt, other.attempt);
   ++sent.attempt;
   sent.taken_over = TargetSet();
+  sent.urgency.at_once = false;
   if (rules.journal) {
     sent.number = ++state_.journal_number;
     fresh_.resize(sent.number - first_number_, kNoInput);

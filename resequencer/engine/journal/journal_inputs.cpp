@@ -13,6 +13,9 @@
 //
 // Waiting alone supersedes nothing: results of what was dispatched are released as they come. A delete for all that
 // waits, or is gone, stops requests and registrations below it; nothing else sees it before its dispatch.
+//
+// An operator moves what waits: now = priority 0, the insertion as date, not consolidated, losses 0; postpone = no date
+// before this one. Whatever J2 and J5 take over later they take over of that. J3 and the room stay as they are.
 #include <algorithm>
 
 #include "engine/documents/decide_register.h"
@@ -33,11 +36,20 @@ bool ends_at(UnixMs expires_at, UnixMs until) {
   return expires_at != UnixMs() && expires_at <= until;
 }
 
-// Later than anything may wait.
 bool is_too_late(const Request& request, const Context& context) {
-  if (request.wish == nullptr || !request.wish->process_at) return false;
-  const std::int64_t from = std::max(context.now.value(), std::int64_t{0});
-  return request.wish->process_at->value() - from > context.dispatch.process_at_max.value();
+  return request.wish != nullptr && request.wish->process_at && !context.may_wait_until(*request.wish->process_at);
+}
+
+// What an operator changes of an order that waits. Not what blocks it, and not how often it may time out.
+void move_by_hand(JournalEntry& entry, const std::optional<UnixMs>& until) {
+  if (until) {
+    entry.urgency.process_at = std::max(entry.urgency.process_at, *until);
+    return;
+  }
+  entry.urgency.priority = 0;
+  entry.urgency.process_at = entry.urgency.inserted;
+  entry.urgency.at_once = true;
+  entry.losses = 0;
 }
 
 JournalEntry entry_of(const Request& request, const Ruling& ruling, Offset position, const Context& context) {
@@ -198,6 +210,7 @@ void JournalBatch::leave_behind(JournalEntry& gone) {
   gone.state = EntryState::kGone;
   gone.attempt = gone.timeouts = gone.losses = 0;
   gone.taken_over = TargetSet();
+  gone.urgency.at_once = false;
 }
 
 bool JournalBatch::give_up(Document& document, TargetSet targets) {
@@ -219,6 +232,23 @@ bool JournalBatch::give_up(Document& document, TargetSet targets) {
   for (const JournalEntry& one : gone) add(row, one);
   settle(document);
   return true;
+}
+
+bool JournalBatch::move(Document& document, const DispatchByHand& command, bool only_look) {
+  if (!document.journaled || !document.now.row) return false;
+  if (command.until && *command.until <= context_.now) return false;  // that puts nothing off
+  bool moves = false;
+  for (JournalEntry& entry : document.now.row->journal) {
+    const bool meant = command.targets.empty() || !(entry.targets & command.targets).empty();
+    if (entry.state != EntryState::kWaiting || !meant) continue;
+    JournalEntry moved = entry;
+    move_by_hand(moved, command.until);
+    if (moved == entry) continue;
+    moves = true;
+    if (!only_look) entry = moved;
+  }
+  if (moves && !only_look) settle(document);
+  return moves;
 }
 
 std::optional<Row> JournalBatch::behind_waiting_barrier(const Document& document) const {

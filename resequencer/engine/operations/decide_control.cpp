@@ -54,6 +54,18 @@ Ruling decide_expire(const Expire& command, const Row* row) {
   return ruling;
 }
 
+Ruling decide_dispatch(const DispatchByHand& command, const Row* row, bool moves, const Context& context) {
+  if (command.until && !context.may_wait_until(*command.until)) return refuse(Reason::kMalformedHeader);
+  if (row == nullptr) return drop(TableRow::kControl, Reason::kUnregistered);
+  Ruling ruling;
+  if (const Order* newest = newest_order(row)) set_order(ruling, *newest);
+  if (!is_expected(command.expected, row))
+    ruling.decision = dropped(Reason::kUnexpectedState);
+  else
+    ruling.decision = moves ? applied() : dropped(Reason::kNoChange);
+  return ruling;
+}
+
 Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
                       const Context& context) {
   const std::optional<Order> order = command_order(command.result, row, state.default_epoch);

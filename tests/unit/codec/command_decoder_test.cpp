@@ -288,6 +288,43 @@ TEST(DecodeOperation, ReadsWhatIsToExpire) {
   EXPECT_EQ(std::get<Expire>(one).expected->sequence, Sequence::of_number(18));
 }
 
+TEST(DecodeOperation, ReadsWhatIsToBeDispatchedNow) {
+  const Command all = decoded(operation("dispatch-now").view(), decode_context());
+  ASSERT_TRUE(std::holds_alternative<DispatchByHand>(all));
+  EXPECT_EQ(std::get<DispatchByHand>(all).id, "doc-1");
+  EXPECT_TRUE(std::get<DispatchByHand>(all).targets.empty());
+  EXPECT_FALSE(std::get<DispatchByHand>(all).dry_run || std::get<DispatchByHand>(all).expected);
+  EXPECT_FALSE(std::get<DispatchByHand>(all).until);
+  const SampleRecord record = operation("dispatch-now")
+                                  .with("reseq-target", "catalogue")
+                                  .with("reseq-control-dry-run", "true")
+                                  .with("reseq-control-expected-seq", "18");
+  const Command one = decoded(record.view(), decode_context());
+  ASSERT_TRUE(std::holds_alternative<DispatchByHand>(one));
+  EXPECT_EQ(std::get<DispatchByHand>(one).targets, TargetSet::of(TargetNumber(1)));
+  EXPECT_TRUE(std::get<DispatchByHand>(one).dry_run);
+  EXPECT_EQ(std::get<DispatchByHand>(one).expected->sequence, Sequence::of_number(18));
+  EXPECT_EQ(reason_of(operation("dispatch-now").with("reseq-process-at", "5")), Reason::kUnsupportedHeader);
+  EXPECT_EQ(reason_of(operation("dispatch-now").with("reseq-target", "nobody")), Reason::kUnknownTarget);
+}
+
+TEST(DecodeOperation, ReadsUntilWhenIsPostponed) {
+  for (const char* date : {"1709164800000", "2024-02-29T00:00:00Z"}) {
+    const SampleRecord record = operation("dispatch-postpone").with("reseq-process-at", date);
+    const Command command = decoded(record.view(), decode_context());
+    ASSERT_TRUE(std::holds_alternative<DispatchByHand>(command)) << date;
+    EXPECT_EQ(std::get<DispatchByHand>(command).until, UnixMs(1'709'164'800'000)) << date;
+  }
+  EXPECT_EQ(reason_of(operation("dispatch-postpone")), Reason::kMalformedHeader) << "until when?";
+  for (const char* date : {"", "soon", "-1"})
+    EXPECT_EQ(reason_of(operation("dispatch-postpone").with("reseq-process-at", date)), Reason::kMalformedHeader)
+        << date;
+  for (const char* header : {"reseq-priority", "reseq-expires-at", "reseq-attempt", "reseq-lease-until"})
+    EXPECT_EQ(reason_of(operation("dispatch-postpone").with("reseq-process-at", "5").with(header, "5")),
+              Reason::kUnsupportedHeader)
+        << header;
+}
+
 TEST(DecodeOperation, ReadsAResultToRelease) {
   const Command command =
       decoded(operation("release").with("reseq-seq", "7").with("reseq-target", "search").view(), decode_context());
@@ -320,7 +357,8 @@ TEST(DecodeOperation, ReadsPauseAndResumeOfAnyKey) {
 }
 
 TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
-  for (const char* name : {"expire", "release", "raise-version-floor", "pause", "resume"}) {
+  for (const char* name :
+       {"expire", "dispatch-now", "dispatch-postpone", "release", "raise-version-floor", "pause", "resume"}) {
     EXPECT_EQ(reason_of(operation(name).without("reseq-control-id")), Reason::kMalformedHeader) << name;
     EXPECT_EQ(reason_of(operation(name).with("reseq-control-id", std::string(kMaxControlIdBytes + 1, 'x'))),
               Reason::kMalformedHeader)
@@ -340,6 +378,7 @@ TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
   DecodeContext many = decode_context();
   many.partitions = 64;
   EXPECT_EQ(reason_of(operation("expire").key("whatever"), many), Reason::kMisrouted);
+  EXPECT_EQ(reason_of(operation("dispatch-now").key("whatever"), many), Reason::kMisrouted);
 }
 
 TEST(DecodeOperation, IsUnknownUnlessItIsOneOfControl) {

@@ -135,6 +135,7 @@ inline JournalEntry any_entry(EntryState state, const Order& order, TargetSet ta
   entry.targets = targets;
   entry.number = 1 + any<std::uint64_t>() % UINT64_MAX;
   entry.urgency = any_urgency();
+  entry.urgency.at_once = state == EntryState::kWaiting && one_in(4);
   if (one_in(2)) entry.timeouts = any<std::uint32_t>();
   if (one_in(3)) entry.losses = any<std::uint32_t>();
   entry.request = {any_offset(), any_time(), any<std::uint64_t>(), any<std::uint64_t>(), below(300)};

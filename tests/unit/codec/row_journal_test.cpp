@@ -223,6 +223,8 @@ const std::vector<Forgery> kForgeries = {
     {"waits with number 0", [](Row& row) { entry_at(row, kFirst).number = 0; }},
     {"is under way with number 0", [](Row& row) { entry_at(row, kUnderWay).number = 0; }},
     {"to be processed before it came", [](Row& row) { entry_at(row, kFirst).urgency.process_at = UnixMs(499); }},
+    {"under way at once", [](Row& row) { entry_at(row, kUnderWay).urgency.at_once = true; }},
+    {"gone at once", [](Row& row) { entry_at(row, kGoneDelete).urgency.at_once = true; }},
     {"waits with a lease", [](Row& row) { entry_at(row, kFirst).lease_until = UnixMs(1); }},
     {"gone with a lease", [](Row& row) { entry_at(row, kGoneDelete).lease_until = UnixMs(1); }},
     {"a lease before 1970", [](Row& row) { entry_at(row, kUnderWay).lease_until = UnixMs(-1); }},
@@ -319,7 +321,8 @@ TEST(ForgedJournal, WithPartsThatShouldBeAbsentIsRefused) {
   EXPECT_EQ(refused("\x40"s, "\0\x80\x80\x80\x80\x10\0\0"s), RowError::kInvalid) << "too often";
   EXPECT_EQ(refused("\x80"s, "\0"s), RowError::kInvalid) << "without a lease";
   EXPECT_EQ(refused("\2"s, "", "\0"s), std::nullopt);
-  EXPECT_EQ(refused("\3"s, "", "\0"s), RowError::kInvalid) << "a state that nobody knows";
+  EXPECT_EQ(refused("\3"s, ""), std::nullopt);
+  EXPECT_EQ(refused("\3"s, "", "\0"s), RowError::kInvalid) << "it waits";
   EXPECT_EQ(refused("\0"s, "\0"s), RowError::kInvalid) << "a byte more";
 }
 

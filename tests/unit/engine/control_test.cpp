@@ -112,5 +112,25 @@ TEST_F(Control, ReleasesNothingForATargetOfWhichNothingIsKnownUnlessItIsSaid) {
   EXPECT_EQ(would(5, true).outcome, Outcome::kReleased);
 }
 
+TEST_F(Control, TellsOfADryRunOfWhatWaitsWhatWouldHaveBeen) {
+  context_.dispatch.journal = true;
+  Wish wish;
+  wish.process_at = UnixMs(5000);
+  Request waits = request("a", 3);
+  waits.wish = &wish;
+  Batch batch(state_, state_.partition, context_);
+  ASSERT_EQ(batch.decide(waits, Offset(0), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(DispatchByHand{true, "a", {}, {}, {}}, Offset(0), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(DispatchByHand{true, "a", {}, UnixMs(6000), {}}, Offset(1), true), Taken::kDecided);
+  batch.close();
+  ASSERT_EQ(batch.changes().size(), 1U);
+  EXPECT_EQ(batch.changes()[0].row->journal.begin()->urgency.process_at, UnixMs(5000));
+  for (const Event& event : batch.events()) {
+    EXPECT_EQ(event.decision.outcome, Outcome::kApplied);
+    EXPECT_TRUE(event.dry_run);
+  }
+  EXPECT_EQ(batch.events().size(), 2U) << "whatever the policy";
+}
+
 }  // namespace
 }  // namespace reseq::engine
