@@ -1,6 +1,7 @@
 #include "cli/operation_commands.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "cli/dead_letters.h"
@@ -45,6 +46,21 @@ void declare_letters(CLI::App& app, OperationCommands& all, OperationArguments& 
   }
 }
 
+void declare_dispatch(CLI::App& app, OperationCommands& all, OperationArguments& into) {
+  CLI::App* dispatch = app.add_subcommand("dispatch", "when what waits of a document goes to work");
+  dispatch->require_subcommand(1);
+  all.dispatch_now = dispatch->add_subcommand("now", "at once and most urgent, as far as an older order lets it");
+  all.dispatch_postpone = dispatch->add_subcommand("postpone", "not before a date");
+  for (CLI::App* command : {all.dispatch_now, all.dispatch_postpone}) {
+    into.id.declare(*command);
+    command->add_option("--target", into.expire.target,
+                        "only orders that wait for this target; default: all that wait");
+  }
+  all.dispatch_postpone->add_option("--until", into.until, "the date, RFC 3339 or milliseconds since 1970")
+      ->required()
+      ->option_text("DATE");
+}
+
 // A document, or all of a state.
 void declare_documents(CLI::App& command, OperationArguments& into) {
   CLI::Option* id = into.id.declare(command);
@@ -70,6 +86,17 @@ void declare_documents(CLI::App& command, OperationArguments& into) {
   command.callback([id, state] {
     if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
   });
+}
+
+// What an operator has seen.
+void declare_expectations(const OperationCommands& all, OperationArguments& into) {
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release}) {
+    CLI::Option* sequence =
+        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
+    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
+        ->needs(sequence)
+        ->check(whole_number(0, UINT32_MAX));
+  }
 }
 
 // What means a document, and what means a selection. REQUIRES: the other options of both commands are declared.
@@ -111,6 +138,8 @@ Result<> redrive_those(const OperationArguments& arguments, const std::vector<Le
 OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   OperationCommands all;
   all.expire = app.add_subcommand("expire", "wait no longer for the results of a document");
+  declare_dispatch(app, all, into);
+  const std::array of_document = {all.expire, all.dispatch_now, all.dispatch_postpone};
   all.release = app.add_subcommand("release", "let a dead-lettered result go out, unless a newer one is known");
   all.reprocess = app.add_subcommand("reprocess", "request a document once more, as it was requested last");
   all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
@@ -122,21 +151,16 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
       ->required()
       ->expected(1);
-  for (CLI::App* command : {all.expire, all.release}) {
-    CLI::Option* sequence =
-        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
-    command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
-        ->needs(sequence)
-        ->check(whole_number(0, UINT32_MAX));
-  }
+  declare_expectations(all, into);
   all.release->add_flag(
       "--unknown", into.unknown,
       "also if no request as new as the result is known, or nothing of its target: a newer result may have gone out "
       "and be forgotten, and requests below its number are stopped");
   all.expire->add_option("--target", into.expire.target, "of this target only; default: all that are pending");
   const auto partition_number = whole_number(0, INT32_MAX);
-  all.expire->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
-      ->check(partition_number);
+  for (CLI::App* command : of_document)
+    command->add_option("--partition", into.expire.partition, "of the document, needed with partitioner = unchecked")
+        ->check(partition_number);
   tell_selections_apart(all, into);
   all.floor->add_option("version", into.floor.version, "the lowest that is not used any more")
       ->required()
@@ -155,9 +179,11 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   for (CLI::App* command : all.all())
     if (command != all.letters_list && command != all.letters_show)
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
-  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reset})
+  for (CLI::App* command :
+       {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.floor, all.pause, all.resume, all.reset})
     command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
-  for (CLI::App* command : {all.expire, all.release, all.floor, all.pause, all.resume, all.reprocess, all.reset})
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.floor, all.pause,
+                            all.resume, all.reprocess, all.reset})
     command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
@@ -188,6 +214,8 @@ std::optional<Result<>> run_operation(const OperationCommands& commands, Operati
   if (commands.reprocess->parsed() && commands.reprocess->count("--state") > 0)
     return reprocess_all(settings, arguments.selection, options);
   if (commands.expire->parsed()) return expire(settings, arguments.expire, options);
+  if (commands.dispatch_now->parsed()) return dispatch(settings, arguments.expire, std::nullopt, options);
+  if (commands.dispatch_postpone->parsed()) return dispatch(settings, arguments.expire, arguments.until, options);
   if (commands.release->parsed())
     return release(settings, {places.front(), arguments.expected, arguments.unknown}, options);
   if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);

@@ -20,6 +20,7 @@ struct OperationArguments {
   OperationOptions options;
   std::int64_t timeout_ms = admin::kTimeoutDefault.value();
   ExpireRequest expire;
+  std::optional<std::string> until;
   FloorRequest floor;
   Expectation expected;
   std::optional<std::int32_t> partition;
@@ -38,6 +39,8 @@ struct OperationArguments {
 
 struct OperationCommands {
   CLI::App* expire = nullptr;
+  CLI::App* dispatch_now = nullptr;
+  CLI::App* dispatch_postpone = nullptr;
   CLI::App* release = nullptr;
   CLI::App* reprocess = nullptr;
   CLI::App* reset = nullptr;
@@ -49,7 +52,8 @@ struct OperationCommands {
   CLI::App* letters_redrive = nullptr;
 
   [[nodiscard]] std::vector<CLI::App*> all() const {
-    return {expire, release, reprocess, reset, floor, pause, resume, letters_list, letters_show, letters_redrive};
+    return {expire, dispatch_now, dispatch_postpone, release,      reprocess,      reset, floor,
+            pause,  resume,       letters_list,      letters_show, letters_redrive};
   }
 };
 

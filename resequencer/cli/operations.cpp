@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -15,6 +16,7 @@
 #include "codec/header_names.h"
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
+#include "codec/timestamp_text.h"
 #include "kafka/admin.h"
 #include "runtime/application/clients.h"
 #include "runtime/application/log_reading.h"
@@ -220,10 +222,38 @@ Result<> check_operation(const config::Settings& settings, const std::optional<s
   return check_target(settings, target);
 }
 
+Result<UnixMs> date_to_wait_for(const std::string& text, UnixMs now, Milliseconds most) {
+  const auto ms = codec::parse_date_ms(text);
+  if (!ms) return invalid("--until \"" + text + "\" is no date: milliseconds since 1970, or as 2026-11-28T18:00:00Z");
+  if (*ms <= now.value()) return invalid("--until " + text + " has passed: that postpones nothing");
+  if (*ms - now.value() > most.value())
+    return invalid("--until " + text + " is further ahead than dispatch.process_at_max_ms = " +
+                   std::to_string(most.value()) + " lets anything wait");
+  return UnixMs(*ms);
+}
+
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
   if (wanted.id.empty()) return invalid("the id is empty: no document has that");
   Operation operation(settings, "expire", options);
   if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
+  if (wanted.target) operation.add(header::kTarget, *wanted.target);
+  operation.expect(wanted.expected);
+  return operation.run_for(wanted.id, std::nullopt, wanted.partition);
+}
+
+Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
+                  const std::optional<std::string>& until, const OperationOptions& options) {
+  if (wanted.id.empty()) return invalid("the id is empty: no document has that");
+  Operation operation(settings, until ? "dispatch-postpone" : "dispatch-now", options);
+  if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
+  if (until) {
+    const UnixMs now(
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+    const auto date = date_to_wait_for(*until, now, Milliseconds(settings.dispatch_process_at_max_ms));
+    if (!date) return date.error();
+    operation.add(header::kProcessAt, std::to_string(date.value().value()));
+  }
   if (wanted.target) operation.add(header::kTarget, *wanted.target);
   operation.expect(wanted.expected);
   return operation.run_for(wanted.id, std::nullopt, wanted.partition);

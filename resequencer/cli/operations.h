@@ -51,9 +51,15 @@ struct FloorRequest {
 [[nodiscard]] Result<> check_operation(const config::Settings& settings, const std::optional<std::string>& target,
                                        const OperationOptions& options);
 
+// A date as an operator types it. kInvalid: it is none, has passed, or lies further ahead than anything may wait.
+[[nodiscard]] Result<UnixMs> date_to_wait_for(const std::string& text, UnixMs now, Milliseconds most);
+
 // Each prints what became of it, by partition. kInvalid: some partition refused it, or it cannot be written. kTimeout:
 // it is written, and nobody has confirmed it within the time-out.
 Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
+// What waits of this document and target is to be dispatched at once, or not before the date that `until` says.
+Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
+                  const std::optional<std::string>& until, const OperationOptions& options);
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options);
 // `partition` absent: all.

@@ -17,6 +17,11 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
+std::string in_hours(int hours) {
+  const auto date = std::chrono::system_clock::now() + std::chrono::hours(hours);
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(date.time_since_epoch()).count());
+}
+
 class QueueSeen : public testing::Test {
  protected:
   QueueSeen() {
@@ -74,11 +79,7 @@ TEST_F(QueueSeen, SaysThatThereIsNoRoomAndWhenADateHasNotCome) {
   ASSERT_TRUE(waits_for("processing", 1));
   // Of these some are in the same partition as the first.
   for (int i = 0; i < 20; ++i) request("other-" + std::to_string(i), "1");
-  const std::string date = std::to_string(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-          .count() +
-      3'600'000);
-  request("dated", "1", {{"reseq-process-at", date}});
+  request("dated", "1", {{"reseq-process-at", in_hours(1)}});
   ASSERT_TRUE(wait_until(std::chrono::milliseconds(kStepLimitMs), [&] {
     const std::string text = shop.run({"list", "--state", "waiting"}).text;
     return text.find("dated") != std::string::npos && text.find(" room") != std::string::npos;
@@ -92,6 +93,39 @@ TEST_F(QueueSeen, SaysThatThereIsNoRoomAndWhenADateHasNotCome) {
       return;
     }
   FAIL() << "nothing waits for room";
+}
+
+TEST_F(QueueSeen, LetsAnOperatorSayWhenWhatWaitsLeaves) {
+  request("book", "1", {{"reseq-process-at", in_hours(1)}});
+  ASSERT_TRUE(waits_for("waiting", 1));
+  const std::string until = in_hours(2);
+  Ran ran = shop.run({"dispatch", "postpone", "book", "--until", until, "--dry-run"});
+  EXPECT_EQ(ran.code, EX_OK) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("dispatch-postpone book: would be applied, newest request 1"));
+  const std::string before = listed("waiting")[0]["journal"][0]["process_at"];
+  ran = shop.run({"dispatch", "postpone", "book", "--until", until, "--target", "search", "--expect-seq", "1"});
+  EXPECT_THAT(ran.text, HasSubstr("dispatch-postpone book for search: applied, newest request 1"));
+  EXPECT_GT(listed("waiting")[0]["journal"][0]["process_at"].get<std::string>(), before);
+  EXPECT_THAT(shop.run({"dispatch", "postpone", "book", "--until", until}).text, HasSubstr("dropped, no_change"));
+  EXPECT_THAT(shop.run({"dispatch", "postpone", "book", "--until", "2020-01-01T00:00:00Z"}).text,
+              HasSubstr("has passed: that postpones nothing"));
+  EXPECT_EQ(shop.run({"dispatch", "postpone", "book", "--until", in_hours(73)}).code, EX_CONFIG)
+      << "three days at most";
+  EXPECT_EQ(shop.run({"dispatch", "now", "nobody"}).code, EX_CONFIG);
+  ran = shop.run({"dispatch", "now", "book"});
+  EXPECT_EQ(ran.code, EX_OK) << ran.text;
+  EXPECT_THAT(ran.text, HasSubstr("dispatch-now book: applied, newest request 1"));
+  ASSERT_TRUE(waits_for("processing", 1));
+
+  request("book", "2", {{"reseq-process-at", in_hours(1)}});
+  ASSERT_TRUE(waits_for("waiting", 1));
+  EXPECT_EQ(shop.run({"dispatch", "now", "book"}).code, EX_OK);
+  const nlohmann::json entry = listed("waiting")[0]["journal"][0];
+  EXPECT_EQ(entry["priority"], 0);
+  EXPECT_EQ(entry["waits_for"], "older_order");
+  answer("book", "1");
+  ASSERT_TRUE(waits_for("waiting", 0));
+  EXPECT_EQ(listed("processing")[0]["journal"][0]["order"]["seq"], "2");
 }
 
 }  // namespace
