@@ -1,5 +1,6 @@
 // schemas/asyncapi.json: it is an AsyncAPI 3 document, it says what the reference says, and all its messages are met on
 // a real broker, where nothing else is.
+#include <chrono>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,6 +26,11 @@ constexpr const char* kDocument = "schemas/asyncapi.json";
 
 json document() {
   return json::parse(source_file(kDocument));
+}
+
+std::string in_an_hour() {
+  const auto date = std::chrono::system_clock::now() + std::chrono::hours(1);
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(date.time_since_epoch()).count());
 }
 
 // What the checker finds, a line each. It comes from Maven Central: script/deps says where it is.
@@ -98,6 +104,8 @@ TEST(AsyncApi, RecordsAreAsDescribed) {
       {"raise-version-floor", "1000", "--partition", "0", "--expect-floor", "0", "--dry-run"},
       {"release", place_of_dead_letter(application, "unregistered_target"), "--dry-run"},
       {"expire", "products/4", "--expect-seq", "1", "--expect-epoch", "2"},
+      {"dispatch", "now", "products/4", "--target", "search", "--dry-run"},
+      {"dispatch", "postpone", "products/4", "--until", in_an_hour(), "--expect-seq", "1", "--expect-epoch", "2"},
   };
   for (const std::vector<std::string>& command : commands) {
     const Transcript done = application.run_command(command);
