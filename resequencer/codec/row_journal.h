@@ -7,10 +7,11 @@
 //                 4 some of those have a lease: the earliest
 //   entry      := state u8 | order | targets varint | number varint
 //                 | priority u8 | inserted time | [process at time] | [expires at time]
-//                 | [attempt varint | timeouts varint | losses varint] | [lease until time] | request
+//                 | [attempt varint | timeouts varint | losses varint | taken over varint] | [lease until time]
+//                 | request
 //   state      := 0 waits     1 under way     2 gone     3 waits, and an operator let it go at once
 //                 + 4 delete     8 for all     16 process at, when not inserted     32 expires at, when ever
-//                 64 attempt, timeouts, losses, when not all of them are 0     128 lease
+//                 64 attempt, timeouts, losses, taken over, when not all of them are 0     128 lease
 //   request    := offset | timestamp time | hash fixed64 | bytes of its record varint | bytes on `work` varint
 //
 // Invariants: targets are not empty, but for a delete for all that is gone; nothing but a delete is for all; orders of
