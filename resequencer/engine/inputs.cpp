@@ -19,6 +19,10 @@ Reason refusal_of_reset(const Context& context) {
   return unseen ? Reason::kResetNeedsEpochs : Reason::kNone;
 }
 
+std::optional<TargetNumber> only_target(TargetSet targets) {
+  return targets.size() == 1 ? std::optional(targets.first()) : std::nullopt;
+}
+
 }  // namespace
 
 Taken Inputs::decide(const Request& request, Offset position, bool) {
@@ -101,11 +105,9 @@ Taken Inputs::decide(const Expire& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
   std::optional<Row> as_if;
   if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_, false);
-  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
-                                               : decide_expire(command, as_if ? &*as_if : document.known());
-  const bool one = command.targets.size() == 1;
-  const Taken taken =
-      settle_operation(document, ruling, command.dry_run, one ? std::optional(command.targets.first()) : std::nullopt);
+  const Row* seen = as_if ? &*as_if : document.known();
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision) : decide_expire(command, seen);
+  const Taken taken = settle_operation(document, ruling, command.dry_run, seen, only_target(command.targets));
   if (!command.dry_run && !ruling.edit.removed.empty()) journal_.give_up(document, ruling.edit.removed);
   return taken;
 }
@@ -114,13 +116,11 @@ Taken Inputs::decide(const DispatchByHand& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
   std::optional<Row> as_if;
   if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_, false);
+  const Row* seen = as_if ? &*as_if : document.known();
   const bool moves = journal_.move(document, command, true);
-  const Ruling ruling = document.now.collision
-                            ? refuse(Reason::kIdCollision)
-                            : decide_dispatch(command, as_if ? &*as_if : document.known(), moves, context_);
-  const bool one = command.targets.size() == 1;
-  const Taken taken =
-      settle_operation(document, ruling, command.dry_run, one ? std::optional(command.targets.first()) : std::nullopt);
+  const Ruling ruling =
+      document.now.collision ? refuse(Reason::kIdCollision) : decide_dispatch(command, seen, moves, context_);
+  const Taken taken = settle_operation(document, ruling, command.dry_run, seen, only_target(command.targets));
   if (!command.dry_run && ruling.decision.outcome == Outcome::kApplied) journal_.move(document, command, false);
   return taken;
 }
@@ -129,7 +129,7 @@ Taken Inputs::decide(const ReleaseByHand& command, Offset, bool) {
   Document& document = overlay_.find(command.result.id);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                                : decide_release(command, document.known(), state_, context_);
-  return settle_operation(document, ruling, command.dry_run, command.result.target);
+  return settle_operation(document, ruling, command.dry_run, document.known(), command.result.target);
 }
 
 Taken Inputs::decide(const RaiseFloor& command, Offset, bool) {
@@ -175,11 +175,11 @@ Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_rea
   return Taken::kDecided;
 }
 
-Taken Inputs::settle_operation(Document& document, const Ruling& ruling, bool dry_run,
+Taken Inputs::settle_operation(Document& document, const Ruling& ruling, bool dry_run, const Row* seen,
                                std::optional<TargetNumber> target) {
   Event& event = effects_.tell_operation(ruling.decision, dry_run, document.id);
   if (ruling.has_order) event.order = ruling.edit.order;
-  event.expected = document.newest_order();
+  if (const Order* newest = newest_order(seen)) event.expected = *newest;
   event.target = target;
   if (dry_run) return Taken::kDecided;
   if (ruling.edit.served) event.version = ruling.edit.version;

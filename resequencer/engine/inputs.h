@@ -44,8 +44,10 @@ class Inputs {
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
   Taken settle(Document& document, const Ruling& ruling, bool requests_read,
                std::optional<TargetNumber> target = std::nullopt);
-  // The same about an operation, which is always told of, and only told of when it is a dry run.
-  Taken settle_operation(Document& document, const Ruling& ruling, bool dry_run, std::optional<TargetNumber> target);
+  // The same about an operation, which is always told of, and only told of when it is a dry run. `seen`: what its
+  // expectations are compared with, null = nothing is known.
+  Taken settle_operation(Document& document, const Ruling& ruling, bool dry_run, const Row* seen,
+                         std::optional<TargetNumber> target);
   void carry_out(Document& document, const Ruling& ruling, InputIndex input);
   void note_late(const Document& document, const Order& order);
   void note_older(const Document& document, Offset position);

@@ -4,113 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/journal/job_table_rules.h"
+
 namespace reseq::journal {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr Verdict kWaits{Outcome::kWaiting, Reason::kNone};
-constexpr Verdict kForwards{Outcome::kForwarded, Reason::kNone};
-constexpr Verdict kIsSuperseded{Outcome::kDropped, Reason::kSuperseded};
-constexpr Verdict kIsDuplicate{Outcome::kDropped, Reason::kDuplicate};
-constexpr Verdict kIsExpired{Outcome::kDropped, Reason::kExpired};
-constexpr Verdict kReleases{Outcome::kReleased, Reason::kNone};
-constexpr Verdict kApplies{Outcome::kApplied, Reason::kNone};
-constexpr Verdict kChangesNothing{Outcome::kDropped, Reason::kNoChange};
-constexpr Verdict kIsUnknown{Outcome::kDropped, Reason::kUnregistered};
-constexpr Verdict kIsMalformed{Outcome::kDeadLettered, Reason::kMalformedHeader};
-
-constexpr TargetSet kZero{1};
-constexpr TargetSet kOne{2};
-constexpr TargetSet kBoth{3};
-
-// Which documents and orders a batch dispatched, in that order.
-std::vector<std::pair<std::size_t, OrderNumber>> sent(const Answer& answer) {
-  std::vector<std::pair<std::size_t, OrderNumber>> all;
-  for (const Dispatched& one : answer.dispatched) all.emplace_back(one.document, one.order);
-  return all;
-}
-
-struct Ask {
-  std::optional<std::uint8_t> priority = {};
-  std::optional<std::int64_t> process_at = {};
-  std::optional<std::int64_t> expires_at = {};
-  std::int64_t timestamp = 0;
-};
-
-Input request(std::size_t document, OrderNumber order, TargetSet targets = kBoth, const Ask& ask = {}) {
-  Input input;
-  input.document = document;
-  input.order = order;
-  input.targets = targets;
-  input.hash = order;
-  input.priority = ask.priority;
-  if (ask.process_at) input.process_at = UnixMs(*ask.process_at);
-  if (ask.expires_at) input.expires_at = UnixMs(*ask.expires_at);
-  input.timestamp = UnixMs(ask.timestamp);
-  return input;
-}
-
-Input delete_all(std::size_t document, OrderNumber order, const Ask& ask = {}) {
-  Input input = request(document, order, {}, ask);
-  input.deletes = true;
-  input.targets.reset();
-  return input;
-}
-
-Input command(Kind kind, std::size_t document, OrderNumber order, std::optional<TargetSet> targets,
-              std::uint32_t attempt = 1) {
-  Input input;
-  input.kind = kind;
-  input.document = document;
-  input.order = order;
-  input.targets = targets;
-  input.attempt = attempt;
-  return input;
-}
-
-Input result(std::size_t document, OrderNumber order, TargetSet target, std::uint32_t attempt = 1) {
-  return command(Kind::kResult, document, order, target, attempt);
-}
-
-Input heartbeat(std::size_t document, OrderNumber order, std::uint32_t attempt, std::int64_t timestamp) {
-  Input input = command(Kind::kHeartbeat, document, order, std::nullopt, attempt);
-  input.timestamp = UnixMs(timestamp);
-  return input;
-}
-
-Input now(std::size_t document, std::optional<TargetSet> targets = {}) {
-  return command(Kind::kNow, document, 0, targets);
-}
-
-Input postpone(std::size_t document, std::int64_t until, std::optional<TargetSet> targets = {}) {
-  Input input = command(Kind::kPostpone, document, 0, targets);
-  input.process_at = UnixMs(until);
-  return input;
-}
-
-class JobTableRules : public testing::Test {
- protected:
-  Answer at(std::int64_t now, std::vector<Input> inputs = {}) { return table().play({UnixMs(now), std::move(inputs)}); }
-
-  JobTable& table() {
-    if (!table_) table_.emplace(rules);
-    return *table_;
-  }
-
-  Rules rules;
-
- private:
-  std::optional<JobTable> table_;
-};
-
 using J1 = JobTableRules;
 using J2 = JobTableRules;
 using J3 = JobTableRules;
 using J4 = JobTableRules;
 using J5 = JobTableRules;
-using Operator = JobTableRules;
 using DispatchOrder = JobTableRules;
 using Leases = JobTableRules;
 using Attempts = JobTableRules;
@@ -292,95 +198,6 @@ TEST_F(J4, LetsAnOperatorDropWhatWaits) {
               ElementsAre(Verdict{Outcome::kDropped, Reason::kNoChange}));
   EXPECT_THAT(at(1, {command(Kind::kExpire, 1, 0, std::nullopt)}).verdicts,
               ElementsAre(Verdict{Outcome::kDropped, Reason::kUnregistered}));
-}
-
-TEST_F(Operator, LetsWhatWaitsGoAtOnceAndFirst) {
-  rules.in_flight_max = 1;
-  (void)at(0, {request(2, 1)});
-  (void)at(0, {request(1, 1, kBoth, {.priority = 1}), request(0, 1, kBoth, {.process_at = 50})});
-  EXPECT_THAT(at(1, {now(0)}).verdicts, ElementsAre(kApplies));
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.inserted, UnixMs(0));
-  EXPECT_THAT(sent(at(2, {result(2, 1, kZero), result(2, 1, kOne)})), ElementsAre(std::pair(0U, 1U)));
-}
-
-TEST_F(Operator, LetsNoMoreBeUnderWayForWhatIsToGoNow) {
-  rules.in_flight_max = 1;
-  EXPECT_THAT(sent(at(0, {request(2, 1), request(0, 1), now(0)})), ElementsAre(std::pair(0U, 1U)));
-  EXPECT_THAT(sent(at(1, {now(2)})), IsEmpty());
-}
-
-TEST_F(Operator, LetsAnOlderOrderEndBeforeWhatIsToGoNow) {
-  (void)at(0, {request(0, 1)});
-  EXPECT_THAT(sent(at(1, {request(0, 2), now(0)})), IsEmpty());
-  EXPECT_THAT(sent(at(2, {result(0, 1, kZero), result(0, 1, kOne)})), ElementsAre(std::pair(0U, 2U)));
-}
-
-TEST_F(Operator, DoesNotConsolidateWhatIsToGoNow) {
-  rules.consolidate_ms = 40;
-  EXPECT_THAT(sent(at(0, {request(0, 1)})), IsEmpty());
-  EXPECT_THAT(sent(at(1, {now(0)})), ElementsAre(std::pair(0U, 1U)));
-}
-
-TEST_F(Operator, LetsWhatIsStuckGoInFrontOfAllOthers) {
-  rules.timeouts_max = 0;
-  rules.in_flight_max = 1;
-  (void)at(0, {request(0, 1)});
-  (void)at(100);
-  EXPECT_EQ(table().document(0).waiting.at(0).losses, 1U);
-  EXPECT_THAT(sent(at(101, {request(1, 1, kBoth, {.priority = 0, .timestamp = 101}), now(0)})),
-              ElementsAre(std::pair(0U, 1U)));
-  EXPECT_EQ(table().document(0).under_way.at(0).losses, 0U);
-}
-
-TEST_F(Operator, LetsWhatHasBackedOffKeepItsTimeouts) {
-  rules.timeouts_max = 5;
-  (void)at(0, {request(0, 1), request(1, 1)});
-  (void)at(1, {result(1, 1, kZero), result(1, 1, kOne)});
-  (void)at(100);  // counted
-  (void)at(100);
-  (void)at(200);  // not counted, backs off
-  EXPECT_THAT(sent(at(201, {now(0)})), ElementsAre(std::pair(0U, 1U)));
-  EXPECT_EQ(table().document(0).under_way.at(0).timeouts, 1U);
-}
-
-TEST_F(Operator, PostponesWhatWaitsAndNeverToAnEarlierDate) {
-  (void)at(0, {request(0, 1, kBoth, {.process_at = 50})});
-  EXPECT_THAT(at(1, {postpone(0, 40), postpone(0, 60), postpone(0, 60)}).verdicts,
-              ElementsAre(kChangesNothing, kApplies, kChangesNothing));
-  EXPECT_THAT(sent(at(59)), IsEmpty());
-  EXPECT_THAT(sent(at(60)), ElementsAre(std::pair(0U, 1U)));
-}
-
-TEST_F(Operator, PostponesNothingByADateThatHasPassed) {
-  (void)at(0, {request(0, 1)});
-  EXPECT_THAT(at(9, {request(0, 2), postpone(0, 9), postpone(0, 10)}).verdicts,
-              ElementsAre(kWaits, kChangesNothing, kApplies));
-}
-
-TEST_F(Operator, PostponesNoFurtherThanARequestMay) {
-  EXPECT_THAT(at(10, {request(0, 1), postpone(0, 311), postpone(0, 310), postpone(1, 311)}).verdicts,
-              ElementsAre(kWaits, kIsMalformed, kApplies, kIsMalformed));
-}
-
-TEST_F(Operator, MergesWhatWasPostponedWithANewerRequest) {
-  (void)at(0, {request(0, 1), postpone(0, 250)});
-  EXPECT_THAT(at(9, {request(0, 2, kBoth, {.priority = 7, .timestamp = 9})}).verdicts, ElementsAre(kWaits));
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.process_at, UnixMs(250));
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.priority, 7);
-}
-
-TEST_F(Operator, MovesOrdersThatWaitForATargetAsAWhole) {
-  (void)at(0, {request(0, 1, kBoth, {.process_at = 50}), request(0, 2, kOne, {.process_at = 60})});
-  const Answer answer = at(1, {now(0, kZero), now(0, kZero), now(0, kAllTargets.without(kBoth))});
-  EXPECT_THAT(answer.verdicts, ElementsAre(kApplies, kChangesNothing, kChangesNothing));
-  EXPECT_THAT(sent(answer), ElementsAre(std::pair(0U, 1U)));
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.priority, 100);
-}
-
-TEST_F(Operator, SaysThatNothingWaits) {
-  (void)at(0, {request(0, 1)});
-  EXPECT_THAT(at(1, {now(0), postpone(0, 50), now(1), postpone(1, 50)}).verdicts,
-              ElementsAre(kChangesNothing, kChangesNothing, kIsUnknown, kIsUnknown));
 }
 
 TEST_F(J5, MergesTheSameOrderAndKeepsTheCounter) {

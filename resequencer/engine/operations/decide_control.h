@@ -14,8 +14,8 @@ namespace reseq::engine {
 // Dropped: `unregistered` when the document is not known, `unexpected_state`, `no_change` when nothing is pending.
 [[nodiscard]] Ruling decide_expire(const Expire& command, const Row* row);
 
-// What waits moves to at once or behind a date; `moves` = something would. A date further ahead than a request may wish is
-// refused. Dropped as above; `no_change` also when the date has passed.
+// What waits moves to at once or behind a date; `moves` = something would. A date further ahead than a request may wish
+// is refused. Dropped as above; `no_change` also when the date has passed.
 [[nodiscard]] Ruling decide_dispatch(const DispatchByHand& command, const Row* row, bool moves, const Context& context);
 
 // As a SEQUENCE, but where that is unregistered (S3, S5) the target is registered and served at once. What is

@@ -20,6 +20,14 @@ namespace {
 
 using Seeds = std::vector<Seed>;
 
+std::string postponed() {
+  return write_record(Role::kControl, SequenceKind::kU64,
+                      {{"reseq-control", "dispatch-postpone"},
+                       {"reseq-control-id", "r1"},
+                       {"reseq-control-partition", "0"},
+                       {"reseq-process-at", "1709164860000"}});
+}
+
 Seeds records() {
   const auto command = [](SequenceKind kind, std::string_view name, std::string_view seq) {
     return write_record(
@@ -42,11 +50,7 @@ Seeds records() {
       {"unregister", command(SequenceKind::kText, "unregister", "2024-a")},
       {"register", command(SequenceKind::kTimestamp, "register", "-1709164800000000000")},
       {"control", write_record(Role::kControl, SequenceKind::kU64, {{"reseq-control", "floor"}})},
-      {"postpone", write_record(Role::kControl, SequenceKind::kU64,
-                                {{"reseq-control", "dispatch-postpone"},
-                                 {"reseq-control-id", "r1"},
-                                 {"reseq-control-partition", "0"},
-                                 {"reseq-process-at", "1709164860000"}})},
+      {"postpone", postponed()},
       {"forged", write_record(Role::kRequests, SequenceKind::kU64,
                               {{"reseq-seq", "7"},
                                {"reseq-seq", "x"},

@@ -128,6 +128,7 @@ TEST_F(Control, TellsOfADryRunOfWhatWaitsWhatWouldHaveBeen) {
   for (const Event& event : batch.events()) {
     EXPECT_EQ(event.decision.outcome, Outcome::kApplied);
     EXPECT_TRUE(event.dry_run);
+    EXPECT_EQ(event.expected, (Order{Epoch(), sequence_of(3), Revision()})) << "it waits, and is the newest request";
   }
   EXPECT_EQ(batch.events().size(), 2U) << "whatever the policy";
 }
