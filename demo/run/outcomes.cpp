@@ -39,6 +39,10 @@ void count_event(std::string_view json, const std::string& requests_topic, Outco
     ++outcomes.unreadable;
     return;
   }
+  if (text(event, "kind") == "lease_lost") {
+    ++outcomes.leases_lost;
+    return;
+  }
   const std::string outcome = text(event, "outcome");
   const bool stopped = outcome == name_of(Outcome::kDropped) || outcome == name_of(Outcome::kDeadLettered) ||
                        outcome == name_of(Outcome::kRedirected) || outcome == name_of(Outcome::kStopped);
