@@ -14,15 +14,15 @@ struct Planned {
   std::size_t process;
 };
 
-// Each is over before the next one begins: a group that gets a new member waits for one that does not answer. Who
-// stands still does so for longer than a lease.
+// Each is over before the next one begins, and who died comes back when its session is over: a group that gets a member
+// waits for all that it has. Who stands still does so for longer than a lease.
 constexpr std::array kPlan{
-    Planned{std::chrono::seconds(6), Accident::kKill, 0},
-    Planned{std::chrono::seconds(8), Accident::kStartAgain, 0},
-    Planned{std::chrono::seconds(16), Accident::kStandStill, 1},
-    Planned{std::chrono::seconds(26), Accident::kGoOn, 1},
-    Planned{std::chrono::seconds(30), Accident::kKill, 2},
-    Planned{std::chrono::seconds(32), Accident::kStartAgain, 2},
+    Planned{std::chrono::seconds(12), Accident::kKill, 0},
+    Planned{std::chrono::seconds(20), Accident::kStartAgain, 0},
+    Planned{std::chrono::seconds(26), Accident::kStandStill, 1},
+    Planned{std::chrono::seconds(36), Accident::kGoOn, 1},
+    Planned{std::chrono::seconds(42), Accident::kKill, 2},
+    Planned{std::chrono::seconds(50), Accident::kStartAgain, 2},
 };
 
 }  // namespace

@@ -25,9 +25,11 @@ namespace {
 
 constexpr std::uint64_t kProcesses = 4;  // of the pipeline
 constexpr std::uint64_t kLiveCommits = 100;
-// Live edits begin when this part of the backfill is sent, and come slower than it by this factor.
+// Live edits begin when this part of the backfill is sent.
 constexpr std::uint64_t kBackfillShare = 3;
-constexpr std::uint64_t kLiveSlower = 5;
+// Parts of the rate that was asked for. Live edits are still coming when the whole backfill is sent.
+constexpr std::uint64_t kBackfillRateShare = 2;
+constexpr std::uint64_t kLiveRateShare = 8;
 
 // Which history is played, the same in both runs.
 struct Load {
@@ -218,8 +220,8 @@ std::vector<std::string> DispatchRun::turn(const char* priority, std::uint64_t r
 
 Result<> DispatchRun::send() {
   started_ = Clock::now();
-  Result<ChildProcess*> source = fleet_.start_job(
-      source_launch(settings_, "backfill", turn("200", settings_.requests_per_second), last_of_backfill()));
+  Result<ChildProcess*> source = fleet_.start_job(source_launch(
+      settings_, "backfill", turn("200", settings_.requests_per_second / kBackfillRateShare), last_of_backfill()));
   if (!source) return source.error();
   backfill_ = source.value();
   Result<> middle = wait_until(
@@ -233,7 +235,7 @@ Result<> DispatchRun::send() {
 
 Result<> DispatchRun::send_live_edits() {
   Result<ChildProcess*> source =
-      fleet_.start_job(source_launch(settings_, "live", turn("10", settings_.requests_per_second / kLiveSlower),
+      fleet_.start_job(source_launch(settings_, "live", turn("10", settings_.requests_per_second / kLiveRateShare),
                                      load_.commit, {"--after", last_of_backfill()}));
   if (!source) return source.error();
   live_ = source.value();

@@ -90,7 +90,9 @@ TEST_F(GitSource, LeavesOutWhatLiesUpToACommitAndKeepsTheNumbersOfTheRest) {
     const Replayed replayed = replay(*source);
     ASSERT_EQ(replayed.changes.size(), changes) << after;
     EXPECT_EQ(replayed.gitlinks, 0U);
-    if (changes > 0) EXPECT_EQ(std::get<std::uint64_t>(replayed.changes.back().sequence), 4U);
+    if (changes > 0) {
+      EXPECT_EQ(std::get<std::uint64_t>(replayed.changes.back().sequence), 4U);
+    }
   }
   EXPECT_EQ(open_source(repository, {.after = 2})->stream(), "git after=2") << "its marks are of another stream";
 }
