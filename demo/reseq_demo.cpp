@@ -12,6 +12,8 @@
 
 #include "base/usage.h"
 #include "demo/run/demo.h"
+#include "demo/run/journal_numbers.h"
+#include "demo/run/journal_run.h"
 #include "demo/run/numbers.h"
 #include "demo/run/search_hint.h"
 #include "demo/run/settings.h"
@@ -29,7 +31,13 @@ void request_stop(int) {
   stop_requested = 1;
 }
 
-void declare(CLI::App& app, demo::Settings& settings) {
+struct Arguments {
+  demo::Settings settings;
+  bool journal = false;
+};
+
+void declare(CLI::App& app, Arguments& arguments) {
+  demo::Settings& settings = arguments.settings;
   app.add_option("--repo", settings.repository, "git repository, bare or not")->required();
   app.add_option("--revision", settings.revision, "the last commit")->capture_default_str();
   app.add_option("--bootstrap-servers", settings.bootstrap_servers, "host:port of brokers, comma separated")
@@ -58,6 +66,8 @@ void declare(CLI::App& app, demo::Settings& settings) {
   app.add_option("--rate", settings.requests_per_second, "requests per second")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  app.add_flag("--journal", arguments.journal,
+               "plays a backfill and live edits with dispatch.mode = journal and with immediate instead");
   app.add_flag("--require-scramble", settings.require_scramble,
                "fail when a target without the resequencer is right too");
   app.add_flag("--delete-topics", settings.delete_topics, "delete the topics of the application at the end");
@@ -80,25 +90,51 @@ void remove_older_results(const demo::Settings& settings) {
     fs::remove_all(catalogue / name);
 }
 
-int report(const demo::Settings& settings, const demo::Numbers& numbers) {
-  const std::vector<std::string> failures = demo::failures(numbers, settings.require_scramble);
+template <typename Numbers>
+int report(const demo::Settings& settings, const Numbers& numbers, const std::vector<std::string>& failures) {
   std::ofstream(fs::path(settings.result_folder()) / "report.json", std::ios::trunc)
       << demo::report_json(numbers, failures);
   std::fputs(demo::table_text(numbers).c_str(), stdout);
   for (const std::string& failure : failures) std::fprintf(stdout, "FAILED: %s\n", failure.c_str());
   if (!failures.empty()) return kNotEqual;
-  std::fprintf(stdout, "\nBoth targets equal commit %s, blob by blob.\n\n", numbers.commit.substr(0, 12).c_str());
-  std::fputs(demo::next_steps(settings).c_str(), stdout);
+  std::fprintf(stdout, "\nBoth targets equal commit %s, blob by blob.\n", numbers.commit.substr(0, 12).c_str());
   return EX_OK;
+}
+
+int refuse(const Error& error) {
+  std::fprintf(stderr, "reseq-demo: %s\n", error.message.c_str());
+  return EX_SOFTWARE;
+}
+
+int run(const demo::Settings& settings) {
+  remove_older_results(settings);
+  const Result<demo::Numbers> numbers = demo::run_demo(settings, stop_requested);
+  if (!numbers) return refuse(numbers.error());
+  const int code = report(settings, numbers.value(), demo::failures(numbers.value(), settings.require_scramble));
+  if (code == EX_OK) std::fprintf(stdout, "\n%s", demo::next_steps(settings).c_str());
+  return code;
+}
+
+int run_journal(const demo::Settings& settings) {
+  remove_older_results(settings);
+  for (const char* dispatch : {"journal", "immediate"}) {
+    demo::Settings own = settings;
+    own.out_folder = settings.result_folder() + "/" + dispatch;
+    remove_older_results(own);
+  }
+  const Result<demo::JournalNumbers> numbers = demo::run_journal_demo(settings, stop_requested);
+  if (!numbers) return refuse(numbers.error());
+  return report(settings, numbers.value(), demo::failures(numbers.value()));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  demo::Settings settings;
+  Arguments arguments;
+  demo::Settings& settings = arguments.settings;
   settings.programs = fs::read_symlink("/proc/self/exe").parent_path();
   CLI::App app("Runs the resequencer on a git history and proves the result", "reseq-demo");
-  declare(app, settings);
+  declare(app, arguments);
   if (const auto code = parse(app, argc, argv)) return *code;
   const auto login = kafka::read_properties({});
   if (!login) {
@@ -107,9 +143,9 @@ int main(int argc, char** argv) {
   }
   settings.librdkafka = login.value();
   watch_signals();
-  remove_older_results(settings);
-  const Result<demo::Numbers> numbers = demo::run_demo(settings, stop_requested);
-  if (numbers) return report(settings, numbers.value());
-  std::fprintf(stderr, "reseq-demo: %s\n", numbers.error().message.c_str());
-  return EX_SOFTWARE;
+  if (arguments.journal && settings.tap()) {
+    std::fputs("reseq-demo: with intake tap nothing waits: --journal needs intake inline\n", stderr);
+    return EX_USAGE;
+  }
+  return arguments.journal ? run_journal(settings) : run(settings);
 }

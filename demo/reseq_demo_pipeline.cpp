@@ -44,6 +44,10 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::uint64_t pace = 0;
   std::string progress_file;
+  std::string work_log;
+  std::string commit = "work";
+  std::uint64_t in_flight = 1'000;
+  std::int64_t session_timeout_ms = 10'000;
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -63,6 +67,14 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
+  app.add_option("--work-log", arguments.work_log, "a line for each record that a worker begins with");
+  app.add_option("--commit", arguments.commit, "work: offsets are committed after the work; receipt: before it")
+      ->check(CLI::IsMember({"work", "receipt"}))
+      ->capture_default_str();
+  app.add_option("--in-flight", arguments.in_flight, "records that a worker has at a time")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.add_option("--session-timeout-ms", arguments.session_timeout_ms, "of the group")->capture_default_str();
   kafka::declare_properties(app, arguments.connection);
 }
 
@@ -75,24 +87,32 @@ struct Running {
   std::thread thread;
 };
 
+stage::KafkaStageSettings stage_of(const Arguments& arguments, const kafka::Connection& connection) {
+  stage::KafkaStageSettings settings{.connection = connection,
+                                     .group = arguments.group,
+                                     .work_topic = arguments.work_topic,
+                                     .commands_topic = arguments.commands_topic,
+                                     .limits = {},
+                                     .session_timeout = Milliseconds(arguments.session_timeout_ms)};
+  settings.limits.in_flight_max = arguments.in_flight;
+  if (arguments.commit == "receipt") settings.limits.commit = stage::CommitWhen::kOnReceipt;
+  return settings;
+}
+
 Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const std::atomic<bool>& all_sent,
-               std::list<Running>& workers) {
+               demo::WorkLog& log, std::list<Running>& workers) {
   auto connection = kafka::connection_of(arguments.connection, "demo-worker");
   if (!connection) return connection.error();
   constexpr std::uint64_t kNanoseconds = 1'000'000'000;
   const std::uint64_t per_record = arguments.pace == 0 ? 0 : arguments.workers * kNanoseconds / arguments.pace;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
     connection.value().client_id = "demo-worker-" + std::to_string(i);
-    auto stage = stage::open_kafka_stage({.connection = connection.value(),
-                                          .group = arguments.group,
-                                          .work_topic = arguments.work_topic,
-                                          .commands_topic = arguments.commands_topic,
-                                          .limits = {}});
+    auto stage = stage::open_kafka_stage(stage_of(arguments, connection.value()));
     if (!stage) return stage.error();
     Running& running = workers.emplace_back();
     running.worker =
         std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed), arguments.targets,
-                                       demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts);
+                                       demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts, log);
   }
   for (Running& running : workers)
     running.thread = std::thread([&running, &stop, &all_sent] {
@@ -122,10 +142,12 @@ nlohmann::ordered_json progress_of(const std::list<Running>& workers) {
 Result<> run(const Arguments& arguments) {
   auto progress = progress::ProgressFile::open(arguments.progress_file);
   if (!progress) return progress.error();
+  auto log = demo::WorkLog::open(arguments.work_log);
+  if (!log) return log.error();
   std::atomic<bool> stop = false;
   std::atomic<bool> all_sent = false;
   std::list<Running> workers;
-  Result<> result = start(arguments, stop, all_sent, workers);
+  Result<> result = start(arguments, stop, all_sent, log.value(), workers);
   const auto somebody_finished = [&] {
     return std::any_of(workers.begin(), workers.end(), [](const Running& running) { return running.finished.load(); });
   };

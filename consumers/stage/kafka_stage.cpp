@@ -29,6 +29,7 @@ class KafkaWorkReader : public WorkReader {
     kafka::GroupConsumerSettings group;
     group.group_id = settings.group;
     group.topics = {settings.work_topic};
+    group.session_timeout = settings.session_timeout;
     auto consumer = kafka::GroupConsumer::join(
         settings.connection, group, [reader = reader.get()](const kafka::Rebalance& change) { reader->tell(change); });
     if (!consumer) return consumer.error();
@@ -176,6 +177,7 @@ Result<std::unique_ptr<Stage>> open_with_transactions(const KafkaStageSettings& 
   with.topics = {settings.work_topic, settings.commands_topic};
   with.group_id = settings.group;
   with.group_instance_id = settings.transactional_instance;
+  with.session_timeout = settings.session_timeout;
   with.transactional_id = settings.group + "." + settings.transactional_instance;
   keep_to(rules, with);
   Result<std::unique_ptr<kafka::Cluster>> cluster = kafka::open_cluster(with);

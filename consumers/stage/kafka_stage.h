@@ -20,6 +20,8 @@ struct KafkaStageSettings {
   // How keys choose the partition of `commands`: murmur2 or crc32, as the application is configured.
   std::string partitioner = "murmur2";
   StageLimits limits;
+  // How long a stage that died or stands still keeps its partitions.
+  Milliseconds session_timeout{10'000};
   // Not empty: results and offsets go in transactions, each result is in `commands` exactly once. It is the name of
   // this stage in its group: no two that run at the same time have the same, and a stage keeps it over restarts. The
   // stage is then a static member: when it is gone for good, the others get its partitions after the session timeout.

@@ -20,13 +20,6 @@ class Draws {
   load::Random random_;
 };
 
-// FNV-1a, with the length in front so that ("a", "bc") and ("ab", "c") differ.
-std::uint64_t mix(std::uint64_t hash, std::string_view bytes) {
-  hash = (hash ^ bytes.size()) * 0x100000001b3U;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
-  return hash;
-}
-
 Milliseconds work_time(Draws& draws) {
   const std::uint64_t share = draws.next() % 100;
   if (share < 75) return draws.between(1, 15);
@@ -36,8 +29,14 @@ Milliseconds work_time(Draws& draws) {
 
 }  // namespace
 
+std::uint64_t mix(std::uint64_t hash, std::string_view bytes) {
+  hash = (hash ^ bytes.size()) * 0x100000001b3U;
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3U;
+  return hash;
+}
+
 Treatment treatment_of(Seed seed, std::string_view target, std::string_view id, std::string_view sequence) {
-  Draws draws(mix(mix(mix(0xcbf29ce484222325U ^ seed.value(), target), id), sequence));
+  Draws draws(mix(mix(mix(kHashBasis ^ seed.value(), target), id), sequence));
   Treatment treatment{.work = work_time(draws), .retry = {}, .duplicate = {}};
   if (draws.percent(5)) treatment.retry = draws.between(100, kLongestRetry.value());
   if (draws.percent(5)) treatment.duplicate = draws.between(50, kLongestDuplicate.value());

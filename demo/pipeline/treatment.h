@@ -23,6 +23,10 @@ struct Treatment {
   std::optional<Milliseconds> duplicate{};  // the result is sent once more, that much later
 };
 
+// FNV-1a, with the length in front so that ("a", "bc") and ("ab", "c") differ.
+inline constexpr std::uint64_t kHashBasis = 0xcbf29ce484222325U;
+[[nodiscard]] std::uint64_t mix(std::uint64_t hash, std::string_view bytes);
+
 inline constexpr Milliseconds kLongestWork{8'000};
 inline constexpr Milliseconds kLongestRetry{1'500};
 inline constexpr Milliseconds kLongestDuplicate{3'000};

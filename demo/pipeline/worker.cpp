@@ -1,6 +1,8 @@
 #include "demo/pipeline/worker.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 namespace reseq::demo {
@@ -9,11 +11,19 @@ namespace {
 constexpr Milliseconds kLongestPoll{50};
 constexpr Milliseconds kDrainLimit{2'000};
 
+WorkBegun begun_with(const stage::Work& work) {
+  WorkBegun begun{.micros = micros_now(),
+                  .request = request_number(work.key.value_or(std::string()), work.header("reseq-seq"))};
+  const std::string_view attempt = work.header("reseq-attempt");
+  std::from_chars(attempt.data(), attempt.data() + attempt.size(), begun.attempt);
+  return begun;
+}
+
 }  // namespace
 
 Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
-               WorkerCounts& counts)
-    : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), clock_(clock), counts_(counts) {}
+               WorkerCounts& counts, WorkLog& log)
+    : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), clock_(clock), counts_(counts), log_(log) {}
 
 Result<> Worker::run(const std::atomic<bool>& stop, const std::atomic<bool>& all_sent) {
   auto before = std::chrono::steady_clock::now();
@@ -24,17 +34,21 @@ Result<> Worker::run(const std::atomic<bool>& stop, const std::atomic<bool>& all
     const auto now = std::chrono::steady_clock::now();
     if (all_sent.load()) clock_.end();
     clock_.advance(now - std::exchange(before, now), read.value().has_value());
-    if (read.value()) take(std::move(*read.value()));
+    if (read.value())
+      if (Result<> taken = take(std::move(*read.value())); !taken) return taken;
     if (Result<> done = do_what_is_due(); !done) return done;
   }
   return stage_->drain(kDrainLimit);
 }
 
-void Worker::take(stage::Work work) {
+Result<> Worker::take(stage::Work work) {
   ++counts_.records;
+  Result<> logged = log_.write(begun_with(work));
+  if (!logged) return logged;
   auto record = std::make_shared<Record>(Record{.work = std::move(work), .open_targets = targets_.size()});
   for (std::size_t target = 0; target < targets_.size(); ++target)
     schedule(treatment(record->work, target).work, Step::kFirstAttempt, record, target);
+  return Done{};
 }
 
 Result<> Worker::do_what_is_due() {

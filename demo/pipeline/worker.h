@@ -16,6 +16,7 @@
 #include "consumers/stage/stage.h"
 #include "demo/pipeline/paced_clock.h"
 #include "demo/pipeline/treatment.h"
+#include "demo/pipeline/work_log.h"
 
 namespace reseq::demo {
 
@@ -29,9 +30,9 @@ struct WorkerCounts {
 
 class Worker {
  public:
-  // REQUIRES: counts outlive the worker. Delays are by `clock`.
+  // REQUIRES: counts and log outlive the worker. Delays are by `clock`.
   Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
-         WorkerCounts& counts);
+         WorkerCounts& counts, WorkLog& log);
 
   // Until `stop`. What is in flight then is done again by whoever comes next. `all_sent`: all records are on their way.
   Result<> run(const std::atomic<bool>& stop, const std::atomic<bool>& all_sent);
@@ -56,7 +57,7 @@ class Worker {
   Result<> do_what_is_due();
   Result<> do_step(const Waiting& waiting);
   Result<> send(const stage::Work& work, const std::string& target);
-  void take(stage::Work work);
+  Result<> take(stage::Work work);
   void schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target);
   [[nodiscard]] Treatment treatment(const stage::Work& work, std::size_t target) const;
   [[nodiscard]] Milliseconds until_next() const;
@@ -66,6 +67,7 @@ class Worker {
   std::vector<std::string> targets_;
   PacedClock clock_;
   WorkerCounts& counts_;
+  WorkLog& log_;
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
   std::uint64_t scheduled_ = 0;
 };

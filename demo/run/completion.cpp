@@ -23,6 +23,7 @@ Result<Completion> Completion::open(const Settings& settings) {
   };
   for (const std::string target : {Settings::kSearch, Settings::kCatalogue}) {
     steps.push_back({target, "", settings.output_topic(target), settings.in_work(target + ".progress")});
+    if (!settings.unchecked_too()) continue;
     steps.push_back({target + " without check", "", settings.topic("commands"),
                      settings.in_work("unchecked-" + target + ".progress")});
   }

@@ -8,16 +8,15 @@
 #include <utility>
 
 #include "demo/compare/git_tree.h"
-#include "demo/compare/sink_view.h"
 #include "demo/run/completion.h"
 #include "demo/run/connection.h"
 #include "demo/run/fleet.h"
 #include "demo/run/instance_config.h"
+#include "demo/run/launches.h"
 #include "demo/run/outcomes.h"
 #include "demo/run/progress_files.h"
 #include "demo/run/progress_line.h"
 #include "demo/run/skipped_changes.h"
-#include "kafka/admin.h"
 
 namespace reseq::demo {
 namespace {
@@ -32,7 +31,6 @@ constexpr std::uint64_t kLagShare = 8;
 // The pipeline gets less than is sent: what is superseded before does not reach it.
 constexpr std::uint64_t kPaceShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
-constexpr Milliseconds kDeleteLimit{30'000};
 constexpr const char* kPipeline = "pipeline";
 // One commit in so many waits already when the resequencers start, as after a restart: in a backlog a document changes
 // more than once, and only its last change has to be worked on.
@@ -53,20 +51,13 @@ class Run {
   Result<> follow();
   Result<> judge();
   Result<> start_pipeline();
-  Result<> start_sink(const std::string& target, bool checked);
-  [[nodiscard]] std::vector<std::string> search_sink_arguments(const std::string& name, bool checked) const;
-  Result<> start_opensearch_sink(const std::string& name, bool checked);
-  Result<> start_postgres_sink(const std::string& name, bool checked);
-  [[nodiscard]] Result<std::unique_ptr<SinkView>> view(const std::string& target, bool checked) const;
   Result<> judge_target(const std::string& target, Outcomes& outcomes);
   // Waits until `ready`, while every process is well.
   template <typename Ready>
   Result<> wait_until(Ready ready, const char* what);
-  [[nodiscard]] Launch launch(const std::string& name, const std::string& program,
-                              std::vector<std::string> arguments) const;
-  [[nodiscard]] Launch source_launch(const std::string& name, const std::string& revision,
-                                     const std::vector<std::string>& pace) const;
-  [[nodiscard]] SourceProgress source() const;
+  [[nodiscard]] Launch source(const std::string& name, const std::string& revision,
+                              std::vector<std::string> options) const;
+  [[nodiscard]] SourceProgress sent() const;
   [[nodiscard]] bool rest_known() const { return source_progress(settings_.in_work("source.progress")).has_value(); }
 
   const Settings& settings_;
@@ -77,11 +68,6 @@ class Run {
   ChildProcess* source_ = nullptr;
   Clock::time_point started_;
 };
-
-Launch Run::launch(const std::string& name, const std::string& program, std::vector<std::string> arguments) const {
-  arguments.insert(arguments.begin(), settings_.program(program));
-  return {.name = name, .arguments = std::move(arguments), .log_file = settings_.in_work(name + ".log")};
-}
 
 template <typename Ready>
 Result<> Run::wait_until(Ready ready, const char* what) {
@@ -96,69 +82,23 @@ Result<> Run::wait_until(Ready ready, const char* what) {
   return Done{};
 }
 
-// The same sink twice: behind the resequencer, and on the raw results with its check off.
-Result<> Run::start_sink(const std::string& target, bool checked) {
-  const bool search = target == Settings::kSearch;
-  const std::string name = (checked ? "" : "unchecked-") + target;
-  if (search && settings_.opensearch()) return start_opensearch_sink(name, checked);
-  if (search && settings_.postgres()) return start_postgres_sink(name, checked);
-  const std::string database = checked ? settings_.checked_database() : settings_.unchecked_database();
-  const std::string directory = checked ? settings_.checked_directory() : settings_.unchecked_directory();
-  return fleet_.start(
-      launch(name, search ? "reseq-sink-sqlite" : "reseq-sink-files",
-             {"--bootstrap-servers", settings_.bootstrap_servers, "--topic",
-              checked ? settings_.output_topic(target) : settings_.topic("commands"),
-              search ? "--database" : "--directory", search ? database : directory, "--check", checked ? "on" : "off",
-              "--target", target, "--progress-file", settings_.in_work(name + ".progress")}));
-}
-
-std::vector<std::string> Run::search_sink_arguments(const std::string& name, bool checked) const {
-  return {"--bootstrap-servers",
-          settings_.bootstrap_servers,
-          "--topic",
-          checked ? settings_.output_topic(Settings::kSearch) : settings_.topic("commands"),
-          "--versions",
-          checked ? "on" : "off",
-          "--target",
-          Settings::kSearch,
-          "--dead-letters",
-          "skip",
-          "--progress-file",
-          settings_.in_work(name + ".progress")};
-}
-
-Result<> Run::start_opensearch_sink(const std::string& name, bool checked) {
-  std::vector<std::string> arguments = search_sink_arguments(name, checked);
-  arguments.insert(arguments.end(), {"--url", settings_.search_url, "--payload", "text", "--index",
-                                     checked ? settings_.checked_index() : settings_.unchecked_index()});
-  return fleet_.start(launch(name, "reseq-sink-opensearch", arguments));
-}
-
-// Paths and files are any bytes.
-Result<> Run::start_postgres_sink(const std::string& name, bool checked) {
-  std::vector<std::string> arguments = search_sink_arguments(name, checked);
-  arguments.insert(arguments.end(), {"--server", settings_.search_url, "--id", "bytea", "--payload", "bytea", "--table",
-                                     settings_.table(checked)});
-  return fleet_.start(launch(name, "reseq-sink-postgres", arguments));
-}
-
 Result<> Run::make_topics() {
   Result<std::string> config = write_instance_config(settings_, "init");
   if (!config) return config.error();
-  return fleet_.run(launch("init", "resequencer", {"init", "--config", config.value()}));
+  return fleet_.run(launch(settings_, "init", "resequencer", {"init", "--config", config.value()}));
 }
 
 Result<> Run::start_consumers() {
   for (const char* target : {Settings::kSearch, Settings::kCatalogue})
     for (const bool checked : {true, false})
-      if (Result<> sink = start_sink(target, checked); !sink) return sink;
+      if (Result<> sink = fleet_.start(sink_launch(settings_, target, checked)); !sink) return sink;
   return start_pipeline();
 }
 
 Result<> Run::start_pipeline() {
   const std::string progress = settings_.in_work("pipeline.progress");
   Result<> pipeline =
-      fleet_.start(launch(kPipeline, "reseq-demo-pipeline",
+      fleet_.start(launch(settings_, kPipeline, "reseq-demo-pipeline",
                           {"--bootstrap-servers", settings_.bootstrap_servers, "--work", settings_.pipeline_topic(),
                            "--commands", settings_.topic("commands"), "--group", settings_.pipeline_group(),
                            "--targets", std::string(Settings::kSearch) + "," + Settings::kCatalogue, "--workers",
@@ -174,27 +114,12 @@ Result<> Run::start_pipeline() {
 }
 
 // Both parts of the history share a state file: the second one goes on where the first one ended.
-Launch Run::source_launch(const std::string& name, const std::string& revision,
-                          const std::vector<std::string>& pace) const {
-  std::vector<std::string> arguments = {"git",
-                                        "--bootstrap-servers",
-                                        settings_.bootstrap_servers,
-                                        "--topic",
-                                        settings_.topic("requests"),
-                                        "--progress-file",
-                                        settings_.in_work(name + ".progress"),
-                                        "--state",
-                                        settings_.in_work("source.state"),
-                                        "--quiet",
-                                        "--repo",
-                                        settings_.repository,
-                                        "--revision",
-                                        revision};
-  arguments.insert(arguments.end(), pace.begin(), pace.end());
-  return launch(name, "reseq-produce", std::move(arguments));
+Launch Run::source(const std::string& name, const std::string& revision, std::vector<std::string> options) const {
+  options.insert(options.end(), {"--state", settings_.in_work("source.state")});
+  return source_launch(settings_, name, options, revision);
 }
 
-SourceProgress Run::source() const {
+SourceProgress Run::sent() const {
   const auto first = source_progress(settings_.in_work("backlog.progress")).value_or(SourceProgress{});
   const auto rest = source_progress(settings_.in_work("source.progress")).value_or(SourceProgress{});
   return {first.sent + rest.sent, first.skipped + rest.skipped, first.total + rest.total};
@@ -205,7 +130,7 @@ Result<> Run::send_backlog() {
   if (!commits) return commits.error();
   const std::uint64_t behind = commits.value() - std::max<std::uint64_t>(1, commits.value() / kBacklogShare);
   started_ = Clock::now();
-  return fleet_.run(source_launch("backlog", numbers_.commit + "~" + std::to_string(behind), {}));
+  return fleet_.run(source("backlog", numbers_.commit + "~" + std::to_string(behind), {}));
 }
 
 Result<> Run::send_the_rest() {
@@ -213,9 +138,9 @@ Result<> Run::send_the_rest() {
   const std::vector<std::string> pace = {"--rate",         std::to_string(settings_.requests_per_second),
                                          "--follow-group", settings_.application_id,
                                          "--lag-max",      std::to_string(settings_.requests_per_second / kLagShare)};
-  Result<ChildProcess*> source = fleet_.start_job(source_launch("source", numbers_.commit, pace));
-  if (!source) return source.error();
-  source_ = source.value();
+  Result<ChildProcess*> started = fleet_.start_job(source("source", numbers_.commit, pace));
+  if (!started) return started.error();
+  source_ = started.value();
   return Done{};
 }
 
@@ -224,7 +149,8 @@ Result<> Run::start_resequencers() {
     const std::string id = std::to_string(i);
     Result<std::string> config = write_instance_config(settings_, id);
     if (!config) return config.error();
-    Result<> started = fleet_.start(launch("resequencer-" + id, "resequencer", {"run", "--config", config.value()}));
+    Result<> started =
+        fleet_.start(launch(settings_, "resequencer-" + id, "resequencer", {"run", "--config", config.value()}));
     if (!started) return started;
   }
   Result<Completion> completion = Completion::open(settings_);
@@ -251,7 +177,7 @@ Result<> Run::follow() {
       // It takes a pause for a stall of the machine until then.
       if (all_sent && flow.requests_decided && !std::exchange(told, true)) fleet_.tell(kPipeline, SIGUSR1);
     }
-    const SourceProgress sent = source();
+    const SourceProgress sent = this->sent();
     if (const auto now = std::make_pair(sent.sent, flow.read); now != before) {
       before = now;
       moved = Clock::now();
@@ -270,7 +196,7 @@ Result<> Run::follow() {
 }
 
 Result<> Run::judge() {
-  const SourceProgress sent = source();
+  const SourceProgress sent = this->sent();
   numbers_.requests = sent.sent;
   numbers_.skipped = sent.skipped;
   for (const char* log : {"backlog.log", "source.log"})
@@ -290,22 +216,13 @@ Result<> Run::judge() {
   return Done{};
 }
 
-Result<std::unique_ptr<SinkView>> Run::view(const std::string& target, bool checked) const {
-  if (target != Settings::kSearch)
-    return view_directory(checked ? settings_.checked_directory() : settings_.unchecked_directory());
-  if (settings_.opensearch())
-    return view_index(settings_.search_url, checked ? settings_.checked_index() : settings_.unchecked_index());
-  if (settings_.postgres()) return view_table(settings_.search_url, settings_.table(checked));
-  return view_database(checked ? settings_.checked_database() : settings_.unchecked_database());
-}
-
 Result<> Run::judge_target(const std::string& target, Outcomes& outcomes) {
   TargetNumbers& numbers = numbers_.targets.emplace_back();
   numbers.name = target;
   numbers.results_stopped = outcomes.results[target];
   if (const auto seen = sink_progress(settings_.in_work(target + ".progress"))) numbers.released = seen->records;
   for (const bool checked : {true, false}) {
-    auto sink = view(target, checked);
+    auto sink = view_of_sink(settings_, target, checked);
     if (!sink) return sink.error();
     Result<Comparison> compared = compare(*sink.value(), settings_.repository, tree_, settings_.work_folder);
     if (!compared) return compared.error();
@@ -336,18 +253,6 @@ Result<Numbers> Run::run() {
     std::fprintf(stderr, "reseq-demo: %s did not stop when asked and was killed\n", name.c_str());
   if (Result<> judged = judge(); !judged) return judged.error();
   return numbers_;
-}
-
-void delete_topics(const Settings& settings) {
-  auto admin = kafka::Admin::open(connection_of(settings));
-  if (!admin) return;
-  std::vector<std::string> topics;
-  for (const char* role : {"requests", "commands", "control", "work", "dead-letter", "events", "changelog"})
-    topics.push_back(settings.topic(role));
-  for (const char* target : {Settings::kSearch, Settings::kCatalogue}) topics.push_back(settings.output_topic(target));
-  if (Result<> deleted = admin.value()->delete_topics(topics, kDeleteLimit); !deleted)
-    std::fprintf(stderr, "reseq-demo: topics of %s are left: %s\n", settings.application_id.c_str(),
-                 deleted.error().message.c_str());
 }
 
 }  // namespace

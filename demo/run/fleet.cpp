@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kLogLinesShown = 15;
 constexpr Milliseconds kStopLimit{15'000};
+constexpr Milliseconds kKillLimit{5'000};
 
 }  // namespace
 
@@ -37,6 +38,12 @@ Result<ChildProcess*> Fleet::start_job(const Launch& launch) {
 void Fleet::tell(const std::string& name, int signal) {
   for (Member& member : members_)
     if (member.process.name() == name) member.process.tell(signal);
+}
+
+void Fleet::kill(const std::string& name) {
+  tell(name, SIGKILL);
+  members_.remove_if(
+      [&](Member& member) { return member.process.name() == name && (member.process.wait_or_kill(kKillLimit), true); });
 }
 
 Result<> Fleet::run(const Launch& launch) {

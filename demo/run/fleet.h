@@ -27,6 +27,8 @@ class Fleet {
   Result<ChildProcess*> start_job(const Launch& launch);
   // A signal to the process of this name, if it runs.
   void tell(const std::string& name, int signal);
+  // Kills the process of this name, as a machine that dies would, and forgets it.
+  void kill(const std::string& name);
   // Runs a process to its end.
   Result<> run(const Launch& launch);
 

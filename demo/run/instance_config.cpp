@@ -30,8 +30,12 @@ std::string instance_config(const Settings& settings, const std::string& instanc
        << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << settings.partitions() << "\n"
        << "init.output_partitions = " << settings.partitions() << "\n"
-       << "init.work_partitions = " << settings.work_partitions() << "\n"
-       << "\n[[target]]\nname = " << quoted(Settings::kSearch) << "\n"
+       << "init.work_partitions = " << settings.work_partitions() << "\n";
+  if (settings.dispatch == "journal")
+    toml << "dispatch.mode = \"journal\"\n"
+         << "dispatch.in_flight_max = " << Settings::kUnderWay / settings.partitions() << "\n"
+         << "dispatch.lease_ms = " << Settings::kLeaseMs << "\n";
+  toml << "\n[[target]]\nname = " << quoted(Settings::kSearch) << "\n"
        << "\n[[target]]\nname = " << quoted(Settings::kCatalogue) << "\n";
   return toml.str();
 }

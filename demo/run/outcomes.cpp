@@ -39,11 +39,20 @@ void count_event(std::string_view json, const std::string& requests_topic, Outco
     ++outcomes.unreadable;
     return;
   }
+  if (text(event, "kind") == "lease_lost") {
+    ++outcomes.leases_lost;
+    return;
+  }
   const std::string outcome = text(event, "outcome");
   const bool stopped = outcome == name_of(Outcome::kDropped) || outcome == name_of(Outcome::kDeadLettered) ||
                        outcome == name_of(Outcome::kRedirected) || outcome == name_of(Outcome::kStopped);
   if (!stopped) return;
   const auto source = event.find("source");
+  // What is told later of a request that waited names the document alone.
+  if (source == event.end() && event.contains("id") && !event.contains("target")) {
+    ++outcomes.requests[text(event, "reason")];
+    return;
+  }
   const std::string topic = source != event.end() && source->is_object() ? text(*source, "topic") : std::string();
   if (topic.empty()) {
     ++outcomes.unreadable;

@@ -29,12 +29,20 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t processes = 1;
   std::uint64_t requests_per_second = 500;
+  std::string dispatch;  // of the resequencer, journal or immediate; empty: the demo is not about that
   bool require_scramble = false;
   bool delete_topics = false;  // at the end, whatever it was
 
   static constexpr const char* kSearch = "search";
   static constexpr const char* kCatalogue = "catalogue";
 
+  // Where the demo is about dispatch: documents under way, in all partitions together, and how long a lease is. It is
+  // also how long the group waits for a worker: what a worker that died had is given back when its partitions are.
+  static constexpr std::uint64_t kUnderWay = 200;
+  static constexpr std::uint64_t kLeaseMs = 6'000;
+
+  // Sinks without the resequencer run beside those behind it.
+  [[nodiscard]] bool unchecked_too() const { return dispatch.empty(); }
   // With intake tap the pipeline reads the requests itself.
   [[nodiscard]] bool tap() const { return intake == "tap"; }
   [[nodiscard]] std::string pipeline_topic() const { return topic(tap() ? "requests" : "work"); }

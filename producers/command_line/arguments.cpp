@@ -81,6 +81,7 @@ CLI::App* add_git(CLI::App& app, GitArguments& git) {
   CLI::App* command = app.add_subcommand("git", "the first-parent history of a git repository");
   command->add_option("--repo", git.repository, "the repository: a work tree or bare")->capture_default_str();
   command->add_option("--revision", git.revision, "the last commit that is sent")->capture_default_str();
+  command->add_option("--after", git.after, "a commit of that history: it and what lies before it is not sent");
   command->add_option("--max-blob-bytes", git.blob_bytes_max, "larger blobs are reported and not sent")
       ->capture_default_str();
   return command;

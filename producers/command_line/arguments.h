@@ -21,6 +21,7 @@ namespace reseq::command_line {
 struct GitArguments {
   std::filesystem::path repository = ".";
   std::string revision = "HEAD";
+  std::string after;  // a revision; empty: the whole history is sent
   std::uint64_t blob_bytes_max = std::uint64_t{16} << 20;
 };
 

@@ -44,9 +44,12 @@ Result<Opened> open_git(const Arguments& arguments, const GitArguments& git) {
   if (!arguments.quiet && ::isatty(STDERR_FILENO) == 1) std::fputs("reading the history ...\n", stderr);
   Result<git::Repository> repository = git::Repository::open(git.repository, git.revision);
   if (!repository.ok()) return repository.error();
-  Result<SourcePointer> source = widened(git::GitSource::open(
-      repository.value(),
-      {.blob_bytes_max = git.blob_bytes_max, .targets = arguments.targets, .epoch = arguments.epoch}));
+  const Result<std::uint64_t> after = git.after.empty() ? 0 : repository.value().place_of(git.after);
+  if (!after.ok()) return after.error();
+  Result<SourcePointer> source = widened(git::GitSource::open(repository.value(), {.blob_bytes_max = git.blob_bytes_max,
+                                                                                   .targets = arguments.targets,
+                                                                                   .epoch = arguments.epoch,
+                                                                                   .after = after.value()}));
   if (!source.ok()) return source.error();
   return Opened{.source = std::move(source).value(), .payload_bytes_max = git.blob_bytes_max};
 }

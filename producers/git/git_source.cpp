@@ -41,7 +41,7 @@ Result<std::unique_ptr<GitSource>> GitSource::open(const Repository& repository,
     const Result<std::optional<Entry>> entry = counting.value().next();
     if (!entry.ok()) return entry.error();
     if (!entry.value().has_value()) break;
-    if (entry.value()->kind != EntryKind::kGitlink) ++items;
+    if (entry.value()->kind != EntryKind::kGitlink && entry.value()->commit_ordinal > options.after) ++items;
   }
   Result<HistoryWalk> walk = HistoryWalk::start(repository);
   if (!walk.ok()) return walk.error();
@@ -60,6 +60,7 @@ std::string GitSource::stream() const {
   std::string name = "git";
   if (options_.epoch.has_value()) name += " epoch=" + std::to_string(options_.epoch->value());
   for (const std::string& target : options_.targets) name += " target=" + target;
+  if (options_.after > 0) name += " after=" + std::to_string(options_.after);
   return name;
 }
 
@@ -108,7 +109,9 @@ std::vector<sending::Tally> GitSource::tallies() const {
 Result<std::optional<Entry>> GitSource::next_document() {
   for (;;) {
     Result<std::optional<Entry>> entry = walk_.next();
-    if (!entry.ok() || !entry.value().has_value() || entry.value()->kind != EntryKind::kGitlink) return entry;
+    if (!entry.ok() || !entry.value().has_value()) return entry;
+    if (entry.value()->commit_ordinal <= options_.after) continue;
+    if (entry.value()->kind != EntryKind::kGitlink) return entry;
     ++gitlinks_;
   }
 }

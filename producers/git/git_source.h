@@ -22,6 +22,7 @@ struct GitOptions {
   std::uint64_t blob_bytes_max = std::uint64_t{16} << 20;  // larger ones are reported and not sent
   std::vector<std::string> targets = {};                   // of every request
   std::optional<Epoch> epoch = {};                         // of every request
+  std::uint64_t after = 0;                                 // commits up to this place are not sent
 };
 
 class GitSource final : public sending::ChangeSource {

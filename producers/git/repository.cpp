@@ -1,5 +1,8 @@
 #include "producers/git/repository.h"
 
+#include <cstdlib>
+#include <utility>
+
 #include "producers/git/child_process.h"
 
 namespace reseq::git {
@@ -29,6 +32,28 @@ Result<Repository> Repository::open(const std::filesystem::path& path, const std
   if (!commit.ok()) return invalid("no commit '" + revision + "' in " + path.string());
   repository.commit_ = without_line_end(std::move(commit).value());
   return repository;
+}
+
+Result<std::uint64_t> Repository::place_of(const std::string& revision) const {
+  const auto foreign = [&] {
+    return invalid("'" + revision + "' is no commit of the first-parent history of " + commit_.substr(0, 12));
+  };
+  const Result<std::string> commit =
+      answer({"rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}"});
+  if (!commit.ok()) return foreign();
+  const Result<std::string> behind = answer({"rev-list", "--first-parent", "--count", commit_, "^" + commit.value()});
+  if (!behind.ok()) return behind.error();
+  const Result<std::string> there = answer({"rev-parse", "--verify", "--quiet", commit_ + "~" + behind.value()});
+  if (!there.ok() || there.value() != commit.value()) return foreign();
+  const Result<std::string> place = answer({"rev-list", "--first-parent", "--count", commit.value()});
+  if (!place.ok()) return place.error();
+  return std::strtoull(place.value().c_str(), nullptr, 10);
+}
+
+Result<std::string> Repository::answer(std::vector<std::string> arguments) const {
+  Result<std::string> text = output_of(command(std::move(arguments)));
+  if (!text.ok()) return text.error();
+  return without_line_end(std::move(text).value());
 }
 
 std::vector<std::string> Repository::command(std::vector<std::string> arguments) const {

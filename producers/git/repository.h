@@ -3,6 +3,7 @@
 // Thread rule: plain value.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,12 +21,16 @@ class Repository {
 
   [[nodiscard]] const std::string& commit() const { return commit_; }
 
+  // The place of a revision on the first-parent chain of the commit, 1 = root. kInvalid: it does not stand there.
+  [[nodiscard]] Result<std::uint64_t> place_of(const std::string& revision) const;
+
   // The argument vector of a git command in this repository.
   [[nodiscard]] std::vector<std::string> command(std::vector<std::string> arguments) const;
 
  private:
   explicit Repository(std::filesystem::path path) : path_(std::move(path)) {}
   [[nodiscard]] Result<bool> shallow() const;
+  [[nodiscard]] Result<std::string> answer(std::vector<std::string> arguments) const;
   [[nodiscard]] Result<> deepen() const;
 
   std::filesystem::path path_;

@@ -23,6 +23,7 @@ struct Walk {
 constexpr Walk kTutorial{"docs/tutorial.md", "tutorial", 8};
 constexpr Walk kStuck{"docs/stuck.md", "stuck", 8};
 constexpr Walk kOwnIndex{"docs/own-index.md", "own-index", 6};
+constexpr Walk kJournal{"docs/journal.md", "journal", 4};
 constexpr const char* kMark = "== fence ";
 constexpr const char* kLimitSeconds = "220";
 
@@ -116,6 +117,10 @@ Transcript go_through(const Walk& walk) {
 
 TEST(Stuck, PrintsWhatItShows) {
   (void)go_through(kStuck);
+}
+
+TEST(JournalPage, PrintsWhatItShows) {
+  (void)go_through(kJournal);
 }
 
 TEST(Tutorial, PrintsWhatItShows) {

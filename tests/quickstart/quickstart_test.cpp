@@ -157,6 +157,30 @@ TEST(LongQuickstart, StartsItsPostgresAndLeavesNothingRunning) {
   run_with_its_own_server("postgres");
 }
 
+// Of the pipeline two processes are killed, and one stands still: only leases give back what they had.
+TEST(LongQuickstart, ShowsTheJournal) {
+  if (!fs::exists(source_path(".git"))) GTEST_SKIP() << "the source tree is no git checkout";
+  QuickstartRun run(source_path(""), {"--journal"}, {});
+  EXPECT_EQ(run.wait(), 0) << run.log();
+  const auto report = nlohmann::json::parse(run.report(), nullptr, false);
+  ASSERT_TRUE(report.is_object() && report.contains("journal")) << "no report";
+  for (const char* name : {"journal", "immediate"}) {
+    SCOPED_TRACE(name);
+    for (const auto& [target, documents] : report.at(name).at("targets").items()) {
+      EXPECT_EQ(documents.at("equal"), documents.at("documents")) << target;
+      EXPECT_GT(documents.at("documents"), 0) << target;
+      EXPECT_EQ(documents.at("resurrected"), 0) << target;
+    }
+    EXPECT_EQ(report.at(name).at("killed"), 2);
+    EXPECT_EQ(report.at(name).at("stood_still"), 1);
+  }
+  const auto& journal = report.at("journal");
+  EXPECT_GT(journal.at("given_back"), 0);
+  EXPECT_LT(journal.at("live").at("begun").at("p50_ms"), report.at("immediate").at("live").at("begun").at("p50_ms"));
+  EXPECT_LT(journal.at("live").at("readable").at("p99_ms"), journal.at("backfill").at("readable").at("p99_ms"));
+  EXPECT_LT(journal.at("work_begun_again"), report.at("immediate").at("work_begun_again"));
+}
+
 TEST(Matrix, FewMeetEachHistoryNumberOfProcessesAndIntake) {
   std::set<std::string> met;
   for (const Combination& one : combinations("--few")) met.insert({one.history, one.processes, one.intake});

@@ -82,6 +82,15 @@ TEST_F(FleetTest, ASignalEndsEveryWait) {
   EXPECT_EQ(stopped.error().message, "stopped by a signal");
 }
 
+TEST_F(FleetTest, ForgetsWhomItHasKilled) {
+  ASSERT_TRUE(fleet_.start(bash("killed", "trap '' TERM; exec sleep 60")).ok());
+  ASSERT_TRUE(fleet_.start(bash("lives", "exec sleep 60")).ok());
+  fleet_.kill("killed");
+  EXPECT_TRUE(fleet_.check().ok());
+  ASSERT_TRUE(fleet_.start(bash("killed", "exit 3")).ok()) << "started again";
+  EXPECT_THAT(wait_for_failure().error().message, HasSubstr("killed ended with exit code 3"));
+}
+
 TEST_F(FleetTest, StopsEverybody) {
   ASSERT_TRUE(fleet_.start(bash("a", "exec sleep 60")).ok());
   ASSERT_TRUE(fleet_.start(bash("b", "exec sleep 60")).ok());
@@ -153,6 +162,12 @@ TEST(Outcomes, CountsWhatWasStoppedByInputAndReason) {
                                             Pair("catalogue", ElementsAre(Pair("stale", 2U))),
                                             Pair("search", ElementsAre(Pair("superseded", 1U)))));
   EXPECT_EQ(outcomes.unreadable, 0U);
+  count_event(R"({"kind":"outcome","id":"x","outcome":"dropped","reason":"superseded","order":{}})", "a.requests",
+              outcomes);
+  EXPECT_THAT(outcomes.requests, ElementsAre(Pair("superseded", 3U))) << "it waited";
+  EXPECT_EQ(outcomes.leases_lost, 0U);
+  count_event(R"({"kind":"lease_lost","id":"x","outcome":"waiting"})", "a.requests", outcomes);
+  EXPECT_EQ(outcomes.leases_lost, 1U);
   count_event("no json", "a.requests", outcomes);
   count_event(R"({"outcome":"dropped","reason":"stale"})", "a.requests", outcomes);
   EXPECT_EQ(outcomes.unreadable, 2U);
@@ -174,6 +189,21 @@ TEST(InstanceConfig, IsAConfigurationOfTheResequencer) {
   ASSERT_EQ(parsed.value().targets.size(), 2U);
   EXPECT_EQ(parsed.value().targets[0].name, "search");
   EXPECT_EQ(parsed.value().targets[1].name, "catalogue");
+}
+
+TEST(InstanceConfig, SwitchesTheJournalOnWhereTheDemoIsAboutIt) {
+  Settings settings;
+  settings.application_id = "demo-1";
+  settings.bootstrap_servers = "127.0.0.1:9092";
+  settings.dispatch = "immediate";
+  EXPECT_EQ(config::parse(instance_config(settings, "1"), "test").value().dispatch_mode, "immediate");
+  settings.dispatch = "journal";
+  const auto parsed = config::parse(instance_config(settings, "1"), "test");
+  ASSERT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
+  EXPECT_EQ(parsed.value().dispatch_mode, "journal");
+  EXPECT_EQ(parsed.value().dispatch_in_flight_max, 50);
+  EXPECT_EQ(parsed.value().dispatch_lease_ms, 6'000);
+  EXPECT_FALSE(settings.unchecked_too());
 }
 
 TEST(InstanceConfig, WithIntakeTapThereIsAPartitionOfRequestsForEveryWorker) {

@@ -46,6 +46,33 @@ TEST_F(Repository, IsReadUpToTheRevisionThatIsAskedFor) {
   EXPECT_EQ(replay(*open_source(bare_, {}, "main~1")).documents, (Documents{{"a", "1"}}));
 }
 
+TEST_F(Repository, TellsThePlaceOfItsCommitsAndOfNoOther) {
+  const auto bare = fixture_.make(History()
+                                      .commit()
+                                      .file("a", "1")
+                                      .branch("side", "main")
+                                      .commit("side")
+                                      .file("s", "2")
+                                      .commit()
+                                      .file("a", "3")
+                                      .commit()
+                                      .merge("side")
+                                      .file("s", "2"),
+                                  "places.git");
+  const auto opened = git::Repository::open(bare, "main");
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(opened.value().place_of("main").value(), 3U);
+  EXPECT_EQ(opened.value().place_of("main~2").value(), 1U);
+  for (const char* foreign : {"side", "no-such-commit"}) {
+    const auto place = opened.value().place_of(foreign);
+    ASSERT_FALSE(place.ok()) << foreign;
+    EXPECT_THAT(place.error().message, HasSubstr(foreign));
+  }
+  const auto older = git::Repository::open(bare, "main~1");
+  ASSERT_TRUE(older.ok());
+  EXPECT_FALSE(older.value().place_of("main").ok()) << "a later one";
+}
+
 TEST_F(Repository, IsNotChangedByVariablesOfAnotherOne) {
   ASSERT_EQ(::setenv("GIT_DIR", "/nowhere", 1), 0);
   const std::string refused = repository_refusal(bare_);

@@ -81,6 +81,22 @@ TEST_F(GitSource, TellsARenameAsDeleteAndUpsertOfOneCommit) {
               ElementsAre(upsert("old", 1, "same"), upsert("new", 2, "same"), removal("old", 2)));
 }
 
+TEST_F(GitSource, LeavesOutWhatLiesUpToACommitAndKeepsTheNumbersOfTheRest) {
+  const auto repository = fixture_.make(
+      History().commit().file("a", "1").gitlink("m").commit().file("a", "2").commit().commit().remove("a"));
+  for (const auto& [after, changes] : {std::pair(1U, 2U), std::pair(2U, 1U), std::pair(3U, 1U), std::pair(4U, 0U)}) {
+    const auto source = open_source(repository, {.after = after});
+    EXPECT_EQ(source->items_to_come(), changes) << after;
+    const Replayed replayed = replay(*source);
+    ASSERT_EQ(replayed.changes.size(), changes) << after;
+    EXPECT_EQ(replayed.gitlinks, 0U);
+    if (changes > 0) {
+      EXPECT_EQ(std::get<std::uint64_t>(replayed.changes.back().sequence), 4U);
+    }
+  }
+  EXPECT_EQ(open_source(repository, {.after = 2})->stream(), "git after=2") << "its marks are of another stream";
+}
+
 TEST_F(GitSource, TellsADeleteAndALaterReAdd) {
   EXPECT_THAT(stream_of(History().commit().file("a", "1").commit().remove("a").commit().file("a", "1")),
               ElementsAre(upsert("a", 1, "1"), removal("a", 2), upsert("a", 3, "1")));

@@ -1,0 +1,32 @@
+// Launches: the programs of a run with their arguments, and what its sinks hold in the end.
+// Thread rule: pure, but for delete_topics() and the view, which ask servers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "demo/compare/sink_view.h"
+#include "demo/process/child_process.h"
+#include "demo/run/settings.h"
+
+namespace reseq::demo {
+
+[[nodiscard]] Launch launch(const Settings& settings, const std::string& name, const std::string& program,
+                            std::vector<std::string> arguments);
+
+// The same sink twice: behind the resequencer, and on the raw results with its check off.
+[[nodiscard]] Launch sink_launch(const Settings& settings, const std::string& target, bool checked);
+[[nodiscard]] Result<std::unique_ptr<SinkView>> view_of_sink(const Settings& settings, const std::string& target,
+                                                             bool checked);
+
+// The history up to this revision. `options` of reseq-produce; `git_options` of its subcommand.
+[[nodiscard]] Launch source_launch(const Settings& settings, const std::string& name,
+                                   const std::vector<std::string>& options, const std::string& revision,
+                                   const std::vector<std::string>& git_options = {});
+
+// All topics of the application. What cannot be deleted is told on stderr.
+void delete_topics(const Settings& settings);
+
+}  // namespace reseq::demo
