@@ -42,9 +42,9 @@ enum class EntryState : std::uint8_t {
   kGone,
 };
 
-// What the journal knows of one request. Invariants of those of a document: targets are not empty, but for a kGone delete
-// for all; those of one order have no target in common; one that is under way, or was, has targets that are pending at
-// its order.
+// What the journal knows of one request. Invariants of those of a document: targets are not empty, but for a kGone
+// delete for all; those of one order have no target in common; one that is under way, or was, has targets that are
+// pending at its order.
 struct JournalEntry {
   Order order;
   EntryState state = EntryState::kWaiting;

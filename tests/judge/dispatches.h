@@ -1,7 +1,7 @@
 // Dispatches: what the journal of a partition sends to `work`, in any batch: never more documents under way than
 // in_flight_max, a newer order of a document never beside an older one that was there before (one_at_a_time),
-// attempts of an order one by one, none twice for a target, each behind the lease of the one before, and no order given up before
-// its last attempt.
+// attempts of an order one by one, none twice for a target, each behind the lease of the one before, and no order given
+// up before its last attempt.
 // Thread rule: one thread.
 #pragma once
 

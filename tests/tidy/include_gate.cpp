@@ -27,7 +27,6 @@ Rule rule_of_the_product() {
       {"resequencer/engine/documents",
        {"resequencer/engine/context.h", "resequencer/engine/ruling.h", "resequencer/engine/standing.h",
         "resequencer/engine/stamp.h", "resequencer/model", "resequencer/base"}},
-      // What a document's journal says is part of its row.
       {"resequencer/engine/journal",
        {"resequencer/engine", "resequencer/codec/held_rows.h", "resequencer/codec/keys.h", "resequencer/codec/rows.h",
         "resequencer/model", "resequencer/base"}},

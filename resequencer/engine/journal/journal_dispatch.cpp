@@ -64,6 +64,50 @@ Rank first_behind(std::uint16_t urgency) {
 
 }  // namespace
 
+// What waits, in the order of its ranks: committed entries, and between them those of documents that the batch has
+// changed, as they stand now.
+class JournalBatch::Queue {
+ public:
+  Queue(const StateView& view, const Overlay& overlay, const DispatchRules& rules)
+      : committed_(view), any_committed_(view.summary().counts[Count::kWaiting] > 0) {
+    for (const auto& [document, before] : overlay.journaled()) {
+      if (!document->changed || !document->now.row) continue;
+      changed_.push_back(document);
+      for (const JournalEntry& entry : document->now.row->journal)
+        if (entry.state == EntryState::kWaiting) own_.push_back({rank_of(entry, rules), document});
+    }
+    std::sort(changed_.begin(), changed_.end());
+    if (!std::is_sorted(own_.begin(), own_.end(), is_earlier)) std::sort(own_.begin(), own_.end(), is_earlier);
+  }
+
+  // None: nothing more waits.
+  [[nodiscard]] std::optional<Candidate> next() {
+    const Rank* const other = any_committed_ ? committed_.first() : nullptr;
+    const bool own = next_own_ < own_.size() && (other == nullptr || own_[next_own_].rank <= *other);
+    if (!own && other == nullptr) return std::nullopt;
+    const Candidate found = own ? own_[next_own_++] : Candidate{*other, nullptr};
+    if (other != nullptr && *other == found.rank) committed_.drop_first();
+    return found;
+  }
+  // On to the next urgency: what is behind in this one is due later.
+  void skip(std::uint16_t urgency) {
+    const Rank behind = first_behind(urgency);
+    committed_.skip_to(behind);
+    while (next_own_ < own_.size() && own_[next_own_].rank < behind) ++next_own_;
+  }
+  // Its committed entries are not those that count.
+  [[nodiscard]] bool has_changed(const Document* document) const {
+    return std::binary_search(changed_.begin(), changed_.end(), document);
+  }
+
+ private:
+  Committed committed_;
+  bool any_committed_;
+  std::vector<Candidate> own_;
+  std::size_t next_own_ = 0;
+  std::vector<const Document*> changed_;
+};
+
 // Documents under way: what is committed, and what the batch has changed of it.
 void JournalBatch::count_processing() {
   processing_.assign(UINT8_MAX + 1, 0);
@@ -93,49 +137,18 @@ bool JournalBatch::more_urgent_is_processing(std::uint8_t priority) const {
 void JournalBatch::dispatch(Turn& turn) {
   count_processing();
   const DispatchRules& rules = context_.dispatch;
-  std::vector<Candidate> own;
-  std::vector<const Document*> changed;
-  for (const auto& [document, before] : overlay_.journaled())
-    if (document->changed && document->now.row) {
-      changed.push_back(document);
-      for (const JournalEntry& entry : document->now.row->journal)
-        if (entry.state == EntryState::kWaiting) own.push_back({rank_of(entry, rules), document});
-    }
-  std::sort(changed.begin(), changed.end());
-  if (!std::is_sorted(own.begin(), own.end(), is_earlier)) std::sort(own.begin(), own.end(), is_earlier);
-
-  Committed committed(view_);
-  auto next_own = own.begin();
+  Queue queue(view_, overlay_, rules);
   unsigned came_back = UINT16_MAX;  // most urgent priority of those that lost their leases in this batch
-  while (true) {
-    const Rank* other = view_.summary().counts[Count::kWaiting] == 0 ? nullptr : committed.first();
-    if (other == nullptr && next_own == own.end()) return;
-    Candidate next;
-    if (other == nullptr || (next_own != own.end() && next_own->rank <= *other)) {
-      if (other != nullptr && *other == next_own->rank) committed.drop_first();
-      next = *next_own++;
-    } else {
-      next.rank = *other;
-      committed.drop_first();
-    }
-    if (next.rank.process_at > turn.until()) {
-      const Rank behind = first_behind(next.rank.urgency);
-      committed.skip_to(behind);
-      while (next_own != own.end() && next_own->rank < behind) ++next_own;
+  while (const auto next = queue.next()) {
+    if (next->rank.process_at > turn.until()) {
+      queue.skip(next->rank.urgency);
       continue;
     }
-    Document* document = next.document;
-    if (document == nullptr) {
-      document = document_of_held(journal_key(next.rank.number));
-      // What the batch has changed stands among its own, with the rank that it has now.
-      if (document == nullptr || !document->now.row) continue;
-      if (std::binary_search(changed.begin(), changed.end(), document)) continue;
-    }
-    const JournalEntry* entry = waiting_with(*document->now.row, next.rank.number);
-    if (entry == nullptr) continue;
+    Document* const document = next->document != nullptr ? next->document : document_of_committed(queue, next->rank);
+    const JournalEntry* entry = document != nullptr ? waiting_with(*document->now.row, next->rank.number) : nullptr;
+    if (entry == nullptr || comes_too_late(*entry, turn.until())) continue;
     const bool ends = is_timed_out(*entry, rules);
     if (!ends && is_blocked(*document->now.row, *entry, rules)) continue;
-    if (comes_too_late(*entry, turn.until())) continue;
     if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
       // Its record is not there: it leaves with the next batch.
       if (!is_stuck(*entry, rules)) came_back = std::min<unsigned>(came_back, entry->urgency.priority);
@@ -148,8 +161,14 @@ void JournalBatch::dispatch(Turn& turn) {
       const bool has_room = processing_all_ < static_cast<std::int64_t>(rules.in_flight_max);
       if (!has_room && !document->now.row->processing()) return;
     }
-    if (!leave(turn, *document, next.rank.number)) return;
+    if (!leave(turn, *document, next->rank.number)) return;
   }
+}
+
+// Null: there is none any more, or it stands among those that the batch has changed.
+Document* JournalBatch::document_of_committed(const Queue& queue, const Rank& rank) {
+  Document* const document = document_of_held(journal_key(rank.number));
+  return document == nullptr || !document->now.row || queue.has_changed(document) ? nullptr : document;
 }
 
 bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {

@@ -1,6 +1,6 @@
 // Rank: the place of a waiting order in the queue of its partition: what is given up first, then by priority, stuck
-// ones behind all others; then by the date from which on it may leave, then in the order in which they began to wait. It stands in the dispatch
-// index, where bytes compare as ranks do.
+// ones behind all others; then by the date from which on it may leave, then in the order in which they began to wait.
+// It stands in the dispatch index, where bytes compare as ranks do.
 // Thread rule: pure functions.
 #pragma once
 

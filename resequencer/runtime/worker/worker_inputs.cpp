@@ -65,8 +65,8 @@ Result<bool> Worker::gather(bool at_once) {
   return any;
 }
 
-// Not beyond the next date, once: what is due then may have to wait for something else. Short where no date is known, so
-// that a clock that is set forward is noticed.
+// Not beyond the next date, once: what is due then may have to wait for something else. Short where no date is known,
+// so that a clock that is set forward is noticed.
 Milliseconds Worker::idle_wait() {
   const auto date = std::exchange(next_date_, std::nullopt);
   if (!date) return kIdleWait;

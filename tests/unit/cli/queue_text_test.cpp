@@ -88,10 +88,11 @@ TEST(DocumentText, ShowsWhatWaitsAndWhatIsUnderWay) {
 }
 
 TEST(ListText, OfAStateOfTheQueueHasALineForEachOrderInIt) {
-  const Json documents = {
+  Json documents = Json::array();
+  documents.push_back(
       document({entry("waiting", 18, R"({"waits_for": "older_order", "expires_at": "2024-03-01T00:00:00.000Z"})"),
                 entry("processing", 17, R"({"attempt": 2, "lease_until": "2024-02-29T01:00:00.000Z", "stuck": true,
-                                            "leases_lost": 1})")})};
+                                            "leases_lost": 1})")}));
   const std::string waiting = list_text(documents, State::kWaiting, View::kTable);
   EXPECT_THAT(waiting, StartsWith("PARTITION  ID    ORDER  TARGETS  PRIORITY  PROCESS AT"));
   EXPECT_THAT(waiting,

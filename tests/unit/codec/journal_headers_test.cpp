@@ -254,11 +254,12 @@ TEST_F(JournalHeaders, AnAttemptIsCountedFromOne) {
 }
 
 TEST_F(JournalHeaders, AHeartbeatNamesAnOrderAndItsAttempt) {
-  const Command command = read(SampleRecord::command("heartbeat")
-                                   .with("reseq-epoch", "2")
-                                   .with("reseq-revision", "4")
-                                   .with("reseq-attempt", "3")
-                                   .with("reseq-targets", "not read"));
+  const SampleRecord sample = SampleRecord::command("heartbeat")
+                                  .with("reseq-epoch", "2")
+                                  .with("reseq-revision", "4")
+                                  .with("reseq-attempt", "3")
+                                  .with("reseq-targets", "not read");
+  const Command command = read(sample);
   const auto& heartbeat = std::get<Heartbeat>(command);
   EXPECT_EQ(heartbeat.id, "doc-1");
   EXPECT_EQ(heartbeat.epoch, Epoch(2));
