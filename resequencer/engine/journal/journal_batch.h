@@ -108,9 +108,7 @@ class JournalBatch {
   [[nodiscard]] Document* document_of_held(std::string_view held_key);
 
   // journal_dispatch.cpp
-  class Queue;
   void dispatch(Turn& turn);
-  [[nodiscard]] Document* document_of_committed(const Queue& queue, const Rank& rank);
   // False: the turn has no room for it.
   [[nodiscard]] bool leave(Turn& turn, Document& document, std::uint64_t number);
   void decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision);

@@ -62,11 +62,9 @@ Rank first_behind(std::uint16_t urgency) {
   return {static_cast<std::uint16_t>(urgency + 1), UnixMs(), 0};
 }
 
-}  // namespace
-
 // What waits, in the order of its ranks: committed entries, and between them those of documents that the batch has
 // changed, as they stand now.
-class JournalBatch::Queue {
+class Queue {
  public:
   Queue(const StateView& view, const Overlay& overlay, const DispatchRules& rules)
       : committed_(view), any_committed_(view.summary().counts[Count::kWaiting] > 0) {
@@ -108,6 +106,8 @@ class JournalBatch::Queue {
   std::vector<const Document*> changed_;
 };
 
+}  // namespace
+
 // Documents under way: what is committed, and what the batch has changed of it.
 void JournalBatch::count_processing() {
   processing_.assign(UINT8_MAX + 1, 0);
@@ -144,8 +144,12 @@ void JournalBatch::dispatch(Turn& turn) {
       queue.skip(next->rank.urgency);
       continue;
     }
-    Document* const document = next->document != nullptr ? next->document : document_of_committed(queue, next->rank);
-    const JournalEntry* entry = document != nullptr ? waiting_with(*document->now.row, next->rank.number) : nullptr;
+    Document* document = next->document;
+    if (document == nullptr) {
+      document = document_of_held(journal_key(next->rank.number));
+      if (document == nullptr || !document->now.row || queue.has_changed(document)) continue;
+    }
+    const JournalEntry* entry = waiting_with(*document->now.row, next->rank.number);
     if (entry == nullptr || comes_too_late(*entry, turn.until())) continue;
     const bool ends = is_timed_out(*entry, rules);
     if (!ends && is_blocked(*document->now.row, *entry, rules)) continue;
@@ -163,12 +167,6 @@ void JournalBatch::dispatch(Turn& turn) {
     }
     if (!leave(turn, *document, next->rank.number)) return;
   }
-}
-
-// Null: there is none any more, or it stands among those that the batch has changed.
-Document* JournalBatch::document_of_committed(const Queue& queue, const Rank& rank) {
-  Document* const document = document_of_held(journal_key(rank.number));
-  return document == nullptr || !document->now.row || queue.has_changed(document) ? nullptr : document;
 }
 
 bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
