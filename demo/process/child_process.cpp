@@ -60,10 +60,11 @@ std::string ChildProcess::last_lines(std::size_t count) const {
   return text;
 }
 
-Result<std::string> output_of(const std::vector<std::string>& arguments) {
+Result<std::string> output_of(const std::vector<std::string>& arguments, Complaints complaints) {
   Result<Pipe> pipe = open_pipe();
   if (!pipe) return pipe.error();
-  Result<Child> child = Child::start(arguments, {.out = pipe.value().writing.number(), .err = STDERR_FILENO});
+  const int err = complaints == Complaints::kOurs ? STDERR_FILENO : -1;
+  Result<Child> child = Child::start(arguments, {.out = pipe.value().writing.number(), .err = err});
   pipe.value().writing.close();
   if (!child) return child.error();
   std::string output = drain(pipe.value().reading.number());

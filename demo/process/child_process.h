@@ -51,7 +51,9 @@ class ChildProcess {
   Child child_;
 };
 
-// Runs a short program to its end and answers its stdout. An exit code other than 0 is kInvalid; its stderr is ours.
-Result<std::string> output_of(const std::vector<std::string>& arguments);
+// Runs a short program to its end and answers its stdout. An exit code other than 0 is kInvalid; its stderr is ours, or
+// nobody's where an error is nothing to tell of.
+enum class Complaints : unsigned char { kOurs, kNobodys };
+Result<std::string> output_of(const std::vector<std::string>& arguments, Complaints complaints = Complaints::kOurs);
 
 }  // namespace reseq::demo

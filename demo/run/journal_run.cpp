@@ -194,7 +194,8 @@ Result<> DispatchRun::start_resequencers() {
 
 Result<std::size_t> DispatchRun::live_documents() const {
   Result<std::string> answer = output_of({settings_.program("resequencer"), "list", "--config",
-                                          settings_.in_work("resequencer-init.toml"), "-o", "json", "--max", "1"});
+                                          settings_.in_work("resequencer-init.toml"), "-o", "json", "--max", "1"},
+                                         Complaints::kNobodys);
   if (!answer) return answer.error();
   const auto list = nlohmann::json::parse(answer.value(), nullptr, false);
   if (!list.is_object() || !list.contains("documents") || !list["documents"].is_array())

@@ -81,6 +81,10 @@ TEST_F(ChildProcessTest, RefusesAProgramThatDoesNotExist) {
 TEST(OutputOf, GivesStdoutOrAnError) {
   EXPECT_EQ(output_of({"printf", "%s", "a b"}).value(), "a b");
   EXPECT_FALSE(output_of({"false"}).ok());
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(output_of({"bash", "-c", "echo told >&2"}).ok());
+  EXPECT_TRUE(output_of({"bash", "-c", "echo not told >&2"}, Complaints::kNobodys).ok());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "told\n");
 }
 
 }  // namespace
