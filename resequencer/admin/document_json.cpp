@@ -1,5 +1,7 @@
 #include "admin/document_json.h"
 
+#include <algorithm>
+
 #include "codec/base64.h"
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
@@ -55,7 +57,7 @@ void add_journal(Json& object, const Row& row, const DocumentContext& context, s
                 {"order", order_json(entry.order, context.sequence_kind)},
                 {"targets", names_of(entry.targets, *context.targets)},
                 {"priority", entry.urgency.priority},
-                {"process_at", time_text(entry.urgency.process_at)}};
+                {"process_at", time_text(std::max(entry.urgency.process_at, place.due))}};
     if (entry.urgency.expires_at != UnixMs()) one["expires_at"] = time_text(entry.urgency.expires_at);
     if (entry.attempt != 0) one["attempt"] = entry.attempt;
     if (entry.lease_until != UnixMs()) one["lease_until"] = time_text(entry.lease_until);

@@ -32,6 +32,7 @@ struct Neglected {
 struct PlaceInQueue {
   std::string_view waits_for;  // empty: it does not wait
   bool stuck = false;
+  UnixMs due;  // it may leave from then on: its own date, or behind its consolidation
 };
 // `places`: by the place in the journal; empty: nothing is known of them.
 [[nodiscard]] Json document_json(std::string_view id, const Row& row, const Neglected& neglected,

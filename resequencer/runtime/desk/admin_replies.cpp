@@ -211,8 +211,9 @@ std::vector<admin::PlaceInQueue> places_of(const Row& row, const StateAnswer& an
   for (const JournalEntry& entry : row.journal) {
     admin::PlaceInQueue& place = places.emplace_back();
     place.stuck = is_order_stuck(entry, answer.dispatch);
-    if (entry.state == EntryState::kWaiting)
-      place.waits_for = name_of(obstacle_of(row, entry, now, answer.dispatch, answer.partition.priorities));
+    if (entry.state != EntryState::kWaiting) continue;
+    place.waits_for = name_of(obstacle_of(row, entry, now, answer.dispatch, answer.partition.priorities));
+    place.due = due_of(entry, answer.dispatch);
   }
   return places;
 }

@@ -33,9 +33,13 @@ std::uint64_t documents_under_way(std::span<const PriorityCount> priorities) {
   return documents;
 }
 
+UnixMs due_of(const JournalEntry& entry, const engine::DispatchRules& dispatch) {
+  return engine::rank_of(entry, dispatch).process_at;
+}
+
 Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now, const engine::DispatchRules& dispatch,
                      std::span<const PriorityCount> priorities) {
-  if (entry.urgency.process_at > now) return Obstacle::kDate;
+  if (due_of(entry, dispatch) > now) return Obstacle::kDate;
   if (!dispatch.journal) return Obstacle::kTurn;
   if (engine::is_blocked(row, entry, dispatch)) return Obstacle::kOlderOrder;
   const std::uint8_t priority = entry.urgency.priority;
@@ -49,7 +53,7 @@ Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now, cons
 void Survey::note_journal(const Row& row, UnixMs now, const engine::DispatchRules& dispatch) {
   if (is_document_stuck(row, dispatch)) ++so_far_.stuck;
   for (const JournalEntry& entry : row.journal) {
-    const UnixMs since = entry.urgency.process_at;
+    const UnixMs since = due_of(entry, dispatch);
     if (entry.state != EntryState::kWaiting || since > now) continue;
     std::vector<Due>& due = so_far_.due;
     const auto is_before = [](const Due& one, std::uint8_t priority) { return one.priority < priority; };

@@ -97,6 +97,8 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Obstacle:
 [[nodiscard]] constexpr std::string_view name_of(Obstacle obstacle) {
   return kObstacleNames[static_cast<std::size_t>(obstacle)];
 }
+// When an order that waits may leave: its date has come, and its consolidation is over.
+[[nodiscard]] UnixMs due_of(const JournalEntry& entry, const engine::DispatchRules& dispatch);
 // The first that applies. `priorities`: documents of the partition (Summary).
 [[nodiscard]] Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now,
                                    const engine::DispatchRules& dispatch, std::span<const PriorityCount> priorities);

@@ -208,6 +208,18 @@ TEST(Obstacle, IsTheFirstThatKeepsAnOrderFromItsDispatch) {
   EXPECT_EQ(obstacle_of(blocked, idle, UnixMs(999), immediate, full), Obstacle::kDate);
 }
 
+TEST_F(SurveyTest, TakesWhatIsConsolidatedForDueBehindThat) {
+  engine::DispatchRules rules = kDispatch;
+  rules.consolidate = Milliseconds(500);
+  const JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
+  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'499), rules, {}), Obstacle::kDate);
+  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'500), rules, {}), Obstacle::kTurn);
+  put("a", queued(entry));
+  survey_.look(store_, Milliseconds(0), UnixMs(1'600), kStarvation, rules);
+  ASSERT_TRUE(survey_.found());
+  EXPECT_EQ(survey_.found()->due, (std::vector<Survey::Due>{{100, UnixMs(1'500)}}));
+}
+
 TEST_F(SurveyTest, FindsNoOldestAmongNone) {
   survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
   ASSERT_TRUE(survey_.found());
