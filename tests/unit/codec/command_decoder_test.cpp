@@ -289,7 +289,8 @@ TEST(DecodeOperation, ReadsWhatIsToExpire) {
 }
 
 TEST(DecodeOperation, ReadsWhatIsToBeDispatchedNow) {
-  const Command all = decoded(operation("dispatch-now").view(), decode_context());
+  const SampleRecord plain = operation("dispatch-now");
+  const Command all = decoded(plain.view(), decode_context());
   ASSERT_TRUE(std::holds_alternative<DispatchByHand>(all));
   EXPECT_EQ(std::get<DispatchByHand>(all).id, "doc-1");
   EXPECT_TRUE(std::get<DispatchByHand>(all).targets.empty());
