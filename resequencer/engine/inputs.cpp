@@ -57,7 +57,7 @@ Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) 
   Document& document = overlay_.find(command.id);
   Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                          : decide_sequence(command, document.known(), state_, context_);
-  if (document.journaled && ruling.edit.served)
+  if (document.journaled && (ruling.edit.served || !ruling.edit.removed.empty()))
     if (const auto reason = journal_.refusal_of_attempt(document, command, ruling.edit.order)) {
       const Order order = ruling.edit.order;
       ruling = *reason == Reason::kAttemptMissing ? refuse(*reason) : drop(TableRow::kNone, *reason);

@@ -311,6 +311,8 @@ PartitionStore::Walked PartitionStore::pending_targets(std::string_view cursor, 
     const auto row = decode(key, *value);
     if (!row) return Visited::kDamaged;
     pending |= row->row.pending();
+    for (const JournalEntry& entry : row->row.journal)
+      if (entry.state == EntryState::kWaiting) pending |= entry.targets;
     return Visited::kGoOn;
   });
 }

@@ -124,13 +124,15 @@ bool JobTable::is_too_far(const Input& input) const {
 }
 
 // J2, J5: insertion kept, expiration the largest (never is largest), priority the smallest, process date the largest.
-// Open: of several insertions, or where the newer request has an earlier one, the earliest is kept.
+// Open: of several insertions, or where the newer request has an earlier one, the earliest is kept. Who asked for no
+// process date is to go at once, so it moves nothing: else a document that is written often would stay behind.
 Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
+  const auto asked_for = [](const Urgency& one) { return one.process_at > one.inserted ? one.process_at : UnixMs(); };
   Urgency both;
   both.inserted = std::min(older.inserted, newer.inserted);
   both.priority = std::min(older.priority, newer.priority);
   const UnixMs latest(both.inserted.value() + rules_.process_at_max_ms);
-  both.process_at = std::min(std::max(older.process_at, newer.process_at), latest);
+  both.process_at = std::max(both.inserted, std::min(std::max(asked_for(older), asked_for(newer)), latest));
   const bool never = older.expires_at == UnixMs() || newer.expires_at == UnixMs();
   // Open: what an operator let go at once is not consolidated with what takes it over, either.
   both.at_once = older.at_once || newer.at_once;

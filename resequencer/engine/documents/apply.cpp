@@ -176,6 +176,19 @@ void note_request(Row& row, const Order& order, const Accepted& request) {
     row.requested = Requested{order, request.position, request.hash, request.forwarded};
 }
 
+// Of the deletes for all that stop requests alone the highest is enough, and none below the barrier of the row: a
+// document that is deleted again and again must not grow.
+void drop_lower_barriers(Row& row) {
+  std::optional<Order> highest = row.barrier;
+  for (const JournalEntry& entry : row.journal)
+    if (entry.for_all && entry.state != EntryState::kProcessing && (!highest || *highest < entry.order))
+      highest = entry.order;
+  row.journal.erase_if([&](const JournalEntry& entry) {
+    const bool stops_requests_alone = entry.state == EntryState::kGone && entry.for_all && entry.targets.empty();
+    return stops_requests_alone && (entry.order < *highest || (row.barrier && entry.order <= *row.barrier));
+  });
+}
+
 // Targets of what was dispatched are pending at its order, or have ended.
 [[gnu::noinline]] void end_what_nobody_waits_for(Row& row) {
   for (JournalEntry& entry : row.journal) {
@@ -187,6 +200,7 @@ void note_request(Row& row, const Order& order, const Accepted& request) {
   }
   row.journal.erase_if(
       [](const JournalEntry& entry) { return entry.targets.empty() && entry.state != EntryState::kGone; });
+  drop_lower_barriers(row);
 }
 
 [[gnu::always_inline]] inline void set_deadline(Row& row, bool completed, const Context& context) {

@@ -17,14 +17,21 @@ UnixMs later(UnixMs date, Milliseconds by) {
   return UnixMs(date.value() > INT64_MAX - by.value() ? INT64_MAX : date.value() + by.value());
 }
 
+// Who asked for none is to go at once: the date that stands there is that of its own insertion.
+UnixMs asked_for(const Urgency& urgency) {
+  return urgency.process_at > urgency.inserted ? urgency.process_at : UnixMs();
+}
+
 }  // namespace
 
 Row as_if_dispatched(const Row& row, const Context& context, bool with_gone) {
   std::optional<Row> as_if = row;
   as_if->journal.clear();
   std::vector<const JournalEntry*> rising;
+  // Below a barrier that was raised since nothing is dispatched any more.
   for (const JournalEntry& entry : row.journal)
-    if (entry.state == EntryState::kWaiting || (with_gone && entry.state == EntryState::kGone))
+    if ((entry.state == EntryState::kWaiting || (with_gone && entry.state == EntryState::kGone)) &&
+        !below_barrier(&row, entry.order))
       rising.push_back(&entry);
   std::sort(rising.begin(), rising.end(),
             [](const JournalEntry* a, const JournalEntry* b) { return a->order < b->order; });
@@ -72,10 +79,11 @@ Urgency urgency_of(const Wish& wish, const Context& context) {
 }
 
 void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rules) {
+  const UnixMs asked = std::max(asked_for(urgency), asked_for(older));
   urgency.inserted = std::min(urgency.inserted, older.inserted);
   urgency.priority = std::min(urgency.priority, older.priority);
   const UnixMs latest = later(urgency.inserted, rules.process_at_max);
-  urgency.process_at = std::max(urgency.inserted, std::min(std::max(urgency.process_at, older.process_at), latest));
+  urgency.process_at = std::max(urgency.inserted, std::min(asked, latest));
   urgency.at_once = urgency.at_once || older.at_once;
   const bool never = urgency.expires_at == UnixMs() || older.expires_at == UnixMs();
   urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
