@@ -55,7 +55,7 @@ TEST(DocumentJson, SaysWhatKeepsAnOrderAndWhetherItIsStuck) {
   row.journal.push_back(entry_at(EntryState::kGone, 16));
   row.journal.push_back(entry_at(EntryState::kProcessing, 17));
   const TargetTable targets({"search", "catalogue"});
-  const std::vector<PlaceInQueue> places = {{"room", false}, {}, {"", true}};
+  const std::vector<PlaceInQueue> places = {{"room", false, UnixMs(0)}, {}, {"", true, UnixMs(0)}};
   const Json document = document_json("doc-1", row, {}, {&targets, SequenceKind::kU64}, places);
   ASSERT_EQ(document["journal"].size(), 2U);
   EXPECT_EQ(document["journal"][0]["waits_for"], "room");
