@@ -152,7 +152,9 @@ void check_operation(const Reading& reading, std::string_view name, bool dry_run
                                    HeaderKind::kLeaseUntil}),
                "an operator wishes or dispatches");
   RESEQ_ASSERT(has_date == says_any(reading, {HeaderKind::kProcessAt}), "a date where none is wanted, or none");
-  RESEQ_ASSERT(dry_run == (reading.value(HeaderKind::kControlDryRun) == "true"), "a dry run that is none");
+  const bool says_dry_run = reading.found.has(HeaderKind::kControlDryRun);
+  RESEQ_ASSERT(dry_run == (says_dry_run && reading.value(HeaderKind::kControlDryRun) == "true"),
+               "a dry run that is none");
 }
 
 void check(const Reading& reading, const Expire& command) {
