@@ -90,7 +90,7 @@ nlohmann::ordered_json run_json(const DispatchNumbers& run) {
 std::vector<std::string> failures(const JournalNumbers& numbers) {
   std::vector<std::string> failures;
   for (const DispatchNumbers* run : {&numbers.journal, &numbers.immediate}) check_run(*run, failures);
-  if (numbers.journal.given_back == 0) failures.push_back("no lease gave a document back");
+  if (numbers.journal.given_back == 0) failures.emplace_back("no lease gave a document back");
   return failures;
 }
 
