@@ -145,14 +145,10 @@ Result<> Run::send_the_rest() {
 }
 
 Result<> Run::start_resequencers() {
-  for (std::uint64_t i = 1; i <= settings_.processes; ++i) {
-    const std::string id = std::to_string(i);
-    Result<std::string> config = write_instance_config(settings_, id);
-    if (!config) return config.error();
-    Result<> started =
-        fleet_.start(launch(settings_, "resequencer-" + id, "resequencer", {"run", "--config", config.value()}));
-    if (!started) return started;
-  }
+  Result<std::vector<Launch>> resequencers = resequencer_launches(settings_);
+  if (!resequencers) return resequencers.error();
+  for (const Launch& one : resequencers.value())
+    if (Result<> started = fleet_.start(one); !started) return started;
   Result<Completion> completion = Completion::open(settings_);
   if (!completion) return completion.error();
   return wait_until([&] { return completion.value().requests_decided(); }, "the resequencers to take over");

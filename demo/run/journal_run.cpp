@@ -181,14 +181,10 @@ Result<> DispatchRun::start_consumers() {
 }
 
 Result<> DispatchRun::start_resequencers() {
-  for (std::uint64_t i = 1; i <= settings_.processes; ++i) {
-    const std::string id = std::to_string(i);
-    Result<std::string> config = write_instance_config(settings_, id);
-    if (!config) return config.error();
-    Result<> started =
-        fleet_.start(launch(settings_, "resequencer-" + id, "resequencer", {"run", "--config", config.value()}));
-    if (!started) return started;
-  }
+  Result<std::vector<Launch>> resequencers = resequencer_launches(settings_);
+  if (!resequencers) return resequencers.error();
+  for (const Launch& one : resequencers.value())
+    if (Result<> started = fleet_.start(one); !started) return started;
   return wait_until([&] { return live_documents().ok(); }, "the resequencers to take over");
 }
 

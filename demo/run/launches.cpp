@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "demo/run/connection.h"
+#include "demo/run/instance_config.h"
 #include "kafka/admin.h"
 
 namespace reseq::demo {
@@ -55,6 +56,17 @@ Launch launch(const Settings& settings, const std::string& name, const std::stri
               std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), settings.program(program));
   return {.name = name, .arguments = std::move(arguments), .log_file = settings.in_work(name + ".log")};
+}
+
+Result<std::vector<Launch>> resequencer_launches(const Settings& settings) {
+  std::vector<Launch> all;
+  for (std::uint64_t i = 1; i <= settings.processes; ++i) {
+    const std::string id = std::to_string(i);
+    Result<std::string> config = write_instance_config(settings, id);
+    if (!config) return config.error();
+    all.push_back(launch(settings, "resequencer-" + id, "resequencer", {"run", "--config", config.value()}));
+  }
+  return all;
 }
 
 Launch sink_launch(const Settings& settings, const std::string& target, bool checked) {

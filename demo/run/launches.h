@@ -1,5 +1,6 @@
 // Launches: the programs of a run with their arguments, and what its sinks hold in the end.
-// Thread rule: pure, but for delete_topics() and the view, which ask servers.
+// Thread rule: pure, but for resequencer_launches(), which writes files, and delete_topics() and the view, which ask
+// servers.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,9 @@ namespace reseq::demo {
 
 [[nodiscard]] Launch launch(const Settings& settings, const std::string& name, const std::string& program,
                             std::vector<std::string> arguments);
+
+// All processes of the resequencer, whose configurations are written.
+[[nodiscard]] Result<std::vector<Launch>> resequencer_launches(const Settings& settings);
 
 // The same sink twice: behind the resequencer, and on the raw results with its check off.
 [[nodiscard]] Launch sink_launch(const Settings& settings, const std::string& target, bool checked);
