@@ -11,16 +11,20 @@
 //   extension 3 := capabilities varint                     a version that does not have all of them must not go on
 //                  | count varint, (count u8 | sum varint)*      sums of rows that most states have none of, none 0
 //                  | (kind u8 | until time | rows varint)*       what was done of the agenda, none 0
-//                  | [0 u8 | offset+]     of `requests`: what was let through by reference, and its record was gone;
+//                  | [0 u8 | count varint, offset*      of `requests`: what was let through by reference, and its record
+//                                         was gone;
+//                     | offset*]          what was put off, because its record could not be read;
 //                                         behind something done, whose kinds rise, so that 0 is none of them
 //                  left out when all of it is nothing
-//   extension 4 := last number varint | answered varint      of the journal; left out when both are 0
+//   extension 4 := last number varint | answered varint      of the journal
+//                  | (place u8 | count varint)*              of its release times, none 0
+//                  left out when all of it is 0
 //   extension 6 := (priority u8 | waiting varint | processing varint)+     documents by the most urgent priority of
 //                                         what they wait for and have under way
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
-// end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and offsets
-// of what was gone strictly rising; nothing is gone where nothing was done; priorities strictly rising, none with
+// end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and both
+// lists of offsets strictly rising; both are empty where nothing was done; priorities strictly rising, none with
 // nothing.
 #include <algorithm>
 
@@ -37,7 +41,7 @@ constexpr std::uint64_t kPinsTag = 2;
 constexpr std::uint64_t kWaitingTag = 3;
 constexpr std::uint64_t kJournalNumbersTag = 4;
 constexpr std::uint64_t kPrioritiesTag = 6;  // no extension that is kept as it came can stand before it
-constexpr std::uint8_t kGone = 0;
+constexpr std::uint8_t kNotRead = 0;
 
 bool lineage_holds(const Meta& meta) {
   const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
@@ -52,10 +56,13 @@ bool agenda_holds(const Meta& meta) {
          std::adjacent_find(meta.agenda.begin(), meta.agenda.end(), not_rising) == meta.agenda.end();
 }
 
-bool gone_holds(const Meta& meta) {
-  const auto not_rising = [](Offset a, Offset b) { return a >= b; };
-  return std::adjacent_find(meta.gone.begin(), meta.gone.end(), not_rising) == meta.gone.end() &&
-         (meta.gone.empty() || !meta.agenda.empty());
+bool not_read_holds(const Meta& meta) {
+  const auto rises = [](const std::vector<Offset>& list) {
+    const auto not_rising = [](Offset a, Offset b) { return a >= b; };
+    return std::adjacent_find(list.begin(), list.end(), not_rising) == list.end();
+  };
+  const bool none = meta.gone.empty() && meta.unreadable.empty();
+  return rises(meta.gone) && rises(meta.unreadable) && (none || !meta.agenda.empty());
 }
 
 bool priorities_hold(const std::vector<PriorityCount>& priorities) {
@@ -85,7 +92,7 @@ bool holds(const Meta& meta) {
   if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
-         lineage_holds(meta) && agenda_holds(meta) && gone_holds(meta) && priorities_hold(meta.summary.priorities);
+         lineage_holds(meta) && agenda_holds(meta) && not_read_holds(meta) && priorities_hold(meta.summary.priorities);
 }
 
 void write_state(const PartitionState& state, ByteWriter& out) {
@@ -175,14 +182,23 @@ void write_waiting(const Meta& meta, ByteWriter& out) {
     out.time(done.until);
     out.varint(done.rows);
   }
-  if (!meta.gone.empty()) out.u8(kGone);
+  if (meta.gone.empty() && meta.unreadable.empty()) return;
+  out.u8(kNotRead);
+  out.varint(meta.gone.size());
   for (const Offset offset : meta.gone) out.offset(offset);
+  for (const Offset offset : meta.unreadable) out.offset(offset);
 }
 
 void write_journal_numbers(const PartitionState& state, ByteWriter& out) {
-  if (state.journal_number == 0 && state.journal_answered == 0) return;
+  if (state.journal_number == 0 && state.journal_answered == 0 && state.release_times == ReleaseTimes()) return;
   out.varint(state.journal_number);
   out.varint(state.journal_answered);
+  const ReleaseTimes::Counts& counts = state.release_times.counts();
+  for (std::size_t place = 0; place < counts.size(); ++place) {
+    if (counts[place] == 0) continue;
+    out.u8(static_cast<std::uint8_t>(place));
+    out.varint(counts[place]);
+  }
 }
 
 void write_extensions(const Meta& meta, ByteWriter& out) {
@@ -219,6 +235,12 @@ void read_pins(ByteReader& list, Meta& meta) {
   }
 }
 
+void read_not_read(ByteReader& list, Meta& meta) {
+  for (std::size_t left = list.count(); left > 0 && list.ok(); --left) meta.gone.push_back(list.offset());
+  while (list.ok() && !list.rest().empty()) meta.unreadable.push_back(list.offset());
+  list.require(!meta.gone.empty() || !meta.unreadable.empty());
+}
+
 void read_waiting(ByteReader& list, Meta& meta) {
   meta.capabilities = list.varint();
   const std::size_t counts = list.count();
@@ -233,9 +255,8 @@ void read_waiting(ByteReader& list, Meta& meta) {
   }
   while (!list.rest().empty()) {
     const std::uint8_t kind = list.u8();
-    if (kind == kGone && !meta.agenda.empty()) {
-      do meta.gone.push_back(list.offset());
-      while (list.ok() && !list.rest().empty());
+    if (kind == kNotRead && !meta.agenda.empty()) {
+      read_not_read(list, meta);
       break;
     }
     AgendaDone& done = meta.agenda.emplace_back();
@@ -249,7 +270,16 @@ void read_waiting(ByteReader& list, Meta& meta) {
 void read_journal_numbers(ByteReader& list, PartitionState& state) {
   state.journal_number = list.varint();
   state.journal_answered = list.varint();
-  list.require(state.journal_number != 0 || state.journal_answered != 0);
+  for (std::size_t least = 0; !list.rest().empty();) {
+    const std::size_t place = list.u8();
+    list.require(place >= least && place < state.release_times.counts().size());
+    const auto count = static_cast<std::uint16_t>(list.varint(UINT16_MAX));
+    list.require(count != 0);
+    if (!list.ok()) return;
+    state.release_times.at(place) = count;
+    least = place + 1;
+  }
+  list.require(state.journal_number != 0 || state.journal_answered != 0 || state.release_times != ReleaseTimes());
 }
 
 void read_priorities(ByteReader& list, std::vector<PriorityCount>& priorities) {

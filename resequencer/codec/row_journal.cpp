@@ -13,7 +13,7 @@ constexpr std::uint8_t kSomeLease = 4;
 constexpr std::uint8_t kAllHeadBits = 7;
 
 constexpr std::uint8_t kStateMask = 3;
-constexpr std::uint8_t kWaitsAtOnce = 3;  // the others are those of EntryState
+constexpr std::uint8_t kConsolidated = 3;  // it waits; the others are those of EntryState
 constexpr std::uint8_t kEntryDelete = 4;
 constexpr std::uint8_t kEntryForAll = 8;
 constexpr std::uint8_t kEntryProcessAt = 16;
@@ -48,12 +48,14 @@ void write_journal_head(const JournalHead& head, ByteWriter& out) {
 }
 
 std::uint8_t state_of(const JournalEntry& entry) {
-  unsigned state = entry.urgency.at_once ? kWaitsAtOnce : static_cast<unsigned>(entry.state);
+  const bool consolidated = entry.urgency.consolidate_until != UnixMs();
+  unsigned state = consolidated ? kConsolidated : static_cast<unsigned>(entry.state);
   if (entry.op == Op::kDelete) state |= kEntryDelete;
   if (entry.for_all) state |= kEntryForAll;
   if (entry.urgency.process_at != entry.urgency.inserted) state |= kEntryProcessAt;
   if (entry.urgency.expires_at != UnixMs()) state |= kEntryExpiresAt;
-  const bool tried = (entry.attempt | entry.timeouts | entry.losses) != 0 || !entry.taken_over.empty();
+  const bool tried =
+      (entry.attempt | entry.timeouts | entry.losses) != 0 || entry.retry_at != UnixMs() || !entry.taken_over.empty();
   if (tried) state |= kEntryTried;
   if (entry.lease_until != UnixMs()) state |= kEntryLease;
   return static_cast<std::uint8_t>(state);
@@ -73,9 +75,14 @@ void write_entry(const JournalEntry& entry, ByteWriter& out) {
     out.varint(entry.attempt);
     out.varint(entry.timeouts);
     out.varint(entry.losses);
+    out.time(entry.retry_at);
     out.varint(entry.taken_over.bits());
   }
-  if ((state & kEntryLease) != 0) out.time(entry.lease_until);
+  if ((state & kStateMask) == kConsolidated) out.time(entry.urgency.consolidate_until);
+  if ((state & kEntryLease) != 0) {
+    out.time(entry.lease_until);
+    out.time(entry.dispatched_at);
+  }
   out.offset(entry.request.offset);
   out.time(entry.request.timestamp);
   out.fixed64(entry.request.hash);
@@ -90,8 +97,8 @@ std::uint32_t read_u32(ByteReader& in) {
 JournalEntry read_entry(ByteReader& in) {
   JournalEntry entry;
   const std::uint8_t state = in.u8();
-  entry.urgency.at_once = (state & kStateMask) == kWaitsAtOnce;
-  entry.state = entry.urgency.at_once ? EntryState::kWaiting : static_cast<EntryState>(state & kStateMask);
+  const bool consolidated = (state & kStateMask) == kConsolidated;
+  entry.state = consolidated ? EntryState::kWaiting : static_cast<EntryState>(state & kStateMask);
   entry.op = (state & kEntryDelete) != 0 ? Op::kDelete : Op::kUpsert;
   entry.for_all = (state & kEntryForAll) != 0;
   entry.order = read_order(in);
@@ -105,9 +112,14 @@ JournalEntry read_entry(ByteReader& in) {
     entry.attempt = read_u32(in);
     entry.timeouts = read_u32(in);
     entry.losses = read_u32(in);
+    entry.retry_at = in.time();
     entry.taken_over = TargetSet(in.varint());
   }
-  if ((state & kEntryLease) != 0) entry.lease_until = in.time();
+  if (consolidated) entry.urgency.consolidate_until = in.time();
+  if ((state & kEntryLease) != 0) {
+    entry.lease_until = in.time();
+    entry.dispatched_at = in.time();
+  }
   entry.request.offset = in.offset();
   entry.request.timestamp = in.time();
   entry.request.hash = in.fixed64();
@@ -130,8 +142,12 @@ bool entry_holds(const JournalEntry& entry, const Row& row) {
   if (entry.targets.empty() && !(gone && entry.for_all)) return false;
   if (entry.number == 0 && !gone) return false;
   if (entry.urgency.process_at < entry.urgency.inserted) return false;
-  if (entry.urgency.at_once && entry.state != EntryState::kWaiting) return false;
-  if (entry.lease_until < UnixMs() || (entry.lease_until != UnixMs() && !processing)) return false;
+  const bool waits = entry.state == EntryState::kWaiting;
+  const UnixMs never;
+  if (entry.urgency.consolidate_until < never || (entry.urgency.consolidate_until != never && !waits)) return false;
+  if (entry.retry_at < never || (entry.retry_at != never && !waits)) return false;
+  if (entry.lease_until < never || (entry.lease_until != never && !processing)) return false;
+  if (entry.dispatched_at < never || (entry.dispatched_at != never && entry.lease_until == never)) return false;
   const bool was_dispatched = processing || (!gone && entry.attempt > 0);
   return !was_dispatched || entry.targets.without(pending_at(row, entry.order)).empty();
 }

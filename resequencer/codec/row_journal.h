@@ -7,17 +7,19 @@
 //                 4 some of those have a lease: the earliest
 //   entry      := state u8 | order | targets varint | number varint
 //                 | priority u8 | inserted time | [process at time] | [expires at time]
-//                 | [attempt varint | timeouts varint | losses varint | taken over varint] | [lease until time]
+//                 | [attempt varint | timeouts varint | losses varint | retry at time | taken over varint]
+//                 | [consolidate until time] | [lease until time | dispatched at time]
 //                 | request
-//   state      := 0 waits     1 under way     2 gone     3 waits, and an operator let it go at once
+//   state      := 0 waits     1 under way     2 gone     3 waits, and is consolidated
 //                 + 4 delete     8 for all     16 process at, when not inserted     32 expires at, when ever
-//                 64 attempt, timeouts, losses, taken over, when not all of them are 0     128 lease
+//                 64 attempt and what follows it, when not all of it is 0     128 lease
 //   request    := offset | timestamp time | hash fixed64 | bytes of its record varint | bytes on `work` varint
 //
 // Invariants: targets are not empty, but for a delete for all that is gone; nothing but a delete is for all; orders of
 // those that wait strictly rising; what is under way, and what waits and was dispatched before, has targets that are
 // pending at its order; no process date before the insertion; no number 0 but for what is gone; nothing but what is
-// under way has a lease, and none that ended before 1970.
+// under way has a lease and a date of its dispatch, and nothing but what waits is consolidated or tried again later; no
+// date is before 1970.
 // Thread rule: pure functions.
 #pragma once
 

@@ -22,6 +22,7 @@ constexpr std::size_t kTypoEdits = 2;
 Result<> set(Settings& settings, const Key<Settings>& key, const std::string& value) {
   if (key.text != nullptr) return set_text(settings, key, value);
   if (key.number != nullptr) {
+    if (set_word(settings, key, value)) return Done{};
     char* end = nullptr;
     errno = 0;
     const long long parsed = std::strtoll(value.c_str(), &end, 10);

@@ -9,6 +9,9 @@
 
 namespace reseq::config {
 
+// What a number is whose word was said.
+inline constexpr std::int64_t kWord = -1;
+
 // `Owner` is the struct that the table is read into. Exactly one of the places is set.
 template <typename Owner>
 struct Key {
@@ -16,6 +19,7 @@ struct Key {
   const char* meaning;
   const char* allowed = "";  // of a text: choices separated by '|', empty = any
   std::int64_t minimum = 0;  // of a number
+  const char* word = "";     // that a number may be instead
   std::string Owner::*text = nullptr;
   std::int64_t Owner::*number = nullptr;
   bool Owner::*flag = nullptr;

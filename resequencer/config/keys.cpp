@@ -13,6 +13,10 @@ Key<S> text(const char* name, std::string S::*place, const char* allowed, const 
 Key<S> number(const char* name, std::int64_t S::*place, std::int64_t minimum, const char* meaning) {
   return {.name = name, .meaning = meaning, .minimum = minimum, .number = place};
 }
+Key<S> number_or(const char* word, const char* name, std::int64_t S::*place, std::int64_t minimum,
+                 const char* meaning) {
+  return {.name = name, .meaning = meaning, .minimum = minimum, .word = word, .number = place};
+}
 Key<S> flag(const char* name, bool S::*place, const char* meaning) {
   return {.name = name, .meaning = meaning, .flag = place};
 }
@@ -92,9 +96,10 @@ std::vector<Key<S>> dispatch_keys() {
       number("dispatch.process_at_max_ms", &S::dispatch_process_at_max_ms, 0,
              "journal: how far ahead reseq-process-at may lie, later is refused; with dispatch.lease_ms below the "
              "retention of requests; at most 366 days"),
-      number("dispatch.consolidate_ms", &S::dispatch_consolidate_ms, 0,
-             "journal: a request waits so long for newer ones of its document, which take its place; at most "
-             "dispatch.process_at_max_ms"),
+      number_or("auto", "dispatch.consolidate_ms", &S::dispatch_consolidate_ms, 0,
+                "journal: a request waits so long for newer ones of its document, which take its place; at most "
+                "dispatch.process_at_max_ms; auto: as long as 99 of 100 documents took lately from their dispatch to "
+                "their last release, to the next power of two, 60000 at most"),
       flag("dispatch.one_at_a_time", &S::dispatch_one_at_a_time,
            "journal: a document goes to work again only when its older request has ended for all its targets"),
       number("dispatch.lease_ms", &S::dispatch_lease_ms, 1000,

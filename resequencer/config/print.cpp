@@ -23,6 +23,7 @@ std::string quoted(const std::string& text) {
 template <typename Owner>
 std::string value_of(const Owner& owner, const Key<Owner>& key) {
   if (key.text != nullptr) return quoted(owner.*(key.text));
+  if (key.number != nullptr && *key.word != '\0' && owner.*(key.number) == kWord) return quoted(key.word);
   if (key.number != nullptr) return std::to_string(owner.*(key.number));
   if (key.flag != nullptr) return owner.*(key.flag) ? "true" : "false";
   std::string list;
@@ -43,6 +44,7 @@ std::string row_of(const Key<Owner>& key) {
   if (key.number != nullptr || key.flag != nullptr) value = value_of(defaults, key);
   std::string allowed = key.allowed;
   if (key.number != nullptr) allowed = "at least " + std::to_string(key.minimum);
+  if (*key.word != '\0') allowed += " or `\"" + std::string(key.word) + "\"`";
   if (key.flag != nullptr) allowed = "true|false";
   // A bar would end the cell.
   for (std::size_t at = allowed.find('|'); at != std::string::npos; at = allowed.find('|', at + 2))

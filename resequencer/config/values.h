@@ -41,6 +41,13 @@ Result<> set_number(Owner& owner, const Key<Owner>& key, std::int64_t value) {
 }
 
 template <typename Owner>
+[[nodiscard]] bool set_word(Owner& owner, const Key<Owner>& key, const std::string& value) {
+  if (*key.word == '\0' || value != key.word) return false;
+  owner.*(key.number) = kWord;
+  return true;
+}
+
+template <typename Owner>
 Result<> set_list(Owner& owner, const Key<Owner>& key, const toml::node& node) {
   const Error wrong = invalid(std::string(key.name) + ": must be a list of texts, as [\"a\", \"b\"]");
   const toml::array* array = node.as_array();
@@ -62,7 +69,10 @@ Result<> set_from_node(Owner& owner, const Key<Owner>& key, const toml::node& no
   }
   if (key.number != nullptr) {
     if (const auto value = node.value_exact<std::int64_t>()) return set_number(owner, key, *value);
-    return invalid(std::string(key.name) + ": must be a whole number");
+    const auto word = node.value_exact<std::string>();
+    if (word && set_word(owner, key, *word)) return Done{};
+    const std::string or_word = *key.word == '\0' ? "" : " or \"" + std::string(key.word) + "\"";
+    return invalid(std::string(key.name) + ": must be a whole number" + or_word);
   }
   const auto value = node.value_exact<bool>();
   if (!value) return invalid(std::string(key.name) + ": must be true or false");

@@ -128,6 +128,11 @@ std::span<const LetThrough> Batch::let_through() const {
   return body_->effects.let_through();
 }
 
+std::span<const Offset> Batch::unreadable() const {
+  RESEQ_ASSERT(body_->closed, "what an open batch puts off");
+  return body_->journal.unreadable();
+}
+
 std::span<const LateResult> Batch::late_results() const {
   RESEQ_ASSERT(body_->closed, "late results of an open batch");
   return body_->inputs.late_results();

@@ -47,8 +47,9 @@ struct DispatchRules {
   std::uint8_t default_priority = 100;
   unsigned idle_from_priority = 200;  // from there on only while nothing more urgent is under way or due; 256 = never
   Milliseconds process_at_max{std::int64_t{3} * 24 * 3600 * 1000};
-  Milliseconds consolidate;   // not before so long behind the insertion
-  bool one_at_a_time = true;  // a newer order of a document is not dispatched while an older one is under way
+  Milliseconds consolidate;           // not before so long behind the insertion,
+  bool consolidate_measured = false;  // or as long as dispatches take to their last release
+  bool one_at_a_time = true;          // a newer order of a document is not dispatched while an older one is under way
   Milliseconds lease{std::int64_t{3600} * 1000};
   std::uint32_t timeouts_max = 5;
   bool last_attempt_only = false;  // results of earlier attempts are refused

@@ -14,7 +14,8 @@ class References {
   enum class Found : std::uint8_t {
     kUnread,  // nothing that would need it can be done yet
     kRead,
-    kGone,  // it is not in the log any more, or another record is in its place
+    kGone,        // it is not in the log any more, or another record is in its place
+    kUnreadable,  // that was tried, and may pass: what is behind it need not wait for it
   };
   virtual ~References() = default;
   // REQUIRES: held.reference.

@@ -40,10 +40,10 @@ class Turn {
     ++rows_;
     return true;
   }
-  // The same for what is held, before it is let through: for a reference there is no room before its record is read.
+  // The same for what is held, before it is let through: for a reference there is no room before its record is read,
+  // nor while it cannot be, unless its gate passes it over.
   [[nodiscard]] bool take(const codec::HeldRow& held) {
-    if (held.reference && has_room(held.record_bytes) && found(held) == References::Found::kUnread)
-      ended_ = lacks_record_ = true;
+    if (held.reference && has_room(held.record_bytes) && lacks(found(held))) ended_ = lacks_record_ = true;
     return take(held.record_bytes);
   }
   // What came of reading it again. REQUIRES: held.reference.
@@ -56,6 +56,9 @@ class Turn {
   [[nodiscard]] bool lacks_record() const { return lacks_record_; }
 
  private:
+  [[nodiscard]] static bool lacks(References::Found found) {
+    return found == References::Found::kUnread || found == References::Found::kUnreadable;
+  }
   [[nodiscard]] bool has_room(std::uint64_t bytes) const {
     return !ended_ && rows_ < rows_max_ && (rows_ == 0 || bytes <= left_.bytes);
   }

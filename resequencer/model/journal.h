@@ -18,10 +18,10 @@ enum class Op : std::uint8_t { kUpsert, kDelete };
 // When an order is to be dispatched: the smallest priority first, then the earliest date.
 struct Urgency {
   std::uint8_t priority = 100;
-  UnixMs inserted;       // date of the first request that it stands for
-  UnixMs process_at;     // not before; never before `inserted`
-  UnixMs expires_at;     // nobody wants it from then on; 0 = never
-  bool at_once = false;  // an operator said so while it waits: it is not consolidated
+  UnixMs inserted;           // date of the first request that it stands for
+  UnixMs process_at;         // not before; never before `inserted`
+  UnixMs expires_at;         // nobody wants it from then on; 0 = never
+  UnixMs consolidate_until;  // a newer order may take its place until then; 0 = it is not consolidated
   friend bool operator==(const Urgency&, const Urgency&) = default;
 };
 
@@ -56,8 +56,10 @@ struct JournalEntry {
   std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
   std::uint32_t timeouts = 0;  // leases lost while others ended
   std::uint32_t losses = 0;    // leases lost while nobody did
+  UnixMs retry_at;             // of a waiting one that could not leave, or lost its lease: not before; 0 = at once
   TargetSet taken_over;        // those that were pending at an older order whose entry this one took over
   UnixMs lease_until;          // of a processing one
+  UnixMs dispatched_at;        // likewise
   RequestPlace request;
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };

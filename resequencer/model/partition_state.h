@@ -10,6 +10,7 @@
 
 #include "model/ids.h"
 #include "model/order.h"
+#include "model/release_times.h"
 #include "model/summary.h"
 #include "model/target.h"
 
@@ -31,6 +32,7 @@ struct PartitionState {
   bool paused = false;                 // by an operator: nothing but operations is decided
   std::uint64_t journal_number = 0;    // last one given to an entry of the journal or a dispatch
   std::uint64_t journal_answered = 0;  // highest number of a dispatch that a command has ended
+  ReleaseTimes release_times;
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 };
 
@@ -87,7 +89,9 @@ struct Meta {
   std::vector<InputPin> pins;
   std::uint64_t capabilities = 0;  // bits: a version that does not have one of them must not open the state
   std::vector<AgendaDone> agenda;  // by kind; none with nothing done
-  std::vector<Offset> gone;        // of `requests`: records that were let through by reference and are gone, rising
+  // Of `requests`, rising: records that were let through by reference and are gone, and those that could not be read.
+  std::vector<Offset> gone;
+  std::vector<Offset> unreadable;
   std::string extensions;
   friend bool operator==(const Meta&, const Meta&) = default;
 };

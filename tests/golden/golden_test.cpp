@@ -183,12 +183,11 @@ TEST(Golden, RowThatOnlyWaits) {
   expect_row("row-waiting", "doc-1", row);
 }
 
-TEST(Golden, RowThatAnOperatorLetGoAtOnce) {
+TEST(Golden, RowThatIsConsolidated) {
   Row row;
   row.journal.push_back(waiting("17"));
-  row.journal.begin()->urgency.priority = 0;
-  row.journal.begin()->urgency.at_once = true;
-  expect_row("row-at-once", "doc-1", row);
+  row.journal.begin()->urgency.consolidate_until = UnixMs(1'709'164'800'500);
+  expect_row("row-consolidated", "doc-1", row);
 }
 
 TEST(Golden, RowWithAJournal) {
@@ -200,10 +199,11 @@ TEST(Golden, RowWithAJournal) {
   again.targets = TargetSet(1);
   again.attempt = 1;
   again.losses = 1;
+  again.retry_at = UnixMs(1'709'164'801'000);
   row.journal.push_back(again);
   JournalEntry newer = waiting("18");
   newer.number = 8;
-  newer.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000)};
+  newer.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000), UnixMs()};
   row.journal.push_back(newer);
   JournalEntry under_way = waiting("7");
   under_way.state = EntryState::kProcessing;
@@ -213,6 +213,7 @@ TEST(Golden, RowWithAJournal) {
   under_way.attempt = 2;
   under_way.timeouts = 1;
   under_way.lease_until = UnixMs(1'709'168'400'000);
+  under_way.dispatched_at = UnixMs(1'709'164'800'000);
   row.journal.push_back(under_way);
   JournalEntry gone;
   gone.order = {Epoch(), number("9"), Revision()};

@@ -105,7 +105,8 @@ Rules rules_of(const History& history) {
   rules.in_flight_max = 1U + set[0] % 3U;
   rules.one_at_a_time = set[1] % 4 != 3;
   rules.idle_from = kIdleFrom[set[2] % 3U];
-  rules.consolidate_ms = set[3] % 3 == 2 ? 40 : 0;
+  rules.consolidate_ms = set[3] % 4 == 2 ? 40 : 0;
+  rules.consolidate_measured = set[3] % 4 == 3;
   rules.timeouts_max = set[4] % 3U;
   rules.last_attempt_only = set[5] % 4 == 3;
   return rules;

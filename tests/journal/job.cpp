@@ -73,8 +73,9 @@ std::string describe(const Rules& rules) {
   std::ostringstream out;
   out << "in_flight_max " << rules.in_flight_max << ", default_priority " << unsigned{rules.default_priority}
       << ", idle_from " << rules.idle_from << ", process_at_max " << rules.process_at_max_ms << ", consolidate "
-      << rules.consolidate_ms << ", one_at_a_time " << rules.one_at_a_time << ", lease " << rules.lease_ms
-      << ", timeouts_max " << rules.timeouts_max << ", last_attempt_only " << rules.last_attempt_only;
+      << rules.consolidate_ms << (rules.consolidate_measured ? " or as measured" : "") << ", one_at_a_time "
+      << rules.one_at_a_time << ", lease " << rules.lease_ms << ", timeouts_max " << rules.timeouts_max
+      << ", last_attempt_only " << rules.last_attempt_only;
   return out.str();
 }
 

@@ -30,6 +30,7 @@ struct Rules {
   unsigned idle_from = 200;  // 256 = never
   std::int64_t process_at_max_ms = 300;
   std::int64_t consolidate_ms = 0;
+  bool consolidate_measured = false;
   bool one_at_a_time = true;
   std::int64_t lease_ms = 100;
   std::uint32_t timeouts_max = 1;

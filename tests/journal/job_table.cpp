@@ -10,6 +10,7 @@ constexpr Verdict kSuperseded{Outcome::kDropped, Reason::kSuperseded};
 constexpr Verdict kDuplicate{Outcome::kDropped, Reason::kDuplicate};
 constexpr Verdict kExpired{Outcome::kDropped, Reason::kExpired};
 constexpr Verdict kUnregistered{Outcome::kDeadLettered, Reason::kUnregistered};
+constexpr std::int64_t kConsolidateMaxMs = 60'000;
 
 template <typename Visit>
 void each_target(TargetSet targets, const Visit& visit) {
@@ -115,7 +116,27 @@ Urgency JobTable::wish_of(const Input& input) const {
   wish.priority = input.priority.value_or(rules_.default_priority);
   wish.process_at = std::max(input.process_at.value_or(wish.inserted), wish.inserted);
   wish.expires_at = input.expires_at.value_or(UnixMs());
+  wish.consolidate_until = consolidated(wish.inserted);
   return wish;
+}
+
+// Open: 0 is not consolidated.
+UnixMs JobTable::consolidated(UnixMs inserted) const {
+  const std::int64_t wait = consolidate_ms();
+  return wait == 0 ? UnixMs() : UnixMs(inserted.value() + wait);
+}
+
+// Open: "p99" is the least power of two, in milliseconds, that no more than one of a hundred reached. Of more than 2,000
+// the older ones count for less; no history has so many.
+std::int64_t JobTable::consolidate_ms() const {
+  if (!rules_.consolidate_measured) return rules_.consolidate_ms;
+  if (release_ms_.empty()) return 0;
+  std::vector<std::int64_t> rising = release_ms_;
+  std::sort(rising.begin(), rising.end());
+  const std::int64_t longest = rising[(rising.size() * 99 + 99) / 100 - 1];
+  std::int64_t wait = 1;
+  while (wait <= longest) wait *= 2;
+  return std::min(wait, kConsolidateMaxMs);
 }
 
 // Open: it is refused before any table, and counts from now.
@@ -135,7 +156,7 @@ Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
   both.process_at = std::max(both.inserted, std::min(std::max(asked_for(older), asked_for(newer)), latest));
   const bool never = older.expires_at == UnixMs() || newer.expires_at == UnixMs();
   // Open: what an operator let go at once is not consolidated with what takes it over, either.
-  both.at_once = older.at_once || newer.at_once;
+  both.consolidate_until = std::min(older.consolidate_until, newer.consolidate_until);
   both.expires_at = never ? UnixMs() : std::max(older.expires_at, newer.expires_at);
   return both;
 }
@@ -253,10 +274,12 @@ void JobTable::drop(DocumentJob& document, OrderNumber order, TargetSet targets)
 
 // After every change of what was dispatched: dispatches end, and entries lose targets for which the order has ended or
 // something newer was dispatched or registered.
-void JobTable::settle(DocumentJob& document, bool by_command) {
+void JobTable::settle(DocumentJob& document, bool by_command, std::optional<OrderNumber> released) {
   for (UnderWay& dispatch : document.under_way) {
     dispatch.targets = dispatch.targets & pending_at(document, dispatch.order);
     if (dispatch.targets.empty() && by_command) answered_ = std::max(answered_, dispatch.number);
+    if (dispatch.targets.empty() && released == dispatch.order)
+      release_ms_.push_back(now_.value() - dispatch.dispatched_at.value());
   }
   std::erase_if(document.under_way, [](const UnderWay& dispatch) { return dispatch.targets.empty(); });
   for (Waiting& entry : document.waiting)
@@ -325,7 +348,7 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
     job.state = TargetState::kServed;
     job.last_release = input.order;
     answer_.released.push_back({input.document, target, input.order});
-    settle(document, true);
+    settle(document, true, input.order);
     return {Outcome::kReleased, Reason::kNone};
   }
   if (!known && is_group(document, input.order)) return {Outcome::kDeadLettered, Reason::kUnregisteredTarget};
@@ -431,8 +454,9 @@ Verdict JobTable::expire(DocumentJob& document, const Input& input) {
 void JobTable::hurry(Waiting& entry) const {
   entry.urgency.priority = 0;
   entry.urgency.process_at = entry.urgency.inserted;
-  entry.urgency.at_once = true;
+  entry.urgency.consolidate_until = UnixMs();
   entry.losses = 0;
+  entry.retry_at = UnixMs();
 }
 
 // Not before that date. It never makes anything earlier.
@@ -454,13 +478,13 @@ Verdict JobTable::move(DocumentJob& document, const Input& input) const {
   for (Waiting& entry : document.waiting) {
     if ((entry.targets & input.targets.value_or(kAllTargets)).empty()) continue;
     if (postpones && *input.process_at <= now_) continue;
-    const Urgency before = entry.urgency;
-    const std::uint32_t losses = entry.losses;
+    const auto all_of = [](const Waiting& one) { return std::tuple(one.urgency, one.losses, one.retry_at); };
+    const auto before = all_of(entry);
     if (postpones)
       postpone(entry, *input.process_at);
     else
       hurry(entry);
-    changes = changes || entry.urgency != before || entry.losses != losses;
+    changes = changes || all_of(entry) != before;
   }
   if (!changes) return {Outcome::kDropped, Reason::kNoChange};
   return {Outcome::kApplied, Reason::kNone};

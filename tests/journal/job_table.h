@@ -33,6 +33,7 @@ struct Waiting {
   std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
   std::uint32_t timeouts = 0;  // leases lost while others ended
   std::uint32_t losses = 0;    // leases lost while nobody did
+  UnixMs retry_at;             // of one that came back: its back-off
   TargetSet took_over;  // of its targets, those that are still pending at an older order whose entry it took over
   std::optional<std::size_t> input;  // of the running batch, whose data it has
   bool came_back = false;            // in the running batch
@@ -45,6 +46,7 @@ struct UnderWay {
   std::uint64_t number = 0;
   std::uint32_t attempt = 0;
   UnixMs lease_until;
+  UnixMs dispatched_at;
   Urgency urgency;
   std::uint32_t timeouts = 0;
   std::uint32_t losses = 0;
@@ -113,6 +115,10 @@ class JobTable : public Player {
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
   [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, const Waiting& entry) const;
   virtual void renew(UnderWay& dispatch, UnixMs timestamp) const;
+  // So long something waits for newer requests.
+  [[nodiscard]] virtual std::int64_t consolidate_ms() const;
+  [[nodiscard]] UnixMs consolidated(UnixMs inserted) const;
+  [[nodiscard]] const std::vector<std::int64_t>& release_ms() const { return release_ms_; }
   // An entry has begun to wait: that changes nothing of what was dispatched.
   virtual void begin_to_wait(DocumentJob& /*document*/, const Waiting& /*entry*/) {}
 
@@ -147,7 +153,7 @@ class JobTable : public Player {
   static void raise_barrier(DocumentJob& document, OrderNumber order);
   void take_over(DocumentJob& document, Waiting& entry, TargetSet targets);
   void drop(DocumentJob& document, OrderNumber order, TargetSet targets);
-  void settle(DocumentJob& document, bool by_command);
+  void settle(DocumentJob& document, bool by_command, std::optional<OrderNumber> released = std::nullopt);
   // What an entry has lost of its targets; the outcome of its request when that is all, if it is of this batch.
   void narrow(const DocumentJob& document, Waiting& entry);
 
@@ -164,7 +170,8 @@ class JobTable : public Player {
   Rules rules_;
   std::array<DocumentJob, kDocuments> documents_;
   std::uint64_t last_number_ = 0;
-  std::uint64_t answered_ = 0;  // highest number of a dispatch that a command has ended
+  std::uint64_t answered_ = 0;            // highest number of a dispatch that a command has ended
+  std::vector<std::int64_t> release_ms_;  // from dispatches to their last releases
   UnixMs now_;
   std::size_t input_ = 0;  // that is being decided
   Answer answer_;          // of the running batch

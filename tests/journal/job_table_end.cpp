@@ -87,7 +87,8 @@ void JobTable::lose_leases() {
   }
 }
 
-// The first time at once, then 1,000 ms, doubling. Open: both counters count for it, and it moves the process date.
+// The first time at once, then 1,000 ms, doubling. Open: both counters count for it. It is no wish: who takes the entry
+// over does not take it over.
 UnixMs JobTable::back_off(const Waiting& entry) const {
   const std::uint32_t times = entry.timeouts + entry.losses;
   if (entry.timeouts > rules_.timeouts_max) return UnixMs();  // it is not tried again
@@ -105,16 +106,17 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
   entry.targets = lost.targets;
   entry.attempt = lost.attempt;
   entry.urgency = lost.urgency;
+  entry.urgency.consolidate_until = consolidated(lost.urgency.inserted);  // Open: as any other
   entry.timeouts = lost.timeouts + (counts_loss(lost) ? 1U : 0U);
   entry.losses = lost.losses + (counts_loss(lost) ? 0U : 1U);
-  entry.urgency.process_at = std::max(entry.urgency.process_at, back_off(entry));
-  // J2: what a newer one waits with stays pending until that is dispatched. Open: it takes over the back-off with the
-  // other dates, as it would if it came later; and what it takes over does not time out.
+  entry.retry_at = back_off(entry);
+  // J2: what a newer one waits with stays pending until that is dispatched. Open: what it takes over does not time out.
   for (Waiting& newer : document.waiting) {
     const TargetSet taken = newer.targets & entry.targets;
     if (newer.order <= entry.order || taken.empty()) continue;
     newer.urgency = merged(entry.urgency, newer.urgency);
     newer.timeouts = newer.losses = 0;
+    newer.retry_at = UnixMs();
     newer.took_over |= taken;
     entry.targets = entry.targets.without(taken);
   }
@@ -168,12 +170,13 @@ bool JobTable::has_room(const DocumentJob& document) const {
 
 // Open: consolidation moves the process date by which entries are in order, too.
 UnixMs JobTable::due_date(const Waiting& entry) const {
-  if (entry.urgency.at_once) return entry.urgency.process_at;
-  return std::max(entry.urgency.process_at, UnixMs(entry.urgency.inserted.value() + rules_.consolidate_ms));
+  const UnixMs wished = std::max(entry.urgency.process_at, entry.retry_at);
+  return std::max(wished, entry.urgency.consolidate_until);
 }
 
+// What is given up waits for no date.
 bool JobTable::is_due(const Waiting& entry) const {
-  return due_date(entry) <= now_;
+  return entry.timeouts > rules_.timeouts_max || due_date(entry) <= now_;
 }
 
 bool JobTable::goes_before(const Waiting& a, const Waiting& b) const {
@@ -251,9 +254,8 @@ void JobTable::dispatch(std::size_t number, Waiting entry) {
   document.dispatched.insert(entry.order);
   if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
-  entry.urgency.at_once = false;  // Open: what comes back waits as any other
   document.under_way.push_back(
-      {entry.order, entry.targets, ++last_number_, attempt, until, entry.urgency, entry.timeouts, entry.losses});
+      {entry.order, entry.targets, ++last_number_, attempt, until, now_, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
   if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
   settle(document, false);

@@ -269,7 +269,7 @@ TEST_F(DispatchOrder, PutsWhatIsStuckBehindAllOthers) {
   rules.in_flight_max = 1;
   (void)at(0, {request(0, 1, kBoth, {.priority = 0})});
   (void)at(100);  // stuck: the longest back-off at once
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.process_at, UnixMs(600'100));
+  EXPECT_EQ(table().document(0).waiting.at(0).retry_at, UnixMs(600'100));
   EXPECT_THAT(sent(at(600'100, {request(1, 1, kBoth, {.priority = 255})})), ElementsAre(std::pair(1U, 1U)));
 }
 
@@ -286,11 +286,20 @@ TEST_F(Leases, BackOffFromTheSecondLossAndDouble) {
   (void)at(100);
   (void)at(100);
   (void)at(200);
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.process_at, UnixMs(1'200));
+  EXPECT_EQ(table().document(0).waiting.at(0).retry_at, UnixMs(1'200));
   EXPECT_THAT(sent(at(1'199)), IsEmpty());
   EXPECT_THAT(sent(at(1'200)), ElementsAre(std::pair(0U, 1U)));
   (void)at(1'300);
-  EXPECT_EQ(table().document(0).waiting.at(0).urgency.process_at, UnixMs(3'300));
+  EXPECT_EQ(table().document(0).waiting.at(0).retry_at, UnixMs(3'300));
+}
+
+TEST_F(Leases, LeaveTheirBackOffToNoNewerOrder) {
+  rules.timeouts_max = 9;
+  (void)at(0, {request(0, 1)});
+  (void)at(100);
+  (void)at(100);
+  (void)at(200);
+  EXPECT_THAT(sent(at(300, {request(0, 2)})), ElementsAre(std::pair(0U, 2U)));
 }
 
 TEST_F(Leases, AreRenewedByTheAttemptUnderWayFromItsTimestamp) {

@@ -115,6 +115,7 @@ EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
   dispatch.idle_from_priority = rules.idle_from;
   dispatch.process_at_max = Milliseconds(rules.process_at_max_ms);
   dispatch.consolidate = Milliseconds(rules.consolidate_ms);
+  dispatch.consolidate_measured = rules.consolidate_measured;
   dispatch.one_at_a_time = rules.one_at_a_time;
   dispatch.lease = Milliseconds(rules.lease_ms);
   dispatch.timeouts_max = rules.timeouts_max;

@@ -72,7 +72,9 @@ struct Hasty final : JobTable {
 
 struct WithoutConsolidation final : JobTable {
   using JobTable::JobTable;
-  bool is_due(const Waiting& entry) const override { return entry.urgency.process_at <= now(); }
+  bool is_due(const Waiting& entry) const override {
+    return std::max(entry.urgency.process_at, entry.retry_at) <= now();
+  }
 };
 
 struct Crowded final : JobTable {
@@ -110,6 +112,19 @@ struct CountsEveryLoss final : JobTable {
 struct CountsNoLoss final : JobTable {
   using JobTable::JobTable;
   bool counts_loss(const UnderWay&) const override { return false; }
+};
+
+struct MeasuresNothing final : JobTable {
+  using JobTable::JobTable;
+  std::int64_t consolidate_ms() const override { return rules().consolidate_ms; }
+};
+
+struct ConsolidatesAsTheLast final : JobTable {
+  using JobTable::JobTable;
+  std::int64_t consolidate_ms() const override {
+    if (!rules().consolidate_measured || release_ms().empty()) return JobTable::consolidate_ms();
+    return release_ms().back();
+  }
 };
 
 struct WithoutBackOff final : JobTable {
@@ -159,24 +174,31 @@ void keep_date(Waiting& right, const Waiting& before) {
   right.urgency.process_at = before.urgency.process_at;
 }
 void keep_consolidation(Waiting& right, const Waiting& before) {
-  right.urgency.at_once = before.urgency.at_once;
+  right.urgency.consolidate_until = before.urgency.consolidate_until;
+}
+void keep_back_off(Waiting& right, const Waiting& before) {
+  right.retry_at = before.retry_at;
 }
 void keep_losses(Waiting& right, const Waiting& before) {
   right.losses = before.losses;
 }
 
+// Nobody else has that priority and that date.
+bool is_hurried(const Waiting& entry) {
+  return entry.urgency.priority == 0 && entry.urgency.process_at == entry.urgency.inserted;
+}
+
 struct HurriedPastOlder final : JobTable {
   using JobTable::JobTable;
   bool is_blocked(const DocumentJob& document, const Waiting& entry) const override {
-    return !entry.urgency.at_once && JobTable::is_blocked(document, entry);
+    return !is_hurried(entry) && JobTable::is_blocked(document, entry);
   }
 };
 
 struct HurriedWithoutRoom final : JobTable {
   using JobTable::JobTable;
   bool has_room(const DocumentJob& document) const override {
-    return JobTable::has_room(document) || std::any_of(document.waiting.begin(), document.waiting.end(),
-                                                       [](const Waiting& entry) { return entry.urgency.at_once; });
+    return JobTable::has_room(document) || std::any_of(document.waiting.begin(), document.waiting.end(), is_hurried);
   }
 };
 
@@ -218,6 +240,8 @@ const std::vector<NamedWrongJournal>& wrong_journals() {
       {"dispatches what has expired", make<NeverExpires>},
       {"dispatches before the date", make<Hasty>},
       {"does not consolidate", make<WithoutConsolidation>},
+      {"consolidates nothing by what it measured", make<MeasuresNothing>},
+      {"consolidates as long as the last release took", make<ConsolidatesAsTheLast>},
       {"has one document too many under way", make<Crowded>},
       {"dispatches what is blocked", make<Unblocked>},
       {"is blocked by what is not older", make<BlockedByAll>},
@@ -234,6 +258,7 @@ const std::vector<NamedWrongJournal>& wrong_journals() {
       {"keeps the date of what is to go now", make<Hurrying<keep_date>>},
       {"consolidates what is to go now", make<Hurrying<keep_consolidation>>},
       {"lets what is to go now stay behind all others", make<Hurrying<keep_losses>>},
+      {"lets what is to go now back off", make<Hurrying<keep_back_off>>},
       {"lets what is to go now pass an older order", make<HurriedPastOlder>},
       {"has one too many under way for what is to go now", make<HurriedWithoutRoom>},
       {"postpones nothing", make<PostponesNothing>},

@@ -34,15 +34,17 @@ Record sent(const codec::OutputRecord& record, std::span<const Header> input_hea
 }
 
 // All that was referred to was read, but for what the meta row says.
-class SaidToBeGone final : public engine::References {
+class AsMetaSays final : public engine::References {
  public:
-  explicit SaidToBeGone(std::span<const Offset> gone) : gone_(gone) {}
+  explicit AsMetaSays(const Meta& meta) : meta_(meta) {}
   [[nodiscard]] Found find(const codec::HeldRow& held) override {
-    return std::binary_search(gone_.begin(), gone_.end(), held.offset) ? Found::kGone : Found::kRead;
+    if (std::binary_search(meta_.gone.begin(), meta_.gone.end(), held.offset)) return Found::kGone;
+    const bool unreadable = std::binary_search(meta_.unreadable.begin(), meta_.unreadable.end(), held.offset);
+    return unreadable ? Found::kUnreadable : Found::kRead;
   }
 
  private:
-  std::span<const Offset> gone_;
+  const Meta& meta_;
 };
 
 }  // namespace
@@ -194,7 +196,7 @@ void Replay::decide(const LoggedBatch& logged, ReplayedBatch& replayed) {
   const std::vector<std::string> expired = swept(logged.meta);
   std::vector<driver::GateTurn> turns;
   for (const AgendaDone& done : logged.meta.agenda) turns.push_back({done.kind, done.until, done.rows});
-  SaidToBeGone references(logged.meta.gone);
+  AsMetaSays references(logged.meta);
   driver.close({.overdue = overdue, .turns = turns, .expired = expired, .references = &references});
   const engine::Batch& batch = driver.batch();
   if (!read_held(batch, inputs, replayed, arena)) {

@@ -70,7 +70,7 @@ bool configure_dispatch(engine::DispatchRules& rules, const std::string& key, co
   else if (key == "process_at_max_ms")
     rules.process_at_max = milliseconds();
   else if (key == "consolidate_ms")
-    rules.consolidate = milliseconds();
+    value == "auto" ? void(rules.consolidate_measured = true) : void(rules.consolidate = milliseconds());
   else if (key == "one_at_a_time")
     rules.one_at_a_time = value == "yes";
   else if (key == "lease_ms")
@@ -192,9 +192,11 @@ std::string text_of(const JournalEntry& entry) {
   if (entry.state == EntryState::kGone) return text;
   text += " at " + std::to_string(entry.urgency.priority) + "/" + std::to_string(entry.urgency.process_at.value());
   if (entry.urgency.expires_at != UnixMs()) text += " expires " + std::to_string(entry.urgency.expires_at.value());
-  if (entry.urgency.at_once) text += " at once";
+  if (entry.urgency.consolidate_until != UnixMs())
+    text += " gathers " + std::to_string(entry.urgency.consolidate_until.value());
   if (entry.timeouts > 0) text += " timeouts " + std::to_string(entry.timeouts);
   if (entry.losses > 0) text += " losses " + std::to_string(entry.losses);
+  if (entry.retry_at != UnixMs()) text += " retry " + std::to_string(entry.retry_at.value());
   return text;
 }
 

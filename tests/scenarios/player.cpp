@@ -116,9 +116,11 @@ void Player::play(const Line& line) {
     compare(line, told_.empty() ? "-" : told_);
   } else if (line.verb == "references") {
     const std::string& are = line.words.at(0);
-    if (are != "read" && are != "unread" && are != "gone") throw std::invalid_argument("read, unread or gone");
     using Found = engine::References::Found;
-    references_.found = are == "read" ? Found::kRead : are == "gone" ? Found::kGone : Found::kUnread;
+    const std::map<std::string, Found> found = {
+        {"read", Found::kRead}, {"unread", Found::kUnread}, {"gone", Found::kGone}, {"unreadable", Found::kUnreadable}};
+    if (!found.contains(are)) throw std::invalid_argument("read, unread, gone or unreadable");
+    references_.found = found.at(are);
   } else {
     decide(line);
   }

@@ -69,12 +69,17 @@ JournalEntry* waiting_with(Row& row, std::uint64_t number) {
   return nullptr;
 }
 
-Urgency urgency_of(const Wish& wish, const Context& context) {
+UnixMs consolidate_until(UnixMs inserted, Milliseconds consolidate) {
+  return consolidate == Milliseconds() ? UnixMs() : later(inserted, consolidate);
+}
+
+Urgency urgency_of(const Wish& wish, Milliseconds consolidate, const Context& context) {
   Urgency urgency;
   urgency.priority = wish.priority.value_or(context.dispatch.default_priority);
   urgency.inserted = not_negative(std::min(wish.place.timestamp, context.now));
   urgency.process_at = std::max(urgency.inserted, wish.process_at.value_or(UnixMs()));
   urgency.expires_at = wish.expires_at.value_or(UnixMs());
+  urgency.consolidate_until = consolidate_until(urgency.inserted, consolidate);
   return urgency;
 }
 
@@ -84,7 +89,7 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
   urgency.priority = std::min(urgency.priority, older.priority);
   const UnixMs latest = later(urgency.inserted, rules.process_at_max);
   urgency.process_at = std::max(urgency.inserted, std::min(asked, latest));
-  urgency.at_once = urgency.at_once || older.at_once;
+  urgency.consolidate_until = std::min(urgency.consolidate_until, older.consolidate_until);
   const bool never = urgency.expires_at == UnixMs() || older.expires_at == UnixMs();
   urgency.expires_at = never ? UnixMs() : std::max(urgency.expires_at, older.expires_at);
 }

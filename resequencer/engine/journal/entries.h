@@ -23,8 +23,9 @@ void mark_requested(Row& row, const Order& order);
 // The one that waits under this number; null: none does.
 [[nodiscard]] JournalEntry* waiting_with(Row& row, std::uint64_t number);
 
-// What a request wishes, with what it leaves open.
-[[nodiscard]] Urgency urgency_of(const Wish& wish, const Context& context);
+// What a request wishes, with what it leaves open; consolidated so long.
+[[nodiscard]] Urgency urgency_of(const Wish& wish, Milliseconds consolidate, const Context& context);
+[[nodiscard]] UnixMs consolidate_until(UnixMs inserted, Milliseconds consolidate);
 // Where a target moves on to another order, that takes over when the older one was to leave: insertion kept, the
 // smallest priority, the largest process date and expiration.
 void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rules);

@@ -42,6 +42,8 @@ enum JournalKind : std::uint8_t {
 [[nodiscard]] constexpr bool is_journal_kind(std::uint8_t kind) {
   return kind >= kLeaseTurn && kind <= kDispatchTurn;
 }
+// As long as what is measured may make a request wait.
+inline constexpr Milliseconds kConsolidateMax{60'000};
 // Of the record that waits under this number, and back. REQUIRES: journal_key() made it.
 [[nodiscard]] std::string journal_key(std::uint64_t number);
 [[nodiscard]] std::uint64_t number_of(std::string_view key);
@@ -82,6 +84,8 @@ class JournalBatch {
   void take(Turn& turn);
   // Something was done by a turn so often.
   [[nodiscard]] std::size_t done() const { return done_; }
+  // Where in `requests` records are for which something was put off.
+  [[nodiscard]] const std::vector<Offset>& unreadable() const { return unreadable_; }
   // Behind everything: rows of what waits.
   void close();
 
@@ -97,6 +101,7 @@ class JournalBatch {
   void tell(const Document& document, const JournalEntry& entry, const Decision& decision,
             EventKind kind = EventKind::kOutcome);
   void settle(Document& document);
+  [[nodiscard]] Milliseconds consolidate() const;
   [[nodiscard]] bool comes_too_late(const JournalEntry& entry, UnixMs until) const;
   [[nodiscard]] InputIndex input_of(std::uint64_t number) const;
 
@@ -113,6 +118,8 @@ class JournalBatch {
   [[nodiscard]] bool leave(Turn& turn, Document& document, std::uint64_t number);
   void decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision);
   void raise_barrier(Document& document, const Order& order);
+  // False: as above.
+  [[nodiscard]] bool put_off(Turn& turn, Document& document, std::uint64_t number, Milliseconds by);
   void send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved, TargetSet targets);
   void end(Document& document, std::uint64_t number);
   void count_processing();
@@ -138,6 +145,8 @@ class JournalBatch {
   std::vector<std::int64_t> processing_;  // documents by priority, while there are turns
   std::int64_t processing_all_ = 0;
   std::uint64_t held_bytes_ = 0;  // of this batch
+  bool expired_left_ = false;     // by the turn that had no room for them
+  std::vector<Offset> unreadable_;
   std::size_t done_ = 0;
   std::vector<Event> told_;  // of what waited before the batch: behind those of the inputs
 };

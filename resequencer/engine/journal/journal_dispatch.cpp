@@ -12,6 +12,11 @@
 namespace reseq::engine {
 namespace {
 
+// Before what could not leave is looked at again: its record, which may be readable then, and what nobody wants any more,
+// which ends as soon as nothing undecided can want it longer.
+constexpr Milliseconds kAfterUnreadable{5'000};
+constexpr Milliseconds kAfterExpired{60'000};
+
 struct Candidate {
   Rank rank;
   Document* document = nullptr;  // null: it is known by its number alone
@@ -133,7 +138,8 @@ bool JournalBatch::more_urgent_is_processing(std::uint8_t priority) const {
 }
 
 // In the order of their ranks: what is due and not blocked leaves while there is room. What may not leave is passed
-// over, but for an idle one: what is behind it is no more urgent.
+// over, but for an idle one: what is behind it is no more urgent. What could not leave for long is put off, or each
+// batch would walk over it.
 void JournalBatch::dispatch(Turn& turn) {
   count_processing();
   const DispatchRules& rules = context_.dispatch;
@@ -150,12 +156,13 @@ void JournalBatch::dispatch(Turn& turn) {
       if (document == nullptr || !document->now.row || queue.has_changed(document)) continue;
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next->rank.number);
-    if (entry == nullptr || comes_too_late(*entry, turn.until())) continue;
+    if (entry == nullptr) continue;
     const bool ends = is_timed_out(*entry, rules);
     if (!ends && is_blocked(*document->now.row, *entry, rules)) continue;
     if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
       // Its record is not there: it leaves with the next batch.
-      if (!is_stuck(*entry, rules)) came_back = std::min<unsigned>(came_back, entry->urgency.priority);
+      if (!is_stuck(*entry, rules) && !comes_too_late(*entry, turn.until()))
+        came_back = std::min<unsigned>(came_back, entry->urgency.priority);
       continue;
     }
     if (rules.journal && !ends) {
@@ -164,6 +171,10 @@ void JournalBatch::dispatch(Turn& turn) {
       if (idle && (came_back < priority || more_urgent_is_processing(priority))) return;
       const bool has_room = processing_all_ < static_cast<std::int64_t>(rules.in_flight_max);
       if (!has_room && !document->now.row->processing()) return;
+    }
+    if (comes_too_late(*entry, turn.until())) {
+      if (expired_left_ || !put_off(turn, *document, next->rank.number, kAfterExpired)) return;
+      continue;
     }
     if (!leave(turn, *document, next->rank.number)) return;
   }
@@ -183,6 +194,10 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
     const auto decoded = codec::decode_held(key, *value);
     const auto* held = std::get_if<codec::HeldRow>(&decoded);
     if (held == nullptr) return true;
+    if (held->reference && turn.found(*held) == References::Found::kUnreadable) {
+      unreadable_.push_back(held->offset);
+      return put_off(turn, document, number, kAfterUnreadable);
+    }
     if (!turn.take(*held)) return false;
     if (held->reference && turn.found(*held) == References::Found::kGone) gone = held->offset;
     input = effects_.let_through({key, document.id, gone});
@@ -218,6 +233,14 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
   return true;
 }
 
+bool JournalBatch::put_off(Turn& turn, Document& document, std::uint64_t number, Milliseconds by) {
+  if (!turn.take(0)) return false;
+  ++done_;
+  waiting_with(*document.now.row, number)->retry_at = UnixMs(context_.now.value() + by.value());
+  settle(document);
+  return true;
+}
+
 // From here on all tables see it.
 void JournalBatch::send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved,
                         TargetSet targets) {
@@ -242,11 +265,13 @@ void JournalBatch::send(Document& document, const JournalEntry& entry, InputInde
     if (other.order == entry.order) sent.attempt = std::max(sent.attempt, other.attempt);
   ++sent.attempt;
   sent.taken_over = TargetSet();
-  sent.urgency.at_once = false;
+  sent.retry_at = UnixMs();
+  sent.urgency.consolidate_until = UnixMs();
   if (rules.journal) {
     sent.number = ++state_.journal_number;
     fresh_.resize(sent.number - first_number_, kNoInput);
     sent.lease_until = UnixMs(context_.now.value() + rules.lease.value());
+    sent.dispatched_at = std::max(context_.now, UnixMs());
     add(*document.now.row, sent);
     settle(document);
   }

@@ -14,7 +14,7 @@
 // Waiting alone supersedes nothing: results of what was dispatched are released as they come. A delete for all that
 // waits, or is gone, stops requests and registrations below it; nothing else sees it before its dispatch.
 //
-// An operator moves what waits: now = priority 0, the insertion as date, not consolidated, losses 0; postpone = no date
+// An operator moves what waits: now = priority 0, the insertion as date, not consolidated, losses 0, no back-off; postpone = no date
 // before this one. Whatever J2 and J5 take over later they take over of that. J3 and the room stay as they are.
 #include <algorithm>
 
@@ -48,11 +48,12 @@ void move_by_hand(JournalEntry& entry, const std::optional<UnixMs>& until) {
   }
   entry.urgency.priority = 0;
   entry.urgency.process_at = entry.urgency.inserted;
-  entry.urgency.at_once = true;
+  entry.urgency.consolidate_until = UnixMs();
   entry.losses = 0;
+  entry.retry_at = UnixMs();
 }
 
-JournalEntry entry_of(const Request& request, const Ruling& ruling, Offset position, const Context& context) {
+JournalEntry entry_of(const Request& request, const Ruling& ruling, Milliseconds consolidate, const Context& context) {
   JournalEntry entry;
   entry.order = ruling.edit.order;
   entry.op = ruling.op;
@@ -61,9 +62,9 @@ JournalEntry entry_of(const Request& request, const Ruling& ruling, Offset posit
   Wish wish;
   if (request.wish != nullptr) wish = *request.wish;
   if (request.wish == nullptr) wish.place.timestamp = context.now;
-  entry.urgency = urgency_of(wish, context);
+  entry.urgency = urgency_of(wish, consolidate, context);
   entry.request = wish.place;
-  entry.request.offset = position;
+  entry.request.offset = ruling.edit.requested->position;
   entry.request.work_bytes = request.work_bytes;
   return entry;
 }
@@ -112,7 +113,7 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
 
 void JournalBatch::enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input) {
   const Accepted& accepted = *ruling.edit.requested;
-  JournalEntry entry = entry_of(request, ruling, accepted.position, context_);
+  JournalEntry entry = entry_of(request, ruling, consolidate(), context_);
   entry.number = ++state_.journal_number;
   fresh_.resize(entry.number - first_number_, kNoInput);
   fresh_.back() = input;
@@ -157,7 +158,8 @@ void JournalBatch::merge_same(Document& document, const Request& request, const 
   bool merged = false;
   for (JournalEntry& entry : document.now.row->journal) {
     if (entry.state != EntryState::kWaiting || entry.order != order) continue;
-    take_over(entry.urgency, urgency_of(*request.wish, context_), context_.dispatch);
+    take_over(entry.urgency, urgency_of(*request.wish, consolidate(), context_), context_.dispatch);
+    if (entry.attempt == 0) entry.retry_at = UnixMs();  // of a lease it is the back-off
     merged = true;
   }
   if (merged) settle(document);
@@ -209,8 +211,9 @@ void JournalBatch::expire(Document& document, std::uint64_t number) {
 void JournalBatch::leave_behind(JournalEntry& gone) {
   gone.state = EntryState::kGone;
   gone.attempt = gone.timeouts = gone.losses = 0;
+  gone.retry_at = UnixMs();
   gone.taken_over = TargetSet();
-  gone.urgency.at_once = false;
+  gone.urgency.consolidate_until = UnixMs();
 }
 
 bool JournalBatch::give_up(Document& document, TargetSet targets) {
@@ -294,18 +297,27 @@ Decision JournalBatch::beat(Document& document, const Heartbeat& command, const 
 
 // Whoever answers shows that workers answer: leases that were lost before count from then on. An operator is no worker.
 void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
-  std::vector<std::uint64_t> under_way;
+  std::vector<JournalEntry> under_way;
   if (document.now.row && !edit.by_hand)
     for (const JournalEntry& entry : document.now.row->journal)
-      if (entry.state == EntryState::kProcessing) under_way.push_back(entry.number);
+      if (entry.state == EntryState::kProcessing) under_way.push_back(entry);
   overlay_.change(document, edit, context_);
   const auto& journal = document.now.row->journal;
-  for (const std::uint64_t number : under_way) {
+  for (const JournalEntry& entry : under_way) {
     const bool still = std::any_of(journal.begin(), journal.end(), [&](const JournalEntry& one) {
-      return one.state == EntryState::kProcessing && one.number == number;
+      return one.state == EntryState::kProcessing && one.number == entry.number;
     });
-    if (!still) state_.journal_answered = std::max(state_.journal_answered, number);
+    if (still) continue;
+    state_.journal_answered = std::max(state_.journal_answered, entry.number);
+    if (edit.served && edit.order == entry.order && entry.dispatched_at != UnixMs())
+      state_.release_times.note(Milliseconds(context_.now.value() - entry.dispatched_at.value()));
   }
+}
+
+// So long a request waits for newer ones of its document.
+Milliseconds JournalBatch::consolidate() const {
+  if (!context_.dispatch.consolidate_measured) return context_.dispatch.consolidate;
+  return std::min(state_.release_times.p99(), kConsolidateMax);
 }
 
 void JournalBatch::settle(Document& document) {

@@ -90,12 +90,12 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
       [&](const JournalEntry& one) { return one.state == EntryState::kProcessing && one.number == entry.number; });
   ++(state_.journal_answered > entry.number ? entry.timeouts : entry.losses);
   entry.state = EntryState::kWaiting;
-  entry.lease_until = UnixMs();
+  entry.lease_until = entry.dispatched_at = UnixMs();
+  entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate());
   entry.number = ++state_.journal_number;
   fresh_.resize(entry.number - first_number_, kNoInput);
   const std::int64_t backoff = backoff_ms(entry, context_.dispatch);
-  if (backoff > 0)
-    entry.urgency.process_at = std::max(entry.urgency.process_at, UnixMs(context_.now.value() + backoff));
+  if (backoff > 0) entry.retry_at = UnixMs(context_.now.value() + backoff);
   tell(document, entry, {Outcome::kWaiting, Reason::kNone, TableRow::kNone}, EventKind::kLeaseLost);
   for (JournalEntry& newer : row.journal) {
     if (newer.state != EntryState::kWaiting || newer.order <= entry.order) continue;
@@ -110,16 +110,19 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
 }
 
 void JournalBatch::take_expired(Turn& turn) {
-  for (const std::string& key : due(view_, kExpireIndex, turn)) {
+  const std::vector<std::string> keys = due(view_, kExpireIndex, turn);
+  for (const std::string& key : keys) {
     Document* document = document_of_held(key);
     if (document == nullptr || !document->now.row) continue;
     const std::uint64_t number = number_of(key);
     const JournalEntry* entry = waiting_with(*document->now.row, number);
     if (entry == nullptr || !comes_too_late(*entry, turn.until())) continue;
-    if (!turn.take(0)) return;
+    expired_left_ = !turn.take(0);
+    if (expired_left_) return;
     ++done_;
     expire(*document, number);
   }
+  expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
 }
 
 }  // namespace reseq::engine

@@ -22,10 +22,9 @@ bool is_timed_out(const JournalEntry& entry, const DispatchRules& rules) {
 
 Rank rank_of(const JournalEntry& entry, const DispatchRules& rules) {
   const unsigned stuck = is_stuck(entry, rules) ? kStuckRank : 0U;
-  const std::int64_t inserted = std::min(entry.urgency.inserted.value(), INT64_MAX - rules.consolidate.value());
-  const UnixMs consolidated = entry.urgency.at_once ? UnixMs() : UnixMs(inserted + rules.consolidate.value());
-  const UnixMs due = std::max(entry.urgency.process_at, consolidated);
-  if (is_timed_out(entry, rules)) return {0, entry.urgency.inserted, entry.number};  // whatever its dates are
+  // Given up it goes whatever it wished.
+  if (is_timed_out(entry, rules)) return {0, std::max(entry.urgency.inserted, entry.retry_at), entry.number};
+  const UnixMs due = std::max({entry.urgency.process_at, entry.urgency.consolidate_until, entry.retry_at});
   return {static_cast<std::uint16_t>(kFirstRank + stuck + entry.urgency.priority), due, entry.number};
 }
 

@@ -56,7 +56,8 @@ engine::DispatchRules dispatch_of(const config::Settings& settings) {
   rules.default_priority = static_cast<std::uint8_t>(settings.dispatch_default_priority);
   rules.idle_from_priority = static_cast<unsigned>(settings.dispatch_idle_from_priority);
   rules.process_at_max = Milliseconds(settings.dispatch_process_at_max_ms);
-  rules.consolidate = Milliseconds(settings.dispatch_consolidate_ms);
+  rules.consolidate_measured = settings.dispatch_consolidate_ms == config::kWord;
+  rules.consolidate = Milliseconds(rules.consolidate_measured ? 0 : settings.dispatch_consolidate_ms);
   rules.one_at_a_time = settings.dispatch_one_at_a_time;
   rules.lease = Milliseconds(settings.dispatch_lease_ms);
   rules.timeouts_max = static_cast<std::uint32_t>(settings.dispatch_timeouts_max);

@@ -73,7 +73,9 @@ void PartitionBatch::decide() {
   driver_->close(
       {.overdue = overdue, .turns = turns, .expired = expired, .left = &left_, .references = &task_.references()});
   expired_ = expired.size();
-  if (!driver_->lacking().empty()) look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0));
+  const auto is_read = [this](std::uint8_t kind) { return task_.references().waits(kind); };
+  if (!std::all_of(driver_->lacking().begin(), driver_->lacking().end(), is_read))
+    look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0));
   read_held();
 }
 
@@ -92,6 +94,7 @@ void PartitionBatch::look_ahead(const std::vector<driver::GateTurn>& turns) {
 // Not earlier: until then the batch uses what was read.
 void PartitionBatch::want_references() {
   for (const Offset offset : again_) task_.references().forget(offset);
+  for (const Offset offset : batch().unreadable()) task_.references().forget(offset);
   if (needed_) task_.references().want(needed_->needed(), lacking_);
 }
 
@@ -196,6 +199,7 @@ void PartitionBatch::encode() {
   meta.pins = pins();
   meta.agenda = driver_->agenda_done();
   meta.gone = gone();
+  meta.unreadable = unreadable();
   meta.extensions = task_.store().meta()->extensions;
   append_meta(std::move(meta));
 }
@@ -233,6 +237,13 @@ std::vector<Offset> PartitionBatch::gone() const {
     if (held.gone) gone.push_back(*held.gone);
   std::sort(gone.begin(), gone.end());
   return gone;
+}
+
+// The same of what was put off.
+std::vector<Offset> PartitionBatch::unreadable() const {
+  std::vector<Offset> unreadable(batch().unreadable().begin(), batch().unreadable().end());
+  std::sort(unreadable.begin(), unreadable.end());
+  return unreadable;
 }
 
 void PartitionBatch::append_meta(Meta meta) {

@@ -35,7 +35,7 @@ void ReferenceReader::step(const Tasks& tasks) {
   if (failed_at_ && !passed(*failed_at_, kAfterUnread)) return;
   if (reading()) leave_round(tasks);
   if (!reading()) begin_round(tasks);
-  if (!reading() || !open()) return;
+  if (!reading() || !open(tasks)) return;
   // More may be wanted since, of what was read over.
   for (const auto& [partition, reading] : round_)
     if (const auto next = task(tasks, partition)->references().next(); next && *next < reading.next) assigned_ = false;
@@ -52,10 +52,10 @@ void ReferenceReader::leave_round(const Tasks& tasks) {
   const auto silent = [this](const auto& one) { return passed(one.second.heard_at, kSilent); };
   for (auto one = std::find_if(round_.begin(), round_.end(), silent); one != round_.end();
        one = std::find_if(round_.begin(), round_.end(), silent))
-    leave(one->first, "nothing comes");
+    leave(*task(tasks, one->first), "nothing comes");
   if (!round_.empty() || !reader_) return;
   assigned_ = false;
-  if (const auto ended = reader_->assign({}); !ended) failed(ended.error());  // what is fetched is not wanted
+  if (const auto ended = reader_->assign({}); !ended) failed(ended.error(), tasks);  // what is fetched is not wanted
 }
 
 // In turn, as far as there is room beside what was read and has not left; who was silent if nobody else waits.
@@ -96,11 +96,11 @@ void ReferenceReader::forget_unused(const Tasks& tasks) {
 }
 
 // False: not now.
-bool ReferenceReader::open() {
+bool ReferenceReader::open(const Tasks& tasks) {
   if (reader_) return true;
   auto opened = cluster_.log_reader();
   if (!opened) {
-    failed(opened.error());
+    failed(opened.error(), tasks);
     return false;
   }
   reader_ = std::move(opened).value();
@@ -115,14 +115,14 @@ void ReferenceReader::assign(const Tasks& tasks) {
     positions.push_back({place(partition), reading.next});
   }
   const auto assigned = reader_->assign(positions);
-  if (!assigned) return failed(assigned.error());
+  if (!assigned) return failed(assigned.error(), tasks);
   assigned_ = true;
 }
 
 void ReferenceReader::read(const Tasks& tasks) {
   for (std::size_t i = 0; i < kRecordsPerStep; ++i) {
     auto polled = reader_->poll(Milliseconds(0));
-    if (!polled) return failed(polled.error());
+    if (!polled) return failed(polled.error(), tasks);
     if (!take(polled.value(), tasks)) return;
   }
 }
@@ -170,24 +170,35 @@ void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, Partit
     if (begins) task.references().gone_before(begins.value().front().offset);
     if (task.references().next() != next) return;
   }
-  leave(task.partition(), failure.error.message);
+  if (kafka::is_damage(failure.error)) task.references().give_up(true);
+  if (kafka::is_damage(failure.error) && task.references().waits())
+    tell(task.partition(), failure.error.message);
+  else
+    leave(task, failure.error.message);
 }
 
-void ReferenceReader::leave(Partition partition, const std::string& why) {
-  left_at_[partition] = clock_.steady();
-  round_.erase(partition);
-  tell("partition " + std::to_string(partition.value()) + ": " + why);
+void ReferenceReader::leave(PartitionTask& task, const std::string& why) {
+  left_at_[task.partition()] = clock_.steady();
+  round_.erase(task.partition());
+  task.references().give_up(false);
+  tell(task.partition(), why);
 }
 
 void ReferenceReader::serve() {
   if (reader_ && !reading()) reader_->serve();
 }
 
-void ReferenceReader::failed(const Error& error) {
+void ReferenceReader::failed(const Error& error, const Tasks& tasks) {
+  for (const auto& [partition, reading] : round_)
+    if (PartitionTask* const owner = task(tasks, partition)) owner->references().give_up(false);
   round_.clear();
   reader_.reset();
   failed_at_ = clock_.steady();
   tell(error.message);
+}
+
+void ReferenceReader::tell(Partition partition, const std::string& why) {
+  tell("partition " + std::to_string(partition.value()) + ": " + why);
 }
 
 void ReferenceReader::tell(const std::string& error) {

@@ -3,7 +3,9 @@
 // one partition, whose turn has room for one record of any size.
 //
 //   its log begins behind the record, or has another one there  -> gone
-//   its log cannot be read, or nothing comes                    -> the partition leaves the round, for a while
+//   one is damaged                                              -> that one cannot be read, for now
+//   its log cannot be read, or nothing comes                    -> nothing of the partition can be, for now; it leaves
+//                                                                  the round, for a while
 //
 // Who holds nothing by reference opens no client. Thread rule: one worker.
 #pragma once
@@ -45,13 +47,14 @@ class ReferenceReader {
   void leave_round(const Tasks& tasks);
   void begin_round(const Tasks& tasks);
   void forget_unused(const Tasks& tasks);
-  [[nodiscard]] bool open();
+  [[nodiscard]] bool open(const Tasks& tasks);
   void assign(const Tasks& tasks);
   void read(const Tasks& tasks);
   [[nodiscard]] bool take(const kafka::LogPolled& polled, const Tasks& tasks);
   void cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task);
-  void leave(Partition partition, const std::string& why);
-  void failed(const Error& error);
+  void leave(PartitionTask& task, const std::string& why);
+  void failed(const Error& error, const Tasks& tasks);
+  void tell(Partition partition, const std::string& why);
   void tell(const std::string& error);
   [[nodiscard]] PartitionTask* task(const Tasks& tasks, Partition partition) const;
   [[nodiscard]] kafka::TopicPartition place(Partition partition) const {

@@ -1,6 +1,7 @@
 // ReferencedRecords: records of `requests` that the gate of one partition holds by reference. A turn ends in front of
 // one that has not been read again; then the turns are played ahead as if all were there, which says what they need,
-// and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone.
+// and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone, or cannot
+// be read for now.
 // Records are copied: librdkafka keeps a whole fetched batch for each that is kept, and these lie far apart.
 // Thread rule: one worker.
 #pragma once
@@ -89,6 +90,8 @@ class ReferencedRecords final : public engine::References {
       else
         wanted.insert(std::move(known));
     }
+    for (auto& [offset, entry] : wanted)
+      if (entry.found == Found::kUnreadable) entry.found = Found::kUnread;
     records_ = std::move(wanted);
     kinds_ = kinds;
   }
@@ -134,6 +137,14 @@ class ReferencedRecords final : public engine::References {
     entry.found = same ? Found::kRead : Found::kGone;
     if (same) entry.record = std::make_unique<KeptRecord>(record);
     return true;
+  }
+  // What has not been read cannot be, for now: all of it, or the first.
+  void give_up(bool only_first) {
+    for (auto& [offset, entry] : records_) {
+      if (entry.found != Found::kUnread) continue;
+      entry.found = Found::kUnreadable;
+      if (only_first) return;
+    }
   }
   // What has not been read in front of this place is not there any more.
   void gone_before(Offset place) {

@@ -34,7 +34,7 @@ double cpu_ns_each(Step& step) {
 std::vector<NamedStep> all_steps() {
   keep_memory();
   std::vector<NamedStep> all;
-  for (auto part : {codec_steps(), engine_steps(), store_steps()})
+  for (auto part : {codec_steps(), engine_steps(), journal_steps(), store_steps()})
     std::move(part.begin(), part.end(), std::back_inserter(all));
   return all;
 }

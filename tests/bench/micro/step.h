@@ -43,6 +43,7 @@ NamedStep named(std::string_view name, std::string_view what) {
 [[nodiscard]] std::vector<NamedStep> all_steps();
 [[nodiscard]] std::vector<NamedStep> codec_steps();
 [[nodiscard]] std::vector<NamedStep> engine_steps();
+[[nodiscard]] std::vector<NamedStep> journal_steps();
 [[nodiscard]] std::vector<NamedStep> store_steps();
 
 }  // namespace reseq::bench

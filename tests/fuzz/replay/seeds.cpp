@@ -114,7 +114,7 @@ Row row_with_journal(bool nothing_else) {
   entry.order = {Epoch(2), Sequence("2024-c"), Revision()};
   entry.targets = TargetSet(3);
   entry.number = 7;
-  entry.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000)};
+  entry.urgency = {5, UnixMs(1'709'164'800'000), UnixMs(1'709'164'860'000), UnixMs(1'709'164'900'000), UnixMs()};
   entry.request = {Offset(300), UnixMs(1'709'164'799'000), 0xFEDCBA9876543210, 300, 400};
   Row row;
   if (!nothing_else) {
@@ -175,7 +175,8 @@ Seeds rows() {
   eight.groups[0].order = {Epoch(1), Sequence("20240229"),
                            Revision(1)};  // near the sequences whose zeros are not written
   Meta meta;
-  meta.state = {Version(1'709'164'800'000), Version(7), {Version(1), {{TargetNumber(3), Version(2)}}}, Epoch(3)};
+  meta.state = {
+      Version(1'709'164'800'000), Version(7), {Version(1), {{TargetNumber(3), Version(2)}}}, Epoch(3), false, 0, 0, {}};
   meta.positions = {{Role::kRequests, Offset(128)}, {Role::kCommands, Offset(64)}};
   meta.ranges = {{Role::kRequests, Offset(100), Offset(127)}};
   meta.lineage = {{1, Offset(0)}, {2, Offset(200)}};

@@ -11,7 +11,7 @@ JournalEntry entry_at(EntryState state, std::uint64_t sequence) {
   entry.state = state;
   entry.targets = TargetSet(2);
   entry.number = 1;
-  entry.urgency = {7, UnixMs(1'709'164'800'000), UnixMs(1'709'164'800'001), UnixMs()};
+  entry.urgency = {7, UnixMs(1'709'164'800'000), UnixMs(1'709'164'800'001), UnixMs(), UnixMs()};
   return entry;
 }
 

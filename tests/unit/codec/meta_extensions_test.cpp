@@ -37,12 +37,12 @@ std::optional<RowError> error_with(const std::string& extensions) {
 
 const std::optional<RowError> kReadable;
 const std::string kPinBytes = "\x02\x0b\x00\x02\x03\x08\x07\x06\x05\x04\x03\x02\x01"s;
-const std::string kWaitingBytes = "\x03\x0f\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01\x00\x04\x0a"s;
-const std::string kNumberBytes = "\x04\x03\x80\x02\x07"s;
+const std::string kWaitingBytes = "\x03\x11\x05\x02\x02\x07\x05\x09\x01\x05\x02\x04\x05\x01\x00\x02\x04\x0a\x08"s;
+const std::string kNumberBytes = "\x04\x05\x80\x02\x07\x04\x03"s;
 const std::string kPriorityBytes = "\x06\x06\x64\x02\x00\xc8\x00\x03"s;
 
 TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
-  for (unsigned parts = 0; parts < 1024; ++parts) {
+  for (unsigned parts = 0; parts < 4096; ++parts) {
     SCOPED_TRACE(parts);
     Meta meta;
     const auto has = [parts](unsigned part) { return (parts >> part & 1U) != 0; };
@@ -56,9 +56,11 @@ TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
     }
     if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
     if (has(4) && has(6)) meta.gone = {Offset(0), Offset(INT64_MAX - 1)};
+    if (has(4) && has(10)) meta.unreadable = {Offset(0), Offset(7)};
     if (has(5)) meta.extensions = "\x08\x01?\x80\x08\x00"s;
     if (has(7)) meta.state.journal_number = UINT64_MAX;
     if (has(8)) meta.state.journal_answered = 1;
+    if (has(11)) meta.state.release_times.note(Milliseconds(INT64_MAX));
     if (has(9)) meta.summary.priorities = {{0, 0, UINT64_MAX}, {100, 1, 0}, {255, 1, 300}};
     expect_meta_survives(meta);
   }
@@ -75,8 +77,10 @@ TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
   meta.summary.counts[Count::kTasks] = 9;
   meta.agenda = {{1, UnixMs(5), 2}, {4, UnixMs(5), 1}};
   meta.gone = {Offset(3), Offset(9)};
+  meta.unreadable = {Offset(7)};
   meta.state.journal_number = 256;
   meta.state.journal_answered = 7;
+  for (int i = 0; i < 3; ++i) meta.state.release_times.note(Milliseconds(15));
   meta.summary.priorities = {{100, 2, 0}, {200, 0, 3}};
   const std::string value = meta_value(meta);
   const std::size_t content = bare.size() - kChecksumBytes;
@@ -96,6 +100,7 @@ TEST(MetaExtensions, OfAllKindsAreRead) {
   EXPECT_EQ(meta.summary.counts[Count::kTasks], 9U);
   EXPECT_EQ(meta.agenda, (std::vector<AgendaDone>{{1, UnixMs(5), 2}, {4, UnixMs(5), 1}}));
   EXPECT_EQ(meta.gone, (std::vector<Offset>{Offset(3), Offset(9)}));
+  EXPECT_EQ(meta.unreadable, (std::vector<Offset>{Offset(7)}));
   EXPECT_EQ(meta.state.journal_number, 256U);
   EXPECT_EQ(meta.state.journal_answered, 7U);
   EXPECT_EQ(meta.summary.priorities, (std::vector<PriorityCount>{{100, 2, 0}, {200, 0, 3}}));
@@ -165,17 +170,25 @@ TEST(MetaExtensions, WithAnAgendaThatNobodyWouldWriteAreRefused) {
 }
 
 TEST(MetaExtensions, WithWhatIsGoneThatNobodyWouldWriteAreRefused) {
-  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x04\x0a"s), kReadable);
-  EXPECT_EQ(error_with("\x03\x06\x00\x00\x01\x05\x02\x00"s), RowError::kInvalid) << "nothing";
-  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x04\x04"s), RowError::kInvalid) << "twice";
-  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x0a\x04"s), RowError::kInvalid) << "falling";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x02\x00\x02\x04\x0a"s), kReadable);
+  EXPECT_EQ(error_with("\x03\x07\x00\x00\x01\x05\x02\x00\x00"s), RowError::kInvalid) << "nothing";
+  EXPECT_EQ(error_with("\x03\x08\x00\x00\x01\x05\x02\x00\x02\x04"s), RowError::kInvalid) << "one of two";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x02\x00\x02\x04\x04"s), RowError::kInvalid) << "twice";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x02\x00\x02\x0a\x04"s), RowError::kInvalid) << "falling";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x02\x00\x00\x04\x0a"s), kReadable) << "what cannot be read";
+  EXPECT_EQ(error_with("\x03\x09\x00\x00\x01\x05\x02\x00\x00\x0a\x04"s), RowError::kInvalid) << "falling";
 }
 
 TEST(MetaExtensions, WithNumbersOfTheJournalThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x04\x02\x05\x00"s), kReadable);
   EXPECT_EQ(error_with("\x04\x02\x00\x00"s), RowError::kInvalid) << "none";
   EXPECT_EQ(error_with("\x04\x01\x05"s), RowError::kInvalid) << "one of them";
-  EXPECT_EQ(error_with("\x04\x03\x05\x00\x00"s), RowError::kInvalid) << "a third";
+  EXPECT_EQ(error_with("\x04\x03\x05\x00\x00"s), RowError::kInvalid) << "half of a release time";
+  EXPECT_EQ(error_with("\x04\x04\x00\x00\x17\x01"s), kReadable);
+  EXPECT_EQ(error_with("\x04\x04\x00\x00\x18\x01"s), RowError::kInvalid) << "a place too far";
+  EXPECT_EQ(error_with("\x04\x04\x05\x00\x01\x00"s), RowError::kInvalid) << "none of a place";
+  EXPECT_EQ(error_with("\x04\x06\x05\x00\x01\x02\x01\x02"s), RowError::kInvalid) << "a place twice";
+  EXPECT_EQ(error_with("\x04\x06\x05\x00\x01\x80\x80\x04"s), RowError::kInvalid) << "too many";
   EXPECT_EQ(error_with("\x04\x03\x85\x00\x00"s), RowError::kInvalid) << "longer than need be";
 }
 

@@ -135,9 +135,11 @@ inline JournalEntry any_entry(EntryState state, const Order& order, TargetSet ta
   entry.targets = targets;
   entry.number = 1 + any<std::uint64_t>() % UINT64_MAX;
   entry.urgency = any_urgency();
-  entry.urgency.at_once = state == EntryState::kWaiting && one_in(4);
+  if (state == EntryState::kWaiting && one_in(4))
+    entry.urgency.consolidate_until = UnixMs(1 + (any<std::int64_t>() & INT32_MAX));
   if (one_in(2)) entry.timeouts = any<std::uint32_t>();
   if (one_in(3)) entry.losses = any<std::uint32_t>();
+  if (one_in(3) && entry.state == EntryState::kWaiting) entry.retry_at = UnixMs(any<std::int64_t>() & INT64_MAX);
   entry.request = {any_offset(), any_time(), any<std::uint64_t>(), any<std::uint64_t>(), below(300)};
   return entry;
 }
@@ -157,7 +159,9 @@ inline void add_any_journal(Row& row) {
       JournalEntry& entry =
           others.emplace_back(any_entry(EntryState::kProcessing, group.order, some_of(group.pending)));
       entry.attempt = any<std::uint32_t>();
-      if (!one_in(3)) entry.lease_until = UnixMs(static_cast<std::int64_t>(any<std::uint64_t>() >> 1U));
+      if (one_in(3)) continue;
+      entry.lease_until = UnixMs(static_cast<std::int64_t>(1 + (any<std::uint64_t>() >> 2U)));
+      entry.dispatched_at = UnixMs(static_cast<std::int64_t>(any<std::uint64_t>() >> 1U));
     }
     if (one_in(2)) continue;
     waiting.push_back(any_entry(EntryState::kWaiting, group.order, some_of(group.pending)));
@@ -229,7 +233,11 @@ inline Row any_row() {
 }
 
 inline PartitionState any_state() {
-  PartitionState state{any_version(), any_version(), {any_version(), {}}, Epoch(any<std::uint32_t>())};
+  PartitionState state;
+  state.clock = any_version();
+  state.last = any_version();
+  state.floors.global = any_version();
+  state.default_epoch = Epoch(any<std::uint32_t>());
   for (std::size_t count = below(4); count > 0; --count)
     state.floors.by_target[TargetNumber(static_cast<std::uint8_t>(below(kMaxTargets)))] =
         Version(1 + any<std::uint64_t>() % (kVersionLimit - 1));
@@ -270,6 +278,10 @@ inline Meta any_meta() {
   auto offset = static_cast<std::int64_t>(below(40));
   for (std::size_t gone = meta.agenda.empty() ? 0 : below(4); gone > 0; --gone) {
     meta.gone.emplace_back(offset);
+    offset += 1 + static_cast<std::int64_t>(below(1'000'000));
+  }
+  for (std::size_t unreadable = meta.agenda.empty() ? 0 : below(4); unreadable > 0; --unreadable) {
+    meta.unreadable.emplace_back(offset);
     offset += 1 + static_cast<std::int64_t>(below(1'000'000));
   }
   for (std::size_t priority = below(40); one_in(2) && priority < 256; priority += 1 + below(40))

@@ -40,7 +40,7 @@ JournalEntry journal_entry(EntryState state, std::string_view sequence, std::uin
   entry.state = state;
   entry.targets = TargetSet(1);
   entry.number = 7;
-  entry.urgency = {priority, UnixMs(500), UnixMs(500), UnixMs()};
+  entry.urgency = {priority, UnixMs(500), UnixMs(500), UnixMs(), UnixMs()};
   entry.attempt = state == EntryState::kProcessing ? 1 : 0;
   entry.request = {Offset(9), UnixMs(499), 0x0123456789ABCDEF, 300, 400};
   return entry;
@@ -223,8 +223,14 @@ const std::vector<Forgery> kForgeries = {
     {"waits with number 0", [](Row& row) { entry_at(row, kFirst).number = 0; }},
     {"is under way with number 0", [](Row& row) { entry_at(row, kUnderWay).number = 0; }},
     {"to be processed before it came", [](Row& row) { entry_at(row, kFirst).urgency.process_at = UnixMs(499); }},
-    {"under way at once", [](Row& row) { entry_at(row, kUnderWay).urgency.at_once = true; }},
-    {"gone at once", [](Row& row) { entry_at(row, kGoneDelete).urgency.at_once = true; }},
+    {"consolidated under way", [](Row& row) { entry_at(row, kUnderWay).urgency.consolidate_until = UnixMs(1); }},
+    {"consolidated when it is gone",
+     [](Row& row) { entry_at(row, kGoneDelete).urgency.consolidate_until = UnixMs(1); }},
+    {"consolidated before 1970", [](Row& row) { entry_at(row, kFirst).urgency.consolidate_until = UnixMs(-1); }},
+    {"tried again while it is under way", [](Row& row) { entry_at(row, kUnderWay).retry_at = UnixMs(1); }},
+    {"tried again when it is gone", [](Row& row) { entry_at(row, kGoneDelete).retry_at = UnixMs(1); }},
+    {"tried again before 1970", [](Row& row) { entry_at(row, kFirst).retry_at = UnixMs(-1); }},
+    {"dispatched before 1970", [](Row& row) { entry_at(row, kUnderWay).dispatched_at = UnixMs(-1); }},
     {"waits with a lease", [](Row& row) { entry_at(row, kFirst).lease_until = UnixMs(1); }},
     {"gone with a lease", [](Row& row) { entry_at(row, kGoneDelete).lease_until = UnixMs(1); }},
     {"a lease before 1970", [](Row& row) { entry_at(row, kUnderWay).lease_until = UnixMs(-1); }},
@@ -316,13 +322,17 @@ TEST(ForgedJournal, WithPartsThatShouldBeAbsentIsRefused) {
   EXPECT_EQ(refused("\x10"s, "\x05"s), RowError::kInvalid) << "processed when inserted";
   EXPECT_EQ(refused("\x20"s, "\x06"s), std::nullopt);
   EXPECT_EQ(refused("\x20"s, "\0"s), RowError::kInvalid) << "expires never";
-  EXPECT_EQ(refused("\x40"s, "\0\1\0\0"s), std::nullopt);
-  EXPECT_EQ(refused("\x40"s, "\0\0\0\0"s), RowError::kInvalid) << "never tried";
-  EXPECT_EQ(refused("\x40"s, "\0\x80\x80\x80\x80\x10\0\0"s), RowError::kInvalid) << "too often";
-  EXPECT_EQ(refused("\x80"s, "\0"s), RowError::kInvalid) << "without a lease";
+  EXPECT_EQ(refused("\x40"s, "\0\1\0\0\0"s), std::nullopt);
+  EXPECT_EQ(refused("\x40"s, "\0\0\0\6\0"s), std::nullopt);
+  EXPECT_EQ(refused("\x40"s, "\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\0"s), RowError::kInvalid)
+      << "tried again before 1970";
+  EXPECT_EQ(refused("\x40"s, "\0\0\0\0\0"s), RowError::kInvalid) << "never tried";
+  EXPECT_EQ(refused("\x40"s, "\0\x80\x80\x80\x80\x10\0\0\0"s), RowError::kInvalid) << "too often";
+  EXPECT_EQ(refused("\x80"s, "\0\0"s), RowError::kInvalid) << "without a lease";
   EXPECT_EQ(refused("\2"s, "", "\0"s), std::nullopt);
-  EXPECT_EQ(refused("\3"s, ""), std::nullopt);
-  EXPECT_EQ(refused("\3"s, "", "\0"s), RowError::kInvalid) << "it waits";
+  EXPECT_EQ(refused("\3"s, "\6"s), std::nullopt);
+  EXPECT_EQ(refused("\3"s, "\0"s), RowError::kInvalid) << "not consolidated";
+  EXPECT_EQ(refused("\3"s, "\6"s, "\0"s), RowError::kInvalid) << "it waits";
   EXPECT_EQ(refused("\0"s, "\0"s), RowError::kInvalid) << "a byte more";
 }
 
