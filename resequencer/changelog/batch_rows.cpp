@@ -33,6 +33,11 @@ void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change
   for (const KeyedChange& change : changes) out.push_back({change.key, change.value});
 }
 
+void append_rows(std::span<const KeyedChange> changes, const store::BatchView& view, std::vector<store::Change>& out) {
+  for (const KeyedChange& change : changes)
+    out.push_back({change.key, change.value, change.place == kNoPlace ? nullptr : &view.at(change.place)});
+}
+
 store::Change targets_row(const TargetTable& table, Arena& arena) {
   std::string value;
   codec::encode_targets(codec::target_table_key(), table, value);

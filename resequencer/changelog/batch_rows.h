@@ -24,6 +24,8 @@ void append_rows(std::span<const Hold> holds, std::span<const codec::InputRecord
                  Arena& arena, std::vector<store::Change>& out);
 // Rows of other kinds, which are encoded. REQUIRES: they outlive the changes.
 void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change>& out);
+// The same where they were looked up in `view`, which outlives the changes.
+void append_rows(std::span<const KeyedChange> changes, const store::BatchView& view, std::vector<store::Change>& out);
 [[nodiscard]] store::Change targets_row(const TargetTable& table, Arena& arena);
 [[nodiscard]] store::Change identity_row(const Identity& identity, Arena& arena);
 [[nodiscard]] store::Change meta_row(const Meta& meta, Arena& arena);

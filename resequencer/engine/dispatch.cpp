@@ -19,7 +19,7 @@ void Dispatch::offer(Document& document, const Request& request, Offset position
 bool Dispatch::let_through(Document& document, const HeldForward& leaving, const Context& context, Overlay& overlay) {
   const Forward& held = leaving.forward;
   const Standing at = standing_at(document.known(), held.order);
-  const InputIndex input = effects_.let_through({leaving.key, document.id, leaving.gone});
+  const InputIndex input = effects_.let_through({leaving.key, document.id, leaving.gone, {}});
   Decision decision{Outcome::kForwarded, Reason::kNone, TableRow::kNone};
   const std::optional<Order> newest = document.newest_order();
   const TargetSet targets = held.targets & at.pending;

@@ -84,7 +84,7 @@ void Effects::hold(Hold hold) {
 InputIndex Effects::let_through(const LetThrough& held) {
   const std::size_t place = decisions_.size() + let_through_.size();
   RESEQ_ASSERT(place < kNoInput.value(), "more held records in a batch than can be numbered");
-  let_through_.push_back({arena_.copy(held.key), held.id, held.gone});
+  let_through_.push_back({arena_.copy(held.key), held.id, held.gone, held.row});
   late_events_ = true;  // those of timers were told before
   return InputIndex(static_cast<std::uint32_t>(place));
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "model/command.h"
+#include "model/effects.h"
 #include "model/row.h"
 #include "model/summary.h"
 
@@ -23,6 +24,11 @@ struct Lookup {
 // False: that was the last one.
 using RowVisit = std::function<bool(std::string_view key, std::string_view value)>;
 using IndexVisit = std::function<bool(std::string_view entry, std::string_view row_key)>;
+
+struct KeyedLookup {
+  std::optional<std::string_view> value;  // none: there is no such row. Its bytes live until the batch is applied
+  std::uint32_t place = kNoPlace;         // what the view calls it: comes back with the change of the row
+};
 
 class StateView {
  public:
@@ -40,6 +46,8 @@ class StateView {
   // Rows of the other kinds, encoded, by key; a view of documents alone has none.
   // The row under this key (not empty), or none. Its bytes live until the batch is applied.
   [[nodiscard]] virtual std::optional<std::string_view> row(std::string_view /*key*/) const { return std::nullopt; }
+  // The same for who may change it.
+  [[nodiscard]] virtual KeyedLookup find_row(std::string_view key) const { return {row(key), kNoPlace}; }
   // Rows whose keys begin with `prefix`, behind `cursor` (empty: from the start), in key order, `rows_max` at most.
   // Each lives until its visit returns. REQUIRES: prefix is not empty.
   virtual void scan(std::string_view /*prefix*/, std::string_view /*cursor*/, std::size_t /*rows_max*/,

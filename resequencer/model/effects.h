@@ -176,6 +176,7 @@ struct LetThrough {
   std::string_view key;  // of its first row, as it stands before the batch
   DocumentId id;
   std::optional<Offset> gone;  // a reference whose record is not in its log any more: where that was
+  std::string_view row;        // the first row
 };
 
 // One document's whole row after the batch. Both live as long as the batch.
@@ -185,10 +186,14 @@ struct RowChange {
   std::uint32_t place = 0;   // of the document, as the state's view said when it was looked up
 };
 
+// What was not looked up in the state's view has no place there.
+inline constexpr std::uint32_t kNoPlace = UINT32_MAX;
+
 // The whole row of another kind after the batch, encoded. It lives as long as the batch.
 struct KeyedChange {
   std::string_view key;
   std::optional<std::string_view> value;  // none = gone
+  std::uint32_t place = kNoPlace;         // as the state's view said when it was looked up
 };
 
 }  // namespace reseq

@@ -37,6 +37,12 @@ class RareList {
     if (empty()) all_ = std::make_unique<std::vector<T>>();
     all_->push_back(one);
   }
+  // REQUIRES: place <= size()
+  void insert(std::size_t place, const T& one) {
+    if (empty()) return push_back(one);
+    all_->insert(all_->begin() + static_cast<std::ptrdiff_t>(place), one);
+  }
+  [[nodiscard]] std::size_t size() const { return empty() ? 0 : all_->size(); }
   template <typename Condition>
   void erase_if(Condition condition) {
     if (empty()) return;

@@ -24,6 +24,7 @@ class BatchView final : public engine::StateView {
   [[nodiscard]] engine::Lookup find(DocumentId id) const override;
   [[nodiscard]] const Summary& summary() const override { return store_.summary(); }
   [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override { return store_.row(key); }
+  [[nodiscard]] engine::KeyedLookup find_row(std::string_view key) const override;
   void scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max,
             const engine::RowVisit& visit) const override {
     store_.scan(prefix, cursor, rows_max, visit);

@@ -137,6 +137,15 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
+    if (change.looked_up != nullptr && change.looked_up->kind != nullptr) {
+      const LookedUp& known = *change.looked_up;
+      if (!known.kind->summed) continue;
+      const codec::HashedKey key{change.key, known.key_hash};
+      const auto old = old_row(*hash_, *known.kind, key, known.value);
+      (void)replace(summary, *hash_, *known.kind, key, old, change.value);
+      if (known.kind->held) count_held(summary, known.value, change.value);
+      continue;
+    }
     if (change.looked_up != nullptr) {
       const LookedUp& known = *change.looked_up;
       (void)replace(summary, *hash_, codec::kDocumentRows, {change.key, known.key_hash}, known.old, change.value);
@@ -181,13 +190,24 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
   if (memory_ == nullptr) return found;
   const CrashMark mark = this->mark();
   const codec::HashedKey hashed = hash_->hashed(codec::document_key(id, *hash_, keys));
-  looked_up = {hashed.bytes, hashed.hash, std::nullopt};
+  looked_up = {hashed.bytes, hashed.hash};
   const auto value = value_of(hashed);
   if (!value) return found;
   looked_up.old = old_row(*hash_, codec::kDocumentRows, hashed, value);
   const auto error = codec::decode_row_of(id, hashed.bytes, *value, found.row.emplace(), found.collision);
   if (error) break_down(damaged("document", *error));
   if (error || found.collision) found.row.reset();
+  return found;
+}
+
+LookedUp PartitionStore::look_up_row(std::string_view key, Arena& keys) const {
+  LookedUp found{keys.copy(key), {}, {}, {}, codec::row_kind_of(key)};
+  RESEQ_ASSERT(found.kind != nullptr, "a row of a kind that is not known");
+  if (memory_ == nullptr) return found;
+  const CrashMark mark = this->mark();
+  const codec::HashedKey hashed = hash_->hashed(found.key);
+  found.key_hash = hashed.hash;
+  found.value = value_of(hashed);
   return found;
 }
 

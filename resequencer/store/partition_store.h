@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/result.h"
 #include "codec/hash.h"
+#include "codec/row_kinds.h"
 #include "engine/state_view.h"
 #include "model/journal.h"
 #include "model/partition_state.h"
@@ -39,11 +40,13 @@ struct OldRow {
   DocumentPriorities priorities = {};  // of a document that waits or is under way
 };
 
-// A document that was looked up: what its change needs to know again.
+// What was looked up: what its change needs to know again.
 struct LookedUp {
   std::string_view key;
   Digest key_hash;
-  std::optional<OldRow> old;
+  std::optional<OldRow> old = {};                // of a document
+  std::optional<std::string_view> value = {};    // of another row: lives until that changes or a checkpoint is written
+  const codec::RowKind* kind = nullptr;          // of that; null: a document
 };
 
 // One changelog record: a whole row, or its end.
@@ -83,6 +86,9 @@ class PartitionStore {
 
   // What decisions read (BatchView). The key is placed in `keys`. Look at fault() afterwards.
   [[nodiscard]] engine::Lookup look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const;
+
+  // The same of a row of another kind.
+  [[nodiscard]] LookedUp look_up_row(std::string_view key, Arena& keys) const;
 
   // Nothing was applied: no identity, no meta, no rows.
   [[nodiscard]] bool empty() const { return !identity_ && !meta_ && rows() == 0; }

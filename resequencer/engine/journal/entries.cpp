@@ -95,13 +95,12 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
 }
 
 void add(Row& row, const JournalEntry& entry) {
-  row.journal.push_back(entry);
-  std::stable_sort(row.journal.begin(), row.journal.end(), [](const JournalEntry& a, const JournalEntry& b) {
-    const bool a_waits = a.state == EntryState::kWaiting;
-    const bool b_waits = b.state == EntryState::kWaiting;
-    if (a_waits != b_waits) return a_waits;
-    return a_waits && a.order < b.order;
-  });
+  if (entry.state != EntryState::kWaiting) return row.journal.push_back(entry);
+  const JournalEntry* const behind =
+      std::find_if(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
+        return other.state != EntryState::kWaiting || entry.order < other.order;
+      });
+  row.journal.insert(static_cast<std::size_t>(behind - row.journal.begin()), entry);
 }
 
 bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {

@@ -57,7 +57,8 @@ void JournalBatch::close(const Overlay::Journaled& one) {
   const RareList<JournalEntry> none;
   const RareList<JournalEntry>& now = document.now.row ? document.now.row->journal : none;
   for (const JournalEntry& entry : one.before)
-    if (entry.state == EntryState::kWaiting && waiting_in(now, entry.number) == nullptr) remove(entry.number);
+    if (entry.state == EntryState::kWaiting && waiting_in(now, entry.number) == nullptr)
+      if (const auto held = find_held(journal_key(entry.number))) remove(*held);
   for (const JournalEntry& entry : now) {
     if (entry.state != EntryState::kWaiting) continue;
     const JournalEntry* before = waiting_in(one.before, entry.number);
@@ -109,25 +110,25 @@ void JournalBatch::refer(const Document& document, const JournalEntry& entry) {
 }
 
 void JournalBatch::write_again(const JournalEntry& entry) {
-  const std::string key = journal_key(entry.number);
+  const auto held = find_held(journal_key(entry.number));
+  if (!held) return;
+  const auto row = codec::held_again(held->key, held->row, index_entries(entry), held->row.note, effects_.arena());
+  rows_.put(held->key, *row.value);
+}
+
+std::optional<JournalBatch::Held> JournalBatch::find_held(const std::string& key) const {
   const auto value = rows_.find(key);
-  if (!value) return;
+  if (!value) return std::nullopt;
   const auto decoded = codec::decode_held(key, *value);
-  const auto* held = std::get_if<codec::HeldRow>(&decoded);
-  if (held == nullptr) return;
-  const auto row = codec::held_again(key, *held, index_entries(entry), held->note, effects_.arena());
-  rows_.put(key, *row.value);
+  const auto* const row = std::get_if<codec::HeldRow>(&decoded);
+  return row == nullptr ? std::nullopt : std::optional(Held{key, *value, *row});
 }
 
 // With its further pieces.
-void JournalBatch::remove(std::uint64_t number) {
-  const std::string key = journal_key(number);
-  const auto value = rows_.find(key);
-  if (!value) return;
-  const auto decoded = codec::decode_held(key, *value);
-  if (const auto* held = std::get_if<codec::HeldRow>(&decoded))
-    for (std::uint32_t piece = 1; piece <= held->further_pieces; ++piece) rows_.remove(codec::piece_key(key, piece));
-  rows_.remove(key);
+void JournalBatch::remove(const Held& held) {
+  for (std::uint32_t piece = 1; piece <= held.row.further_pieces; ++piece)
+    rows_.remove(codec::piece_key(held.key, piece));
+  rows_.remove(held.key);
 }
 
 }  // namespace reseq::engine

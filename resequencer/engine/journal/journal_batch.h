@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/held_rows.h"
 #include "engine/agenda.h"
 #include "engine/batch.h"
 #include "engine/context.h"
@@ -90,6 +91,13 @@ class JournalBatch {
   void close();
 
  private:
+  // The first row of what waits.
+  struct Held {
+    std::string key;
+    std::string_view value;
+    codec::HeldRow row;
+  };
+
   // journal_inputs.cpp
   void enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input);
   void take_over_older(Document& document, JournalEntry& entry, TargetSet moved);
@@ -110,12 +118,11 @@ class JournalBatch {
   void take_expired(Turn& turn);
   void lose(Document& document, JournalEntry entry);
   [[nodiscard]] Document* document_of_key(std::string_view row_key);
-  [[nodiscard]] Document* document_of_held(std::string_view held_key);
 
   // journal_dispatch.cpp
   void dispatch(Turn& turn);
   // False: the turn has no room for it.
-  [[nodiscard]] bool leave(Turn& turn, Document& document, std::uint64_t number);
+  [[nodiscard]] bool leave(Turn& turn, Document& document, std::uint64_t number, std::optional<Held> held);
   void decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision);
   void raise_barrier(Document& document, const Order& order);
   // False: as above.
@@ -131,7 +138,9 @@ class JournalBatch {
   void hold(const Document& document, const JournalEntry& entry, InputIndex input);
   void refer(const Document& document, const JournalEntry& entry);
   void write_again(const JournalEntry& entry);
-  void remove(std::uint64_t number);
+  // None: it has left in this batch, or the disk cannot be read, and nothing of the batch will be.
+  [[nodiscard]] std::optional<Held> find_held(const std::string& key) const;
+  void remove(const Held& held);
   [[nodiscard]] std::vector<IndexEntry> index_entries(const JournalEntry& entry);
 
   const StateView& view_;

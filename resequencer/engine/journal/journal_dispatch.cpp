@@ -1,10 +1,8 @@
 // The queue of what waits: committed entries by the index, and between them those of documents that the batch has
 // looked at, as they stand now.
 #include <algorithm>
-#include <variant>
+#include <utility>
 
-#include "codec/held_rows.h"
-#include "codec/keys.h"
 #include "engine/journal/entries.h"
 #include "engine/journal/journal_batch.h"
 #include "engine/standing.h"
@@ -44,15 +42,17 @@ class Committed {
   }
 
  private:
-  static constexpr std::size_t kPiece = 64;
+  static constexpr std::size_t kFirstPiece = 64;  // most turns need no more
+  static constexpr std::size_t kPiece = 1024;
   void read() {
     ranks_.clear();
     next_ = 0;
-    view_.index(kDispatchIndex, encode_rank(from_), kPiece, [&](std::string_view entry, std::string_view) {
+    const std::size_t most = std::exchange(most_, kPiece);
+    view_.index(kDispatchIndex, encode_rank(from_), most, [&](std::string_view entry, std::string_view) {
       ranks_.push_back(decode_rank(entry));
       return true;
     });
-    ended_ = ranks_.size() < kPiece;
+    ended_ = ranks_.size() < most;
     if (!ranks_.empty()) from_ = {ranks_.back().urgency, ranks_.back().process_at, ranks_.back().number + 1};
   }
 
@@ -60,6 +60,7 @@ class Committed {
   std::vector<Rank> ranks_;
   std::size_t next_ = 0;
   Rank from_;
+  std::size_t most_ = kFirstPiece;
   bool ended_ = false;
 };
 
@@ -151,9 +152,12 @@ void JournalBatch::dispatch(Turn& turn) {
       continue;
     }
     Document* document = next->document;
+    std::optional<Held> held;
     if (document == nullptr) {
-      document = document_of_held(journal_key(next->rank.number));
-      if (document == nullptr || !document->now.row || queue.has_changed(document)) continue;
+      held = find_held(journal_key(next->rank.number));
+      if (!held) continue;
+      document = &overlay_.find_copied(held->row.note);
+      if (!document->now.row || queue.has_changed(document)) continue;
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next->rank.number);
     if (entry == nullptr) continue;
@@ -176,32 +180,29 @@ void JournalBatch::dispatch(Turn& turn) {
       if (expired_left_ || !put_off(turn, *document, next->rank.number, kAfterExpired)) return;
       continue;
     }
-    if (!leave(turn, *document, next->rank.number)) return;
+    if (!leave(turn, *document, next->rank.number, std::move(held))) return;
   }
 }
 
-bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number) {
+bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number, std::optional<Held> held) {
   const JournalEntry entry = *waiting_with(*document.now.row, number);
   const DispatchRules& rules = context_.dispatch;
-  const std::string key = journal_key(number);
   InputIndex input = input_of(number);
   std::optional<Offset> gone;
   if (input != kNoInput) {
     if (!turn.take(0)) return false;  // its bytes are an input's
   } else {
-    const auto value = rows_.find(key);
-    if (!value) return true;
-    const auto decoded = codec::decode_held(key, *value);
-    const auto* held = std::get_if<codec::HeldRow>(&decoded);
-    if (held == nullptr) return true;
-    if (held->reference && turn.found(*held) == References::Found::kUnreadable) {
-      unreadable_.push_back(held->offset);
+    if (!held) held = find_held(journal_key(number));
+    if (!held) return true;
+    const codec::HeldRow& row = held->row;
+    if (row.reference && turn.found(row) == References::Found::kUnreadable) {
+      unreadable_.push_back(row.offset);
       return put_off(turn, document, number, kAfterUnreadable);
     }
-    if (!turn.take(*held)) return false;
-    if (held->reference && turn.found(*held) == References::Found::kGone) gone = held->offset;
-    input = effects_.let_through({key, document.id, gone});
-    remove(number);
+    if (!turn.take(row)) return false;
+    if (row.reference && turn.found(row) == References::Found::kGone) gone = row.offset;
+    input = effects_.let_through({held->key, document.id, gone, held->value});
+    remove(*held);
   }
   ++done_;
   Row& row = *document.now.row;

@@ -59,15 +59,6 @@ Document* JournalBatch::document_of_key(std::string_view row_key) {
   return row == nullptr ? nullptr : &overlay_.find_copied(row->id);
 }
 
-// Null: it has left in this batch, or as above.
-Document* JournalBatch::document_of_held(std::string_view held_key) {
-  const auto value = rows_.find(held_key);
-  if (!value) return nullptr;
-  const auto decoded = codec::decode_held(held_key, *value);
-  const auto* held = std::get_if<codec::HeldRow>(&decoded);
-  return held == nullptr ? nullptr : &overlay_.find_copied(held->note);
-}
-
 void JournalBatch::take_leases(Turn& turn) {
   for (const std::string& key : due(view_, kLeaseIndex, turn)) {
     Document* document = document_of_key(key);
@@ -112,15 +103,17 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
 void JournalBatch::take_expired(Turn& turn) {
   const std::vector<std::string> keys = due(view_, kExpireIndex, turn);
   for (const std::string& key : keys) {
-    Document* document = document_of_held(key);
-    if (document == nullptr || !document->now.row) continue;
+    const auto held = find_held(key);
+    if (!held) continue;
+    Document& document = overlay_.find_copied(held->row.note);
+    if (!document.now.row) continue;
     const std::uint64_t number = number_of(key);
-    const JournalEntry* entry = waiting_with(*document->now.row, number);
+    const JournalEntry* entry = waiting_with(*document.now.row, number);
     if (entry == nullptr || !comes_too_late(*entry, turn.until())) continue;
     expired_left_ = !turn.take(0);
     if (expired_left_) return;
     ++done_;
-    expire(*document, number);
+    expire(document, number);
   }
   expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
 }

@@ -40,7 +40,7 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
 
 std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
                                             const codec::DecodeContext& decoding, Arena& arena) {
-  const auto value = row(held.key);
+  const auto value = held.row.empty() ? row(held.key) : std::optional(held.row);
   if (!value) return std::nullopt;
   const auto decoded = codec::decode_held(held.key, *value);
   const auto* const head = std::get_if<codec::HeldRow>(&decoded);

@@ -57,7 +57,8 @@ std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vecto
 
 std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
                                             const std::vector<InputPosition>& positions, UnixMs now,
-                                            std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
+                                            std::optional<UnixMs> deadlines_at, std::size_t inputs,
+                                            std::span<const std::uint8_t> left_out) const {
   std::vector<driver::GateTurn> turns;
   const bool waits = store.summary().counts.any_rare();
   if ((!waits && !(application_.journal && inputs > 0)) || store.meta()->state.paused) return turns;
@@ -65,7 +66,8 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {
       if (!deadlines_at && !kind.each_batch) continue;
-      const auto rows = static_cast<std::uint32_t>(kGateRowsMax + (kind.each_batch ? inputs : 0));
+      if (std::find(left_out.begin(), left_out.end(), kind.number) != left_out.end()) continue;
+      const std::uint32_t rows = kind.each_batch ? dispatched_max(inputs) : kGateRowsMax;
       const auto next = waits ? source->next(kind.number, view) : std::nullopt;
       const bool begins = kind.each_batch && inputs > 0;
       const auto until = next || begins ? this->until(kind.fence, positions, deadlines_at.value_or(now)) : std::nullopt;
@@ -74,6 +76,12 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
   std::sort(turns.begin(), turns.end(),
             [](const driver::GateTurn& a, const driver::GateTurn& b) { return a.kind < b.kind; });
   return turns;
+}
+
+// As many as leave room for so many inputs in a transaction, and as many as those.
+std::uint32_t Chores::dispatched_max(std::size_t inputs) const {
+  const auto all = static_cast<std::size_t>(application_.settings.batch_records_max);
+  return static_cast<std::uint32_t>(std::max(inputs + kGateRowsMax, all));
 }
 
 std::optional<UnixMs> Chores::next_date(const store::PartitionStore& store, UnixMs now) const {

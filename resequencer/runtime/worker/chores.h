@@ -16,6 +16,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@
 
 namespace reseq::runtime {
 
-// Most timers fired, rows of one kind that a gate lets through, and rows swept, in one batch.
+// Most timers fired, rows of one kind of the agenda done, and rows swept, in one batch. What is dispatched shares
+// batch_records_max with the inputs.
 inline constexpr std::size_t kTimersMax = 1000;
 inline constexpr std::uint32_t kGateRowsMax = 1000;
 inline constexpr std::size_t kSweepRowsMax = 1000;
@@ -55,10 +57,11 @@ class Chores {
     return until(kAll, positions, now);
   }
   // Turns of the agenda in which something is due, or may be due because of so many inputs of the batch. `deadlines_at`
-  // as of timers: without it only what a batch makes due itself, by `now`.
+  // as of timers: without it only what a batch makes due itself, by `now`. `left_out`: kinds that are not asked for.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const store::PartitionStore& store,
                                                     const std::vector<InputPosition>& positions, UnixMs now,
-                                                    std::optional<UnixMs> deadlines_at, std::size_t inputs) const;
+                                                    std::optional<UnixMs> deadlines_at, std::size_t inputs,
+                                                    std::span<const std::uint8_t> left_out) const;
 
   // When something of the agenda is due next, behind `now`; none = nothing waits for a date.
   [[nodiscard]] std::optional<UnixMs> next_date(const store::PartitionStore& store, UnixMs now) const;
@@ -79,6 +82,8 @@ class Chores {
   static constexpr engine::Fence kAll = {.requests = true, .control = true, .commands = true};
   [[nodiscard]] std::optional<UnixMs> until(const engine::Fence& fence, const std::vector<InputPosition>& positions,
                                             UnixMs now) const;
+
+  [[nodiscard]] std::uint32_t dispatched_max(std::size_t inputs) const;
 
   const Application& application_;
   InputFence fence_;

@@ -75,7 +75,7 @@ void PartitionBatch::decide() {
   expired_ = expired.size();
   const auto is_read = [this](std::uint8_t kind) { return task_.references().waits(kind); };
   if (!std::all_of(driver_->lacking().begin(), driver_->lacking().end(), is_read))
-    look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0));
+    look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0, {}));
   read_held();
 }
 
@@ -182,7 +182,7 @@ void PartitionBatch::encode() {
 
   changelog::append_rows(batch().changes(), view_, arena_, rows_);
   changelog::append_rows(batch().holds(), records_, task_.store().hash(), arena_, rows_);
-  changelog::append_rows(batch().row_changes(), rows_);
+  changelog::append_rows(batch().row_changes(), view_, rows_);
   if (task_.targets_grew()) rows_.push_back(changelog::targets_row(task_.targets(), arena_));
   after_ = task_.store().after(rows_);
   RESEQ_ASSERT(task_.store().fault() || after_.counts[Count::kHeldRecords] == held_after(),
@@ -209,7 +209,8 @@ std::uint64_t PartitionBatch::held_after() const {
   std::uint64_t held = task_.store().summary().counts[Count::kHeldRecords] + batch().holds().size();
   for (const KeyedChange& change : batch().row_changes()) {
     if (codec::row_kind_of(change.key)->type != codec::KeyType::kHeld) continue;
-    const bool was_there = view_.row(change.key).has_value();
+    const bool was_there =
+        change.place == kNoPlace ? view_.row(change.key).has_value() : view_.at(change.place).value.has_value();
     if (change.value && !was_there) ++held;
     if (!change.value && was_there) --held;
   }

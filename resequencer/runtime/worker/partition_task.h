@@ -126,10 +126,9 @@ class PartitionTask {
   // is read, a turn that begins with no input would only find that.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const std::vector<InputPosition>& positions, UnixMs now,
                                                     std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
-    std::vector<driver::GateTurn> turns = chores_.turns(store(), positions, now, deadlines_at, inputs);
-    if (inputs == 0)
-      std::erase_if(turns, [this](const driver::GateTurn& turn) { return references_.waits(turn.kind); });
-    return turns;
+    const bool waits = inputs == 0 && references_.waits();
+    return chores_.turns(store(), positions, now, deadlines_at, inputs,
+                         waits ? references_.kinds() : std::span<const std::uint8_t>());
   }
   [[nodiscard]] ReferencedRecords& references() { return references_; }
   [[nodiscard]] const ReferencedRecords& references() const { return references_; }

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -93,6 +94,7 @@ class ReferencedRecords final : public engine::References {
     for (auto& [offset, entry] : wanted)
       if (entry.found == Found::kUnreadable) entry.found = Found::kUnread;
     records_ = std::move(wanted);
+    next_ = Offset(0);
     kinds_ = kinds;
   }
   // It was let through.
@@ -108,11 +110,13 @@ class ReferencedRecords final : public engine::References {
   [[nodiscard]] bool waits(std::uint8_t kind) const {
     return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end() && waits();
   }
+  [[nodiscard]] std::span<const std::uint8_t> kinds() const { return kinds_; }
   // The first that is to be read.
   [[nodiscard]] std::optional<Offset> next() const {
-    for (const auto& [offset, entry] : records_)
-      if (entry.found == Found::kUnread) return offset;
-    return std::nullopt;
+    auto one = records_.lower_bound(next_);
+    while (one != records_.end() && one->second.found != Found::kUnread) ++one;
+    next_ = one == records_.end() ? Offset(INT64_MAX) : one->first;
+    return one == records_.end() ? std::nullopt : std::optional(one->first);
   }
   // Of all that is wanted, read or not.
   [[nodiscard]] std::uint64_t bytes() const {
@@ -148,8 +152,9 @@ class ReferencedRecords final : public engine::References {
   }
   // What has not been read in front of this place is not there any more.
   void gone_before(Offset place) {
-    for (auto one = records_.begin(); one != records_.end() && one->first < place; ++one)
+    for (auto one = records_.lower_bound(next_); one != records_.end() && one->first < place; ++one)
       if (one->second.found == Found::kUnread) one->second.found = Found::kGone;
+    next_ = std::max(next_, place);
   }
 
  private:
@@ -160,6 +165,7 @@ class ReferencedRecords final : public engine::References {
     std::unique_ptr<KeptRecord> record;
   };
   std::map<Offset, Entry> records_;
+  mutable Offset next_;  // nothing in front of it is to be read
   std::vector<std::uint8_t> kinds_;
 };
 

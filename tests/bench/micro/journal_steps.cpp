@@ -67,7 +67,7 @@ class JournalStep : public Step {
     std::vector<store::Change> rows;
     changelog::append_rows(batch.changes(), view, arena, rows);
     changelog::append_rows(batch.holds(), records, store_.hash(), arena, rows);
-    changelog::append_rows(batch.row_changes(), rows);
+    changelog::append_rows(batch.row_changes(), view, rows);
     apply(rows);
     state_ = batch.state();
   }
