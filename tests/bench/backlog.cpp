@@ -11,6 +11,7 @@
 #include "tests/bench/journal.h"
 #include "tests/bench/output_check.h"
 #include "tests/e2e/outputs.h"
+#include "tests/e2e/patience.h"
 #include "tests/support/good.h"
 
 namespace reseq::bench {

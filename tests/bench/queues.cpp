@@ -45,6 +45,10 @@ constexpr const char* kPrepareTake =
     " WHERE process_at <= now() ORDER BY priority, process_at, id LIMIT $1 FOR UPDATE SKIP LOCKED))"
     " RETURNING document, payload";
 
+std::int32_t priority_of(std::uint64_t document) {
+  return std::stoi(std::string(kPriorities[document % kPriorities.size()]));
+}
+
 class PostgresQueue {
  public:
   PostgresQueue(std::string url, const Requests& requests)
@@ -94,7 +98,7 @@ class PostgresQueue {
       postgres::ArrayWriter payloads(postgres::kTextType, count);
       for (std::size_t i = first; i < first + count; ++i) {
         const Request& request = requests_.all()[i];
-        priorities.add_int4(*codec::parse_decimal<std::int32_t>(kPriorities[request.document % kPriorities.size()]));
+        priorities.add_int4(priority_of(request.document));
         documents.add(id_of(request.document));
         payloads.add(payload_of(request));
       }
