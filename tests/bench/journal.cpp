@@ -36,17 +36,16 @@ void measure_one(const Site& site, const std::string& name, const std::string& s
   add_cost(report, part, name, run(site, contestant, requests, course));
 }
 
-// All that a consumer gets of a topic: bytes of keys and payloads, and seconds from the first record to the last.
+// All that a consumer gets of a topic: bytes of keys and payloads, and seconds until it has the last one.
 std::pair<double, double> fetch_all(const Site& site, const std::string& topic) {
   double bytes = 0;
-  Clock::time_point first;
-  Clock::time_point last;
+  const auto begin = Clock::now();
+  auto last = begin;
   test::read_all(site.connection(), topic, [&](const kafka::PlainRecord& record) {
     last = Clock::now();
-    if (bytes == 0) first = last;
     bytes += static_cast<double>(record.key.value_or("").size() + record.payload.value_or("").size());
   });
-  return {bytes, std::chrono::duration<double>(last - first).count()};
+  return {bytes, std::chrono::duration<double>(last - begin).count()};
 }
 
 // With copies after an orderly end and after a kill, then without.

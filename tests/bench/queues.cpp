@@ -1,6 +1,7 @@
-// The same work as a queue of the journal and as a table of PostgreSQL: an empty queue, one client that fills it, and
-// clients that take what is most urgent, have nothing to do with it, and say that it is done. CPU time is that of all
-// processes of the servers: the broker's and the resequencer's, or the database's.
+// The same work as a queue of the journal and as a table of PostgreSQL: one client fills it, and when all of it waits,
+// others take what is most urgent, have nothing to do with it, and say that it is done. Measured from the first request
+// until the last one is done. CPU time is that of all processes of the servers: the broker's and the resequencer's, or
+// the database's.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -63,8 +64,8 @@ class PostgresQueue {
     std::vector<std::unique_ptr<postgres::Connection>> clients;
     for (int client = 0; client <= kTakers; ++client) clients.push_back(open());
     const Sample begin = look(server);
+    fill(*clients[0]);
     std::vector<std::future<void>> all;
-    all.push_back(std::async(std::launch::async, [&] { fill(*clients[0]); }));
     for (int taker = 1; taker <= kTakers; ++taker)
       all.push_back(std::async(std::launch::async, [this, &client = *clients[taker]] { take_all(client); }));
     for (auto& one : all) one.wait();
@@ -90,7 +91,7 @@ class PostgresQueue {
     return now;
   }
 
-  void fill(postgres::Connection& client) try {
+  void fill(postgres::Connection& client) const {
     for (std::size_t first = 0; first < requests_.all().size(); first += kInsertedAtOnce) {
       const std::size_t count = std::min(kInsertedAtOnce, requests_.all().size() - first);
       postgres::ArrayWriter priorities(postgres::kInt4Type, count);
@@ -107,9 +108,6 @@ class PostgresQueue {
                                      postgres::Parameter{postgres::kTextArrayType, payloads.take()}};
       (void)test::good(client.run(kInsert, parameters));
     }
-  } catch (...) {
-    failed_ = true;
-    throw;
   }
 
   void take_all(postgres::Connection& client) try {
@@ -145,18 +143,17 @@ class PostgresQueue {
 Measured run_journal(const Site& site, const Requests& requests, Report& report) {
   const pid_t broker = listener(site.bootstrap_servers);
   const Application application(site, kQueue, Mode::kLife, {.settings = kJournal});
-  const auto echo = start_echo(application);
   const Processes processes = start(resequencer(site), application);
-  Progress progress(application, "commands");
+  Progress taken(application, "requests");
+  Progress done(application, "commands");
   await_takeover(application, processes);
   const double broker_before = family_cpu_seconds(broker);
-  const Sample begin = sample(progress, processes);
-  auto sent = std::async(std::launch::async, [&] {
-    requests.send(site.connection(), application.topic("requests"), {.priorities = kPriorities});
-  });
-  const Sample end = await(requests.all().size() * kTargetCount, progress, processes);
+  const Sample begin = sample(done, processes);
+  requests.send(site.connection(), application.topic("requests"), {.priorities = kPriorities});
+  (void)await(requests.all().size(), taken, processes);
+  const auto echo = start_echo(application);
+  const Sample end = await(requests.all().size() * kTargetCount, done, processes);
   const double broker_us = (family_cpu_seconds(broker) - broker_before) * 1e6;
-  sent.get();
   stop(processes);
   stop(*echo);
   check_work(application, requests, Completeness::kEveryRequest);
