@@ -96,9 +96,9 @@ void add_metrics(Report& report) {
   ratio("journal_restore_to_fetching", {kWaiting, "from the changelog"}, {kWaiting, kFetching}, "MB a second",
         Goal::kAtLeast, 0.4);
   value("journal_waiting_anonymous_mb", "after intake", "anonymous MB", Goal::kAtMost, 300);
-  ratio("journal_queue_throughput_to_postgres", {"queue", "journal"}, {"queue", "postgres"}, kPerSecond, Goal::kAtLeast,
-        1);
-  ratio("journal_queue_cpu_to_postgres", {"queue", "journal"}, {"queue", "postgres"}, kCpu, Goal::kAtMost, 1);
+  ratio("journal_queue_throughput_to_postgres", {"queue", "journal"}, {"queue", "postgres, results"}, kPerSecond,
+        Goal::kAtLeast, 1);
+  ratio("journal_queue_cpu_to_postgres", {"queue", "journal"}, {"queue", "postgres, results"}, kCpu, Goal::kAtMost, 1);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // until the last one is done. CPU time is that of all processes of the servers: the broker's and the resequencer's, or
 // the database's.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -23,8 +24,8 @@ const std::string kQueue = "queue";
 
 // What a client of a queue in PostgreSQL usually is; the settings were the best of some here.
 constexpr std::size_t kInsertedAtOnce = 1'000;
-constexpr int kTakenAtOnce = 500;
-constexpr int kTakers = 4;
+constexpr std::size_t kTakenAtOnce = 1'000;
+constexpr std::size_t kTakers = 2;
 constexpr std::chrono::milliseconds kQueueIsEmpty{5};
 
 // Settings of a server whose owner has read the manual; the table is vacuumed as often as the index needs it.
@@ -36,7 +37,13 @@ constexpr const char* kTable =
     "CREATE TABLE bench_queue (id bigint GENERATED ALWAYS AS IDENTITY, priority integer NOT NULL,"
     " process_at timestamptz NOT NULL DEFAULT now(), document text NOT NULL, payload text NOT NULL)"
     " WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);"
-    "CREATE UNIQUE INDEX ON bench_queue (priority, process_at, id)";
+    "CREATE UNIQUE INDEX ON bench_queue (priority, process_at, id);"
+    "DROP TABLE IF EXISTS bench_released;"
+    "CREATE TABLE bench_released (version bigint GENERATED ALWAYS AS IDENTITY, target text NOT NULL,"
+    " document text NOT NULL, payload text NOT NULL)";
+constexpr const char* kRelease =
+    "INSERT INTO bench_released (target, document, payload) SELECT target, document, payload"
+    " FROM unnest($1, $2) AS result (document, payload), unnest('{search,catalogue}'::text[]) AS target";
 constexpr const char* kInsert =
     "INSERT INTO bench_queue (priority, document, payload) SELECT * FROM unnest($1, $2, $3)";
 // It stays locked until the commit says that it is done; who dies gives it back. Rows that are locked keep their place
@@ -50,10 +57,13 @@ std::int32_t priority_of(std::uint64_t document) {
   return std::stoi(std::string(kPriorities[document % kPriorities.size()]));
 }
 
+enum class Results : unsigned char { kNone, kReleased };
+
 class PostgresQueue {
  public:
-  PostgresQueue(std::string url, const Requests& requests)
-      : url_(std::move(url)), requests_(requests), done_(requests.documents()) {
+  // Released: a result for each target is kept for others, as the outputs of the resequencer are.
+  PostgresQueue(std::string url, const Requests& requests, Results results)
+      : url_(std::move(url)), requests_(requests), results_(results), done_(requests.documents()) {
     const auto owner = open();
     for (const char* setting : kServerSettings) (void)test::good(owner->script(setting));
     (void)test::good(owner->script(kTable));
@@ -62,11 +72,11 @@ class PostgresQueue {
   Measured run() {
     const pid_t server = listener(url_);
     std::vector<std::unique_ptr<postgres::Connection>> clients;
-    for (int client = 0; client <= kTakers; ++client) clients.push_back(open());
+    for (std::size_t client = 0; client <= kTakers; ++client) clients.push_back(open());
     const Sample begin = look(server);
     fill(*clients[0]);
     std::vector<std::future<void>> all;
-    for (int taker = 1; taker <= kTakers; ++taker)
+    for (std::size_t taker = 1; taker <= kTakers; ++taker)
       all.push_back(std::async(std::launch::async, [this, &client = *clients[taker]] { take_all(client); }));
     for (auto& one : all) one.wait();
     const Sample end = look(server);
@@ -117,6 +127,7 @@ class PostgresQueue {
       check_interrupted();
       (void)test::good(client.script("BEGIN"));
       const postgres::Rows rows = test::good(client.run(take));
+      if (results_ == Results::kReleased) release(rows, client);
       (void)test::good(client.script("COMMIT"));
       for (std::size_t row = 0; row < rows.count(); ++row) note(*rows.at(row, 0), *rows.at(row, 1));
       if (rows.count() == 0) std::this_thread::sleep_for(kQueueIsEmpty);
@@ -124,6 +135,18 @@ class PostgresQueue {
   } catch (...) {
     failed_ = true;
     throw;
+  }
+
+  static void release(const postgres::Rows& rows, postgres::Connection& client) {
+    postgres::ArrayWriter documents(postgres::kTextType, rows.count());
+    postgres::ArrayWriter payloads(postgres::kTextType, rows.count());
+    for (std::size_t row = 0; row < rows.count(); ++row) {
+      documents.add(*rows.at(row, 0));
+      payloads.add(*rows.at(row, 1));
+    }
+    const std::array parameters = {postgres::Parameter{postgres::kTextArrayType, documents.take()},
+                                   postgres::Parameter{postgres::kTextArrayType, payloads.take()}};
+    (void)test::good(client.run(kRelease, parameters));
   }
 
   void note(std::string_view id, std::string_view payload) {
@@ -135,6 +158,7 @@ class PostgresQueue {
 
   std::string url_;
   const Requests& requests_;
+  Results results_;
   std::vector<std::atomic<int>> done_;  // how often, by document
   std::atomic<std::uint64_t> count_ = 0;
   std::atomic<bool> failed_ = false;
@@ -169,7 +193,9 @@ Measured run_journal(const Site& site, const Requests& requests, Report& report)
 
 void measure_queues(const Site& site, const Requests& requests, Report& report) {
   add_cost(report, kQueue, "journal", run_journal(site, requests, report));
-  if (!site.postgres.empty()) add_cost(report, kQueue, "postgres", PostgresQueue(site.postgres, requests).run());
+  if (site.postgres.empty()) return;
+  add_cost(report, kQueue, "postgres", PostgresQueue(site.postgres, requests, Results::kNone).run());
+  add_cost(report, kQueue, "postgres, results", PostgresQueue(site.postgres, requests, Results::kReleased).run());
 }
 
 }  // namespace reseq::bench
