@@ -73,7 +73,7 @@ void measure_restarts(const Site& site, Backlog& backlog, Report& report) {
 }
 
 void add_metrics(Report& report) {
-  const auto ratio = [&](const char* name, const std::pair<std::string, std::string>& of,
+  const auto ratio = [&](const std::string& name, const std::pair<std::string, std::string>& of,
                          const std::pair<std::string, std::string>& over, const std::string& unit, Goal goal,
                          double target) {
     report.add_ratio(name, report.find(of.first, of.second, unit), report.find(over.first, over.second, unit), goal,
@@ -96,9 +96,11 @@ void add_metrics(Report& report) {
   ratio("journal_restore_to_fetching", {kWaiting, "from the changelog"}, {kWaiting, kFetching}, "MB a second",
         Goal::kAtLeast, 0.4);
   value("journal_waiting_anonymous_mb", "after intake", "anonymous MB", Goal::kAtMost, 300);
-  ratio("journal_queue_throughput_to_postgres", {"queue", "journal"}, {"queue", "postgres, results"}, kPerSecond,
-        Goal::kAtLeast, 1);
-  ratio("journal_queue_cpu_to_postgres", {"queue", "journal"}, {"queue", "postgres, results"}, kCpu, Goal::kAtMost, 1);
+  for (const auto& [postgres, name] : {std::pair{"postgres", "postgres"}, {"postgres, results", "postgres_results"}}) {
+    const std::string to = std::string("_to_") + name;
+    ratio("journal_queue_throughput" + to, {"queue", kDefaults}, {"queue", postgres}, kPerSecond, Goal::kAtLeast, 1);
+    ratio("journal_queue_cpu" + to, {"queue", kDefaults}, {"queue", postgres}, kCpu, Goal::kAtMost, 1);
+  }
 }
 
 }  // namespace
