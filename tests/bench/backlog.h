@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "kafka/admin.h"
 #include "tests/bench/contestant.h"
 #include "tests/bench/meter.h"
 #include "tests/bench/progress.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "tests/bench/backlog.h"

@@ -40,7 +40,7 @@ constexpr Sizes kQuick{.rounds = 3,
                        .many_partitions = 64,
                        .most_partitions = 0,
                        .releases = 200'000,
-                       .journal = 100'000,
+                       .journal = 50'000,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;

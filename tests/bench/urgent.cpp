@@ -1,12 +1,16 @@
 // An urgent request: from the acknowledgement of its broker until a read_committed reader has it on `work`. Over a
 // backlog that drains as fast as a pipeline works, in immediate mode beside requests at that rate, and alone.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <functional>
 #include <future>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "tests/bench/backlog.h"
 #include "tests/bench/journal.h"

@@ -2,6 +2,7 @@
 // Thread rule: a thread of its own reads; any thread asks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <thread>
