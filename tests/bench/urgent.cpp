@@ -24,7 +24,7 @@ constexpr int kBackgroundPerSecond = 5'000;
 constexpr std::chrono::milliseconds kBetweenUrgent{10};
 constexpr std::uint64_t kUrgentMax = 2'000;
 constexpr std::uint64_t kBacklogOfOneUrgent = 200;  // a quarter of a backlog drains meanwhile
-constexpr std::uint64_t kBacklogMin = 12'000;       // as many as are under way leave at once
+constexpr std::uint64_t kBacklogMin = 40'000;       // some seconds of draining
 constexpr std::size_t kUncountedShare = 5;          // one in so many comes before what is measured
 constexpr std::uint64_t kHeldBytes = std::uint64_t{1} << 40U;
 const std::string kUrgent = "urgent";
