@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "kafka/admin.h"
 #include "tests/bench/requests.h"
@@ -47,9 +48,9 @@ kafka::Connection Site::connection() const {
 }
 
 Application::Application(const Site& site, const std::string& contestant, Mode mode, Layout layout)
-    : site_(site), mode_(mode), layout_(layout), id_(test::unique_name("bench-" + contestant)) {
+    : site_(site), mode_(mode), layout_(std::move(layout)), id_(test::unique_name("bench-" + contestant)) {
   std::filesystem::create_directories(folder());
-  for (int instance = 1; instance <= layout.instances; ++instance) write_configuration(instance);
+  configure(layout_.settings);
   // The same topics for every contestant.
   test::Process init({test::program("resequencer"), "init", "--config", configuration()}, folder() + "/init.log");
   if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
@@ -64,6 +65,11 @@ Application::~Application() {
   std::filesystem::remove_all(folder(), ignored);
 }
 
+void Application::configure(const std::string& settings) {
+  layout_.settings = settings;
+  for (int instance = 1; instance <= layout_.instances; ++instance) write_configuration(instance);
+}
+
 // Everything that is not named here is a default. Several instances listen beside each other.
 void Application::write_configuration(int instance) const {
   std::ofstream file(configuration(instance));
@@ -73,7 +79,7 @@ void Application::write_configuration(int instance) const {
        << "state.dir = \"" << folder() << "/state\"\n"
        << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << layout_.partitions << "\n"
-       << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
+       << layout_.settings << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
 }
 
 std::vector<Contestant> contestants(const Site& site) {

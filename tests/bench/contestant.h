@@ -34,6 +34,7 @@ enum class Mode : unsigned char {
 struct Layout {
   int partitions = 4;
   int instances = 1;
+  std::string settings = {};  // lines of the configuration; what they do not name is a default
 };
 
 // Topics and a folder that nobody used before; both are gone with it.
@@ -50,6 +51,13 @@ class Application {
   [[nodiscard]] std::string topic(const std::string& role) const { return id_ + "." + role; }
   [[nodiscard]] std::string folder() const { return site_.folder + "/" + id_; }
   [[nodiscard]] int instances() const { return layout_.instances; }
+  [[nodiscard]] int partitions() const { return layout_.partitions; }
+  // Where a process writes what it has to say.
+  [[nodiscard]] std::string log(int instance = 1) const {
+    return folder() + "/contestant." + std::to_string(instance) + ".log";
+  }
+  // Other lines from the next start on.
+  void configure(const std::string& settings);
   // Of the resequencer, for each of its processes.
   [[nodiscard]] std::string configuration(int instance = 1) const {
     return folder() + "/resequencer." + std::to_string(instance) + ".toml";

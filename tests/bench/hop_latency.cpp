@@ -1,6 +1,5 @@
 // Latency of one hop: SEQUENCE acknowledged by its broker -> output seen by a read_committed reader, at a steady rate,
 // beside a bare transaction of one record in the same run: begun -> record seen.
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -11,11 +10,11 @@
 #include <vector>
 
 #include "kafka/admin.h"
-#include "kafka/group_consumer.h"
 #include "tests/bench/clocked_producer.h"
 #include "tests/bench/metrics.h"
 #include "tests/bench/output_check.h"
 #include "tests/bench/progress.h"
+#include "tests/bench/watcher.h"
 #include "tests/support/broker.h"
 #include "tests/support/good.h"
 
@@ -27,61 +26,9 @@ constexpr std::array<const char*, 2> kTargetNames = {"search", "catalogue"};
 constexpr std::chrono::microseconds kBetweenDocuments{1'000};
 constexpr std::chrono::microseconds kBetweenDocumentsOfMany{5'000};  // 400 records a second
 constexpr std::size_t kWarmUpShare = 5;  // one in so many documents of a round comes before what is measured
-constexpr std::chrono::seconds kSeenLimit{60};
 constexpr Milliseconds kCallLimit{30'000};
 const std::string kHop = "hop";
 const std::string kBareTransaction = "bare transaction";
-
-using Moments = std::vector<Moment>;  // by document
-
-// Follows a topic and notes when it sees the record of each document.
-class Watcher {
- public:
-  Watcher(const Site& site, std::string topic, std::size_t documents)
-      : topic_(std::move(topic)),
-        seen_(documents),
-        thread_([this, &site](const std::stop_token& stopped) { watch(site, stopped); }) {}
-
-  [[nodiscard]] std::int64_t seen(std::size_t document) const { return seen_[document]; }
-
-  void await(std::size_t document) const {
-    const std::int64_t until = now_ns() + kSeenLimit / std::chrono::nanoseconds(1);
-    while (seen(document) == 0) {
-      check_interrupted();
-      if (now_ns() > until) throw std::runtime_error(topic_ + ": record " + std::to_string(document) + " is missing");
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-  }
-
- private:
-  void watch(const Site& site, const std::stop_token& stopped) {
-    auto reader = test::good(kafka::GroupConsumer::open(site.connection()));
-    (void)test::good(reader->assign_all(topic_, {}, kCallLimit));
-    while (!stopped.stop_requested()) {
-      const auto record = test::good(reader->poll(Milliseconds(100)));
-      if (!record) continue;
-      const std::string id(record->key.value_or(""));
-      seen_.at(std::stoull(id.substr(id.find('-') + 1))) = now_ns();
-    }
-  }
-
-  std::string topic_;
-  Moments seen_;
-  std::jthread thread_;
-};
-
-double percentile(std::vector<double> sorted, double part) {
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(part * static_cast<double>(sorted.size())))];
-}
-
-void add(Report& report, const std::string& part, const std::string& contestant, const std::vector<double>& ms) {
-  const double half = percentile(ms, 0.5);
-  const double most = percentile(ms, 0.99);
-  report.series(part, contestant, "ms p50").add(half);
-  report.series(part, contestant, "ms p99").add(most);
-  std::fprintf(stderr, "%s %s: p50 %.1f ms, p99 %.1f ms\n", part.c_str(), contestant.c_str(), half, most);
-}
 
 // One record per transaction, one after the other.
 class BareTransactions {
@@ -103,7 +50,7 @@ class BareTransactions {
       watcher_->await(next_);
       ms.push_back(static_cast<double>(watcher_->seen(next_) - begun) / 1e6);
     }
-    add(report, kHop, kBareTransaction, ms);
+    add_latencies(report, kHop, kBareTransaction, ms);
   }
 
  private:
@@ -149,7 +96,7 @@ class Hop {
         watchers_[t]->await(document);
         ms.push_back(static_cast<double>(watchers_[t]->seen(document) - appended(document, t)) / 1e6);
       }
-    add(report, part_, name_, ms);
+    add_latencies(report, part_, name_, ms);
   }
 
   void finish() {

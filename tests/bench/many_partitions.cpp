@@ -5,13 +5,9 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
-#include <set>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 
 #include "tests/bench/meter.h"
@@ -24,50 +20,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kReadyLimit{600};
-constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr int kKillLimitMs = 10'000;
 
-// Partitions that its log says are taken over, of those that it has now.
-std::size_t taken_over(const std::string& log) {
-  std::ifstream file(log);
-  std::set<std::string> partitions;
-  for (std::string line; std::getline(file, line);) {
-    if (line.find(" group=revoked ") != std::string::npos) partitions.clear();
-    const std::size_t at = line.find(" partition=");
-    const bool done =
-        line.find(" takeover=ready ") != std::string::npos || line.find(" takeover=born ") != std::string::npos;
-    if (done && at != std::string::npos) partitions.insert(line.substr(at, line.find(' ', at + 1) - at));
-  }
-  return partitions.size();
-}
-
-std::string log_of(const Application& application, int instance) {
-  return application.folder() + "/contestant." + std::to_string(instance) + ".log";
-}
-
-// Until it is so. Throws when one of the processes ends before, or nothing comes of it.
-double seconds_until(const std::function<bool()>& is_so, const Processes& processes, const std::string& what) {
-  const auto begin = Clock::now();
-  while (!is_so()) {
-    check_interrupted();
-    for (const auto& process : processes)
-      if (!process->running() || Clock::now() - begin > kReadyLimit)
-        throw std::runtime_error("not so: " + what + ": " + process->tail());
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // Seconds from its start until all run.
-double start_and_wait(const Contestant& contestant, const Application& application, int partitions,
-                      Processes& processes) {
-  const std::string log = log_of(application, 1);
-  std::filesystem::remove(log);
+double start_and_wait(const Contestant& contestant, const Application& application, Processes& processes) {
+  std::filesystem::remove(application.log());
   const auto begin = Clock::now();
   processes = start(contestant, application);
-  (void)seconds_until([&] { return taken_over(log) == static_cast<std::size_t>(partitions); }, processes,
-                      "all " + std::to_string(partitions) + " partitions run");
+  await_takeover(application, processes);
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -82,7 +42,7 @@ void measure_ready(const Site& site, const Contestant& contestant, int partition
   const std::string name = std::to_string(partitions) + " partitions";
   const Application application(site, "ready", Mode::kIntake, {.partitions = partitions});
   Processes processes;
-  const double born = start_and_wait(contestant, application, partitions, processes);
+  const double born = start_and_wait(contestant, application, processes);
   std::this_thread::sleep_for(pause);  // first checkpoints
   const pid_t pid = processes.front()->pid();
   const double cpu = cpu_seconds(pid);
@@ -92,7 +52,7 @@ void measure_ready(const Site& site, const Contestant& contestant, int partition
   const Memory memory = memory_of(pid);
   processes.front()->signal(SIGKILL);
   (void)processes.front()->wait(kKillLimitMs);
-  const double again = start_and_wait(contestant, application, partitions, processes);
+  const double again = start_and_wait(contestant, application, processes);
   stop(processes);
   report.series("ready", name, "s at the first start").add(born);
   report.series("ready", name, "s after a kill").add(again);
@@ -107,7 +67,7 @@ void measure_ready(const Site& site, const Contestant& contestant, int partition
 void measure_neighbour(const Site& site, const Contestant& contestant, int partitions, Report& report) {
   const Application application(site, "neighbour", Mode::kIntake, {.partitions = partitions, .instances = 2});
   Processes processes = start(contestant, application);
-  const auto of = [&](int instance) { return taken_over(log_of(application, instance)); };
+  const auto of = [&](int instance) { return taken_over(application, instance); };
   const auto all = static_cast<std::size_t>(partitions);
   (void)seconds_until([&] { return of(2) > 0 && of(1) + of(2) == all; }, processes, "both have run their half");
   const std::size_t inherited = of(2);

@@ -10,23 +10,17 @@ namespace reseq::bench {
 namespace {
 
 constexpr std::uint64_t kWarmUpDocuments = 300'000;
-// Of requests; of documents in the full life.
-const std::string kPerSecond = "per second";
-const std::string kCpu = "CPU us each";
-const std::string kMachine = "machine us each";
 const std::string kResident = "resident MB";
 const std::string kAnonymous = "anonymous MB";
 
 void run_once(const Site& site, const Contestant& contestant, const Requests& requests, const Course& course,
               const std::string& part, Report& report) {
   const Measured measured = run(site, contestant, requests, course);
-  report.series(part, contestant.name, kPerSecond).add(measured.per_second);
-  report.series(part, contestant.name, kCpu).add(measured.cpu_us);
-  report.series(part, contestant.name, kMachine).add(measured.machine_us);
+  add_cost(report, part, contestant.name, measured);
   report.series(part, contestant.name, kResident).add(measured.memory.resident_mb);
   report.series(part, contestant.name, kAnonymous).add(measured.memory.anonymous_mb);
-  std::fprintf(stderr, "%s %s: %.0f/s, %.2f us, %.0f MB (%.0f anonymous)\n", part.c_str(), contestant.name.c_str(),
-               measured.per_second, measured.cpu_us, measured.memory.resident_mb, measured.memory.anonymous_mb);
+  std::fprintf(stderr, "%s %s: %.0f MB (%.0f anonymous)\n", part.c_str(), contestant.name.c_str(),
+               measured.memory.resident_mb, measured.memory.anonymous_mb);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ struct Sizes {
   std::uint64_t most_partitions = 2'000;  // 0: not measured
   std::uint64_t idle_ms = 10'000;         // between the takeover of many partitions and a look at what they cost
   std::uint64_t releases = 400'000;       // that a sink reads, per run
+  std::uint64_t journal = 1'000'000;      // documents that wait
   std::uint64_t known = 1'000'000;        // documents of a state that steps are measured with
 };
 
@@ -47,6 +48,8 @@ void measure_growth(const Site& site, const Sizes& sizes, Report& report);
 void measure_asking(const Site& site, const Sizes& sizes, Report& report);
 // Only of the servers that the site has.
 void measure_sinks(const Site& site, const Sizes& sizes, Report& report);
+// Against a queue in a database only if the site has it.
+void measure_journal(const Site& site, const Sizes& sizes, Report& report);
 void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 #include <functional>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,9 @@ constexpr std::chrono::seconds kMarkerLimit{30};
 struct Seen {
   std::uint64_t records = 0;
   std::vector<std::uint32_t> last;  // sequence by document
+  std::size_t payload_bytes = kPayloadBytes;
+
+  explicit Seen(const Requests& requests) : last(requests.documents()), payload_bytes(requests.payload_bytes()) {}
 };
 
 std::string_view value_of(const kafka::PlainRecord& record, std::string_view name) {
@@ -77,7 +82,8 @@ void look_at(const kafka::PlainRecord& record, Seen& seen) {
   std::uint32_t& last = seen.last[request.document];
   if (request.sequence <= last)
     throw std::runtime_error(what + std::to_string(request.sequence) + " behind " + std::to_string(last));
-  if (record.payload.value_or("") != payload_of(request)) throw std::runtime_error(what + "has another payload");
+  if (record.payload.value_or("") != payload_of(request, seen.payload_bytes))
+    throw std::runtime_error(what + "has another payload");
   last = request.sequence;
   ++seen.records;
 }
@@ -99,7 +105,7 @@ void check_count(const std::string& topic, std::uint64_t have, std::uint64_t wan
 
 void check_work(const Application& application, const Requests& requests, Completeness completeness) {
   const std::string topic = application.topic("work");
-  Seen seen{.last = std::vector<std::uint32_t>(requests.documents())};
+  Seen seen(requests);
   read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) { look_at(record, seen); });
   check_last(topic, seen, requests);
   if (completeness == Completeness::kEveryRequest) check_count(topic, seen.records, requests.all().size());
@@ -108,7 +114,7 @@ void check_work(const Application& application, const Requests& requests, Comple
 void check_outputs(const Application& application, const Requests& requests) {
   for (const char* target : {"search", "catalogue"}) {
     const std::string topic = application.topic(std::string("output.") + target);
-    Seen seen{.last = std::vector<std::uint32_t>(requests.documents())};
+    Seen seen(requests);
     read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {
       look_at(record, seen);
       if (number_in<std::uint64_t>(value_of(record, "reseq-version")) == 0)
@@ -117,6 +123,24 @@ void check_outputs(const Application& application, const Requests& requests) {
     check_last(topic, seen, requests);
     check_count(topic, seen.records, requests.documents());
   }
+}
+
+void check_classes(const Application& application, const std::vector<kafka::PlainOffset>& since) {
+  const std::string topic = application.topic("work");
+  std::map<Partition, int> last;
+  std::set<int> classes;
+  read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {
+    const auto begin =
+        std::find_if(since.begin(), since.end(), [&](const auto& one) { return one.partition == record.partition; });
+    if (begin != since.end() && record.offset < begin->offset) return;
+    const int priority = number_in<int>(value_of(record, "reseq-priority"));
+    int& before = last.try_emplace(record.partition, priority).first->second;
+    if (priority < before)
+      throw std::runtime_error(topic + ": priority " + std::to_string(priority) + " behind " + std::to_string(before));
+    before = priority;
+    classes.insert(priority);
+  });
+  check_count(topic + ": classes", classes.size(), kPriorities.size());
 }
 
 }  // namespace reseq::bench

@@ -2,6 +2,9 @@
 // Thread rule: plain functions; each throws with the first thing that is wrong.
 #pragma once
 
+#include <vector>
+
+#include "kafka/admin.h"
 #include "tests/bench/contestant.h"
 #include "tests/bench/requests.h"
 
@@ -11,6 +14,9 @@ namespace reseq::bench {
 // twice, and all of them when `complete`.
 enum class Completeness : unsigned char { kEveryRequest, kLastOfEach };
 void check_work(const Application& application, const Requests& requests, Completeness completeness);
+
+// In topic `work`, from these offsets on: the classes kPriorities, all of them, in each partition one after the other.
+void check_classes(const Application& application, const std::vector<kafka::PlainOffset>& since);
 
 // In both outputs: one result for every document, that of its last request, with a version and the payload.
 void check_outputs(const Application& application, const Requests& requests);

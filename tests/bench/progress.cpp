@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
+#include <set>
 #include <stdexcept>
 #include <thread>
 
@@ -15,7 +17,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenSamples{30};
+constexpr std::chrono::milliseconds kBetweenTakeoverLooks{20};
 constexpr std::chrono::seconds kStandstillLimit{60};
+constexpr std::chrono::seconds kSoLimit{600};
 // Longer waits only hide that the answer was held back by an open transaction.
 constexpr Milliseconds kQuestionLimit{300};
 constexpr int kStopLimitMs = 60'000;
@@ -24,18 +28,6 @@ volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int number) {
   interrupted = 1;
   std::signal(number, SIG_DFL);
-}
-
-Sample sample(Progress& progress, const Processes& processes) {
-  Sample now;
-  now.done = progress.done();
-  for (const auto& process : processes) {
-    if (!process->running()) throw std::runtime_error("it ended by itself: " + process->tail());
-    now.cpu_s += cpu_seconds(process->pid());
-  }
-  now.machine_cpu_s = machine_cpu_seconds();
-  now.at = Clock::now();
-  return now;
 }
 
 }  // namespace
@@ -66,9 +58,20 @@ Processes start(const Contestant& contestant, const Application& application) {
   Processes processes;
   for (int instance = 1; instance <= application.instances(); ++instance)
     processes.push_back(
-        std::make_unique<test::Process>(contestant.argv(application, instance),
-                                        application.folder() + "/contestant." + std::to_string(instance) + ".log"));
+        std::make_unique<test::Process>(contestant.argv(application, instance), application.log(instance)));
   return processes;
+}
+
+Sample sample(Progress& progress, const Processes& processes) {
+  Sample now;
+  now.done = progress.done();
+  for (const auto& process : processes) {
+    if (!process->running()) throw std::runtime_error("it ended by itself: " + process->tail());
+    now.cpu_s += cpu_seconds(process->pid());
+  }
+  now.machine_cpu_s = machine_cpu_seconds();
+  now.at = Clock::now();
+  return now;
 }
 
 Sample await(std::uint64_t goal, Progress& progress, const Processes& processes) {
@@ -83,6 +86,37 @@ Sample await(std::uint64_t goal, Progress& progress, const Processes& processes)
     last = now;
   }
   return last;
+}
+
+std::size_t taken_over(const Application& application, int instance) {
+  std::ifstream file(application.log(instance));
+  std::set<std::string> partitions;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find(" group=revoked ") != std::string::npos) partitions.clear();
+    const std::size_t at = line.find(" partition=");
+    const bool done =
+        line.find(" takeover=ready ") != std::string::npos || line.find(" takeover=born ") != std::string::npos;
+    if (done && at != std::string::npos) partitions.insert(line.substr(at, line.find(' ', at + 1) - at));
+  }
+  return partitions.size();
+}
+
+double seconds_until(const std::function<bool()>& is_so, const Processes& processes, const std::string& what) {
+  const auto begin = Clock::now();
+  while (!is_so()) {
+    check_interrupted();
+    for (const auto& process : processes)
+      if (!process->running() || Clock::now() - begin > kSoLimit)
+        throw std::runtime_error("not so: " + what + ": " + process->tail());
+    std::this_thread::sleep_for(kBetweenTakeoverLooks);
+  }
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void await_takeover(const Application& application, const Processes& processes) {
+  const auto all = static_cast<std::size_t>(application.partitions());
+  (void)seconds_until([&] { return taken_over(application) == all; }, processes,
+                      "all " + std::to_string(all) + " partitions run");
 }
 
 void stop(test::Process& process) {

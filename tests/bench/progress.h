@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,8 +47,17 @@ void check_interrupted();
 using Processes = std::vector<std::unique_ptr<test::Process>>;
 [[nodiscard]] Processes start(const Contestant& contestant, const Application& application);
 
+[[nodiscard]] Sample sample(Progress& progress, const Processes& processes);
+
 // The first sample at or behind `goal`. Throws when a process ends before, when they stand still, or at a signal.
 [[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, const Processes& processes);
+
+// Partitions that the log of a resequencer says it has taken over, of those that it has now.
+[[nodiscard]] std::size_t taken_over(const Application& application, int instance = 1);
+// Until it is so. Throws when one of the processes ends before, nothing comes of it, or at a signal.
+double seconds_until(const std::function<bool()>& is_so, const Processes& processes, const std::string& what);
+// Of one resequencer that has them all.
+void await_takeover(const Application& application, const Processes& processes);
 
 // SIGTERM. Throws when the process does not end well.
 void stop(test::Process& process);

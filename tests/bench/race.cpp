@@ -1,29 +1,48 @@
 #include "tests/bench/race.h"
 
 #include <chrono>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 
 #include "tests/bench/asking.h"
-#include "tests/bench/progress.h"
 
 namespace reseq::bench {
 
 namespace {
 
-constexpr std::uint64_t kTargetCount = 2;
 // Fewer than that are done before one looks twice; their figures hold the start of the process and tell nothing.
 constexpr std::uint64_t kInputsToMeasure = 50'000;
 
-std::unique_ptr<test::Process> start_echo(const Application& application) {
-  if (application.mode() != Mode::kLife) return nullptr;
-  const std::vector<std::string> argv = {test::program("reseq-bench-echo"), "--bootstrap-servers",
-                                         application.site().bootstrap_servers, "--application", application.id()};
-  return std::make_unique<test::Process>(argv, application.folder() + "/echo.log");
+}  // namespace
+
+void add_cost(Report& report, const std::string& part, const std::string& contestant, const Measured& measured) {
+  report.series(part, contestant, kPerSecond).add(measured.per_second);
+  report.series(part, contestant, kCpu).add(measured.cpu_us);
+  report.series(part, contestant, kMachine).add(measured.machine_us);
+  std::fprintf(stderr, "%s %s: %.0f/s, %.2f us, %.2f us of the machine\n", part.c_str(), contestant.c_str(),
+               measured.per_second, measured.cpu_us, measured.machine_us);
 }
 
-}  // namespace
+Measured between(const Sample& begin, const Sample& end, double records) {
+  if (records <= 0) throw std::runtime_error("it was done before it was measured: give it more records");
+  const double seconds = std::chrono::duration<double>(end.at - begin.at).count();
+  const double us_each = 1e6 / records;
+  return {
+      records / seconds, (end.cpu_s - begin.cpu_s) * us_each, (end.machine_cpu_s - begin.machine_cpu_s) * us_each, {}};
+}
+
+std::unique_ptr<test::Process> start_echo(const Application& application, int per_second) {
+  const std::vector<std::string> argv = {test::program("reseq-bench-echo"),
+                                         "--bootstrap-servers",
+                                         application.site().bootstrap_servers,
+                                         "--application",
+                                         application.id(),
+                                         "--per-second",
+                                         std::to_string(per_second)};
+  return std::make_unique<test::Process>(argv, application.folder() + "/echo.log");
+}
 
 Measured run(const Site& site, const Contestant& contestant, const Requests& requests, const Course& course) try {
   const Application application(site, contestant.name, course.mode, course.layout);
@@ -33,12 +52,14 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
   const std::uint64_t total = requests.all().size() * inputs_each;
 
   Progress progress(application, life ? "commands" : "requests");
-  const auto echo = start_echo(application);
+  const auto echo = life ? start_echo(application) : nullptr;
   const Processes processes = start(contestant, application);
   const double from = total < kInputsToMeasure ? 0 : course.from;
   std::optional<Asking> asking;  // whose clients are open when it begins
   if (course.queries_per_second > 0) asking.emplace(application, course.queries_per_second);
-  const Sample begin = await(static_cast<std::uint64_t>(static_cast<double>(total) * from), progress, processes);
+  if (course.since_takeover) await_takeover(application, processes);
+  const auto first = static_cast<std::uint64_t>(static_cast<double>(total) * from);
+  const Sample begin = course.since_takeover ? sample(progress, processes) : await(first, progress, processes);
   const Sample end = await(total, progress, processes);
   if (asking) asking->stop();
   Memory memory;
@@ -48,12 +69,10 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
 
   check_work(application, requests, course.completeness);
   if (life) check_outputs(application, requests);
-  if (end.done == begin.done) throw std::runtime_error("it was done before it was measured: give it more records");
-  const double records = static_cast<double>(end.done - begin.done) / static_cast<double>(inputs_each);
-  const double seconds = std::chrono::duration<double>(end.at - begin.at).count();
-  const double us_each = 1e6 / records;
-  return {records / seconds, (end.cpu_s - begin.cpu_s) * us_each, (end.machine_cpu_s - begin.machine_cpu_s) * us_each,
-          memory};
+  Measured measured =
+      between(begin, end, static_cast<double>(end.done - begin.done) / static_cast<double>(inputs_each));
+  measured.memory = memory;
+  return measured;
 } catch (const std::exception& error) {
   throw std::runtime_error(contestant.name + ": " + error.what());
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "kafka/plain_producer.h"
 #include "producers/load/random.h"
@@ -35,7 +38,7 @@ class Zipf {
 
 }  // namespace
 
-Requests::Requests(const Plan& plan) : last_(plan.documents) {
+Requests::Requests(const Plan& plan) : last_(plan.documents), payload_bytes_(plan.payload_bytes) {
   all_.reserve(plan.records());
   const auto add = [this](std::uint64_t document) { all_.push_back({document, ++last_[document]}); };
   if (plan.each_once)
@@ -46,13 +49,21 @@ Requests::Requests(const Plan& plan) : last_(plan.documents) {
     add(plan.choice == Choice::kZipf ? zipf.draw(random) : random.below(plan.documents));
 }
 
-void Requests::send(const kafka::Connection& connection, const std::string& topic) const {
+void Requests::send(const kafka::Connection& connection, const std::string& topic, const Sending& sending) const {
   auto producer = test::good(kafka::PlainProducer::open(connection));
-  for (const Request& request : all_) {
+  auto due = std::chrono::steady_clock::now();
+  const auto pause = sending.per_second > 0 ? std::chrono::nanoseconds(std::llround(1e9 / sending.per_second))
+                                            : std::chrono::nanoseconds(0);
+  for (std::size_t i = sending.first; i < std::min(sending.end, all_.size()); ++i) {
+    if (pause.count() > 0) std::this_thread::sleep_until(due += pause);
+    const Request& request = all_[i];
     const std::string sequence = std::to_string(request.sequence);
-    const std::array<Header, 3> headers = {Header{"reseq-seq", sequence}, Header{"reseq-epoch", "0"},
-                                           Header{"reseq-targets", kTargets}};
-    const auto sent = producer->send(topic, id_of(request.document), payload_of(request), headers);
+    std::array<Header, 4> headers = {Header{"reseq-seq", sequence}, Header{"reseq-epoch", "0"},
+                                     Header{"reseq-targets", kTargets}, Header{"reseq-priority", {}}};
+    const bool wishes = !sending.priorities.empty();
+    if (wishes) headers[3].value = sending.priorities[request.document % sending.priorities.size()];
+    const auto sent = producer->send(topic, id_of(request.document), payload_of(request, payload_bytes_),
+                                     std::span(headers).first(wishes ? 4 : 3));
     if (!sent) throw std::runtime_error("cannot load " + topic + ": " + sent.error().message);
   }
   if (const auto flushed = producer->flush(kFlushLimit); !flushed)
@@ -63,9 +74,9 @@ std::string id_of(std::uint64_t document) {
   return "doc-" + std::to_string(document);
 }
 
-std::string payload_of(const Request& request) {
+std::string payload_of(const Request& request, std::size_t bytes) {
   std::string payload = id_of(request.document) + " " + std::to_string(request.sequence) + " ";
-  payload.resize(kPayloadBytes, '.');
+  payload.resize(bytes, '.');
   return payload;
 }
 

@@ -4,8 +4,10 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,10 @@
 namespace reseq::bench {
 
 inline constexpr std::string_view kTargets = "search,catalogue";
+inline constexpr std::uint64_t kTargetCount = 2;
 inline constexpr std::size_t kPayloadBytes = 200;
+// Three classes, none of those that leave only while nothing else is under way.
+inline constexpr std::array<std::string_view, 3> kPriorities = {"50", "100", "150"};
 
 enum class Choice : unsigned char {
   kUniform,
@@ -23,9 +28,10 @@ enum class Choice : unsigned char {
 };
 
 struct Plan {
-  std::uint64_t documents = 0;       // ids that may occur
-  bool each_once = true;             // begins with one request of each document
-  std::uint64_t updates = 0;         // behind that
+  std::uint64_t documents = 0;  // ids that may occur
+  bool each_once = true;        // begins with one request of each document
+  std::uint64_t updates = 0;    // behind that
+  std::size_t payload_bytes = kPayloadBytes;
   Choice choice = Choice::kUniform;  // of the document of an update
 
   [[nodiscard]] std::uint64_t records() const { return (each_once ? documents : 0) + updates; }
@@ -34,6 +40,14 @@ struct Plan {
 struct Request {
   std::uint64_t document = 0;
   std::uint32_t sequence = 0;
+};
+
+// Which of them are sent, and how.
+struct Sending {
+  std::size_t first = 0;
+  std::size_t end = SIZE_MAX;                         // behind the last one
+  double per_second = 0;                              // 0: as fast as they are taken
+  std::span<const std::string_view> priorities = {};  // of the documents in turn; none: without that header
 };
 
 class Requests {
@@ -45,16 +59,19 @@ class Requests {
   // Sequence of the last request of a document; 0 = it has none.
   [[nodiscard]] std::uint32_t last(std::uint64_t document) const { return last_[document]; }
 
-  // Appends all of them to the topic; good when every one is acknowledged. Throws on failure.
-  void send(const kafka::Connection& connection, const std::string& topic) const;
+  [[nodiscard]] std::size_t payload_bytes() const { return payload_bytes_; }
+
+  // Appends them to the topic; good when every one is acknowledged. Throws on failure.
+  void send(const kafka::Connection& connection, const std::string& topic, const Sending& sending = {}) const;
 
  private:
   std::vector<Request> all_;
   std::vector<std::uint32_t> last_;  // by document
+  std::size_t payload_bytes_;
 };
 
 [[nodiscard]] std::string id_of(std::uint64_t document);
-// kPayloadBytes letters that name document and sequence.
-[[nodiscard]] std::string payload_of(const Request& request);
+// So many letters that name document and sequence.
+[[nodiscard]] std::string payload_of(const Request& request, std::size_t bytes = kPayloadBytes);
 
 }  // namespace reseq::bench

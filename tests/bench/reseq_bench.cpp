@@ -27,7 +27,8 @@ constexpr Part kParts[] = {{"micro", measure_micro},
                            {"processes", measure_processes},
                            {"asking", measure_asking},
                            {"partitions", measure_partitions},
-                           {"sinks", measure_sinks}};
+                           {"sinks", measure_sinks},
+                           {"journal", measure_journal}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -39,6 +40,7 @@ constexpr Sizes kQuick{.rounds = 3,
                        .many_partitions = 64,
                        .most_partitions = 0,
                        .releases = 200'000,
+                       .journal = 50'000,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
@@ -58,7 +60,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--folder", arguments.site.folder, "for configurations, logs and state; must exist")->required();
   app.add_option("--streams", arguments.site.streams, "program of the Kafka Streams peer; none: without it");
   app.add_option("--instructions", arguments.site.instructions, "program that counts instructions; none: without them");
-  app.add_option("--postgres", arguments.site.postgres, "URL of a database; none: without its sink");
+  app.add_option("--postgres", arguments.site.postgres,
+                 "URL of a database; none: without its sink and without the queue in it");
   app.add_option("--opensearch", arguments.site.opensearch, "URL of a node; none: without its sink");
   app.add_flag("--quick", arguments.quick, "small sizes, three rounds, no growth");
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
@@ -67,9 +70,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option(
          "--part", arguments.parts,
          "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions, "
-         "sinks")
-      ->check(CLI::IsMember(
-          {"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions", "sinks"}));
+         "sinks, journal")
+      ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions",
+                             "sinks", "journal"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
@@ -78,7 +81,7 @@ Sizes sizes_of(const Arguments& arguments) {
        {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
         &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_settling,
         &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::most_partitions,
-        &Sizes::idle_ms, &Sizes::releases, &Sizes::known})
+        &Sizes::idle_ms, &Sizes::releases, &Sizes::journal, &Sizes::known})
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;

@@ -1,13 +1,15 @@
 // reseq-bench-echo: the fastest pipeline there is. Each work record comes back as one SEQUENCE per target with the same
-// payload and all headers, without any work. Its CPU time is nobody's.
+// payload and all headers, without any work. Its CPU time is nobody's. SIGUSR1: without a limit from now on.
 // Thread rule: one thread.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <sysexits.h>
+#include <thread>
 #include <vector>
 
 #include "base/usage.h"
@@ -26,6 +28,11 @@ void request_stop(int) {
   stop_requested = 1;
 }
 
+volatile std::sig_atomic_t unlimited = 0;
+void lift_limit(int) {
+  unlimited = 1;
+}
+
 Result<> answer(const kafka::PlainRecord& work, kafka::PlainProducer& producer, const std::string& commands) {
   std::vector<Header> headers(work.headers.begin(), work.headers.end());
   std::string_view targets;
@@ -42,7 +49,25 @@ Result<> answer(const kafka::PlainRecord& work, kafka::PlainProducer& producer, 
   return Done{};
 }
 
-Result<> run(const std::string& servers, const std::string& application) {
+// So many a second at most; what was missed is not made up for.
+class Pace {
+ public:
+  explicit Pace(int per_second)
+      : pause_(per_second > 0 ? std::chrono::nanoseconds(1'000'000'000 / per_second) : kNone) {}
+  void wait() {
+    if (pause_ == kNone || unlimited != 0) return;
+    due_ = std::max(due_ + pause_, std::chrono::steady_clock::now() - kSlack);
+    std::this_thread::sleep_until(due_);
+  }
+
+ private:
+  static constexpr std::chrono::nanoseconds kNone{0};
+  static constexpr std::chrono::milliseconds kSlack{100};
+  std::chrono::nanoseconds pause_;
+  std::chrono::steady_clock::time_point due_;
+};
+
+Result<> run(const std::string& servers, const std::string& application, int per_second) {
   kafka::Connection connection;
   connection.bootstrap_servers = servers;
   connection.client_id = "bench-echo";
@@ -52,11 +77,14 @@ Result<> run(const std::string& servers, const std::string& application) {
   if (!producer) return producer.error();
   if (auto assigned = consumer.value()->assign_all(application + ".work", {}, kCallLimit); !assigned) return assigned;
   const std::string commands = application + ".commands";
+  Pace pace(per_second);
   while (stop_requested == 0) {
     auto work = consumer.value()->poll(kIdlePoll);
     if (!work) return work.error();
-    if (work.value())
+    if (work.value()) {
+      pace.wait();
       if (auto answered = answer(*work.value(), *producer.value(), commands); !answered) return answered;
+    }
     producer.value()->poll(Milliseconds(0));
   }
   return producer.value()->flush(kCallLimit);
@@ -67,13 +95,16 @@ Result<> run(const std::string& servers, const std::string& application) {
 int main(int argc, char** argv) {
   std::string servers;
   std::string application;
+  int per_second = 0;
   CLI::App app("A pipeline that answers at once", "reseq-bench-echo");
   app.add_option("--bootstrap-servers", servers, "host:port of brokers, comma separated")->required();
   app.add_option("--application", application, "prefix of the topics")->required();
+  app.add_option("--per-second", per_second, "so many records at most (0: no limit)");
   if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
-  if (const auto done = run(servers, application); !done) {
+  std::signal(SIGUSR1, lift_limit);
+  if (const auto done = run(servers, application, per_second); !done) {
     std::fprintf(stderr, "reseq-bench-echo: %s\n", done.error().message.c_str());
     return EX_SOFTWARE;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/postgres/server.h"
 #include "tests/support/broker.h"
 #include "tests/support/process.h"
 #include "tests/support/source_path.h"
@@ -19,19 +20,48 @@ void expect_values(const std::string& json_file, const std::vector<std::string>&
   for (const std::string& name : names) EXPECT_GT(metrics.at(name).at("value").get<double>(), 0) << name;
 }
 
-TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
+// With few records, once; the output of the program.
+std::string measure(const std::vector<std::string>& parts, const std::vector<std::string>& metrics) {
   const test::TempDir folder;
   const std::string json_file = folder.path() + "/metrics.json";
-  test::Process bench({test::program("reseq-bench"), "--bootstrap-servers", test::Broker::shared().bootstrap_servers(),
-                       "--folder", folder.path(), "--scale", "0.002", "--rounds", "1", "--json", json_file},
-                      folder.path() + "/bench.log");
-  ASSERT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
-  expect_values(json_file, {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling",
-                            "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
-                            "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu",
-                            "asked_throughput_to_not_asked", "hop_p99_over_many_to_few_partitions",
-                            "dead_neighbour_taken_over_s"});
-  EXPECT_NE(bench.tail().find("two-processes"), std::string::npos) << bench.tail();
+  std::vector<std::string> argv = {test::program("reseq-bench"),
+                                   "--bootstrap-servers",
+                                   test::Broker::shared().bootstrap_servers(),
+                                   "--folder",
+                                   folder.path(),
+                                   "--postgres",
+                                   test::PostgresServer::shared().url("postgres"),
+                                   "--scale",
+                                   "0.002",
+                                   "--rounds",
+                                   "1",
+                                   "--json",
+                                   json_file};
+  for (const std::string& part : parts) argv.insert(argv.end(), {"--part", part});
+  test::Process bench(argv, folder.path() + "/bench.log");
+  EXPECT_EQ(bench.wait(kLimitMs), 0) << bench.tail();
+  if (!testing::Test::HasFailure()) expect_values(json_file, metrics);
+  return bench.tail();
+}
+
+TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
+  const std::string output =
+      measure({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions"},
+              {"engine_commands_per_s", "checkpoint_to_plain_lmdb", "intake_throughput_to_ceiling",
+               "intake_cpu_to_ceiling", "intake_anonymous_mb", "hop_p50_to_bare_transaction",
+               "hop_p99_to_bare_transaction", "skewed_throughput_to_uniform", "growth_cpu",
+               "asked_throughput_to_not_asked", "hop_p99_over_many_to_few_partitions", "dead_neighbour_taken_over_s"});
+  EXPECT_NE(output.find("two-processes"), std::string::npos) << output;
+}
+
+// What is released is what was enqueued, and dispatched class by class, or the program fails.
+TEST(Bench, MeasuresWhatWaitsBesideAQueueInADatabase) {
+  (void)measure({"journal"},
+                {"journal_life_cpu_to_immediate", "journal_room_life_cpu_to_immediate", "journal_drain_to_life",
+                 "journal_dispatch_to_intake", "journal_reference_dispatch_to_intake",
+                 "journal_urgent_p99_to_immediate", "journal_urgent_p99_to_idle", "journal_ready_with_copy_s",
+                 "journal_restored_per_s", "journal_restore_to_fetching", "journal_waiting_anonymous_mb",
+                 "journal_queue_throughput_to_postgres", "journal_queue_cpu_to_postgres"});
 }
 
 // The script starts the servers. A sink that did not take every record fails it.
