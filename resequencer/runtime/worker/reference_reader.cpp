@@ -21,6 +21,7 @@ constexpr Milliseconds kAskBeginsLimit{1000};
 constexpr Milliseconds kSilent{1000};          // a fetch waits half as long at the broker
 constexpr Milliseconds kAfterSilence{10'000};  // a tenth of the time others wait for who is silent
 constexpr Milliseconds kUnused{10'000};
+constexpr Milliseconds kUnreadable{10'000};  // a broker that restarts, or is slow, does not change the order
 
 }  // namespace
 
@@ -153,6 +154,7 @@ bool ReferenceReader::take(const kafka::LogPolled& polled, const Tasks& tasks) {
   const auto& record = std::get<kafka::Record>(polled);
   if (record.offset < reading.next) return true;
   reading.next = Offset(record.offset.value() + 1);
+  unread_since_.erase(partition);
   if (owner->references().read(record, owner->store().hash())) told_at_.reset();
   const auto next = owner->references().next();
   if (!next) return false;  // what comes behind it is not wanted
@@ -180,8 +182,13 @@ void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, Partit
 void ReferenceReader::leave(PartitionTask& task, const std::string& why) {
   left_at_[task.partition()] = clock_.steady();
   round_.erase(task.partition());
-  task.references().give_up(false);
+  note_unread(task);
   tell(task.partition(), why);
+}
+
+void ReferenceReader::note_unread(PartitionTask& task) {
+  const auto since = unread_since_.try_emplace(task.partition(), clock_.steady()).first->second;
+  if (passed(since, kUnreadable)) task.references().give_up(false);
 }
 
 void ReferenceReader::serve() {
@@ -190,7 +197,7 @@ void ReferenceReader::serve() {
 
 void ReferenceReader::failed(const Error& error, const Tasks& tasks) {
   for (const auto& [partition, reading] : round_)
-    if (PartitionTask* const owner = task(tasks, partition)) owner->references().give_up(false);
+    if (PartitionTask* const owner = task(tasks, partition)) note_unread(*owner);
   round_.clear();
   reader_.reset();
   failed_at_ = clock_.steady();

@@ -4,8 +4,8 @@
 //
 //   its log begins behind the record, or has another one there  -> gone
 //   one is damaged                                              -> that one cannot be read, for now
-//   its log cannot be read, or nothing comes                    -> nothing of the partition can be, for now; it leaves
-//                                                                  the round, for a while
+//   its log cannot be read, or nothing comes                    -> the partition leaves the round, for a while; when that
+//                                                                  has lasted for ten seconds, nothing of it can be read
 //
 // Who holds nothing by reference opens no client. Thread rule: one worker.
 #pragma once
@@ -53,6 +53,7 @@ class ReferenceReader {
   [[nodiscard]] bool take(const kafka::LogPolled& polled, const Tasks& tasks);
   void cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task);
   void leave(PartitionTask& task, const std::string& why);
+  void note_unread(PartitionTask& task);
   void failed(const Error& error, const Tasks& tasks);
   void tell(Partition partition, const std::string& why);
   void tell(const std::string& error);
@@ -68,11 +69,12 @@ class ReferenceReader {
   kafka::Cluster& cluster_;
   const Clock& clock_;
   std::unique_ptr<kafka::LogReader> reader_;
-  std::map<Partition, Reading> round_;         // who is read; empty: nobody is
-  std::map<Partition, Milliseconds> left_at_;  // who left a round because nothing came
-  bool assigned_ = false;                      // as round_ says
-  std::size_t first_ = 0;                      // of the tasks, in the next round
-  std::optional<Milliseconds> no_room_since_;  // for anybody who waits
+  std::map<Partition, Reading> round_;              // who is read; empty: nobody is
+  std::map<Partition, Milliseconds> left_at_;       // who left a round because nothing came
+  std::map<Partition, Milliseconds> unread_since_;  // who left one so since something was read of it
+  bool assigned_ = false;                           // as round_ says
+  std::size_t first_ = 0;                           // of the tasks, in the next round
+  std::optional<Milliseconds> no_room_since_;       // for anybody who waits
   std::optional<Milliseconds> failed_at_;
   std::optional<Milliseconds> told_at_;
 };

@@ -21,6 +21,8 @@ template <std::int32_t kPartitions>
 class Gated : public SimulatedApplication {
  protected:
   explicit Gated(const engine::Gate& gate) : SimulatedApplication(kPartitions) { application.gate = &gate; }
+  // Without a gate.
+  explicit Gated(config::Settings settings) : SimulatedApplication(kPartitions, std::move(settings)) {}
   void start() {
     worker = std::make_unique<Worker>(application, *kafka, clock, shelf, [] { return HashKey{}; });
     for (int i = 0; i < 10'000 && !all_running(); ++i) step();

@@ -209,9 +209,9 @@ TEST(Obstacle, IsTheFirstThatKeepsAnOrderFromItsDispatch) {
 }
 
 TEST_F(SurveyTest, TakesWhatIsConsolidatedForDueBehindThat) {
-  engine::DispatchRules rules = kDispatch;
-  rules.consolidate = Milliseconds(500);
-  const JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
+  const engine::DispatchRules& rules = kDispatch;
+  JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
+  entry.urgency.consolidate_until = UnixMs(1'500);
   EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'499), rules, {}), Obstacle::kDate);
   EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'500), rules, {}), Obstacle::kTurn);
   put("a", queued(entry));

@@ -1,0 +1,114 @@
+// What a journal holds by its place in `requests`, while that cannot be read.
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/keys.h"
+#include "codec/rows.h"
+#include "gated.h"
+#include "troubled.h"
+
+namespace reseq::runtime::troubled {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+config::Settings journal_without_bodies() {
+  config::Settings settings;
+  settings.application_id = "app";
+  settings.targets = {{"search", "", false, false}};
+  settings.dispatch_mode = "journal";
+  settings.held_bytes_max = 0;
+  return settings;
+}
+
+class JournalReferences : public Gated<1> {
+ protected:
+  JournalReferences() : Gated(journal_without_bodies()) {
+    trouble.topic = application.topics.of(Role::kRequests);
+    worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
+    for (int i = 0; i < 10'000 && !all_running(); ++i) step();
+    EXPECT_TRUE(all_running());
+  }
+  // In a second: they are held by reference until then.
+  void request_later(const std::string& payload, const std::string& priority = "100") {
+    const std::string date = std::to_string(clock.now().value() + 1'000);
+    append("requests", payload, {{"reseq-seq", "1"}, {"reseq-process-at", date}, {"reseq-priority", priority}},
+           payload);
+  }
+  void run(std::int64_t ms) {
+    for (const std::int64_t until = clock.now().value() + ms; clock.now().value() < until;) step();
+  }
+  // How often something was put off.
+  std::size_t retry_dates() {
+    std::size_t dates = 0;
+    for (const auto& row : records("changelog"))
+      if (row.key == codec::meta_key())
+        dates += std::get<Meta>(codec::decode_meta(codec::meta_key(), row.payload.value())).unreadable.size();
+    return dates;
+  }
+
+  Trouble trouble;
+  TroubledCluster cluster{*kafka, trouble};
+};
+
+TEST_F(JournalReferences, ThatIsDamagedHoldsNobodyBack) {
+  for (const char* id : {"a", "b", "c"}) request_later(id);
+  trouble.damaged = {{Offset(1), 1'000'000}};
+  run(5'000);
+  EXPECT_THAT(committed("work"), UnorderedElementsAre("a", "c"));
+  EXPECT_EQ(held_now(), 1U);
+  trouble.damaged.clear();
+  run(10'000);
+  EXPECT_THAT(committed("work"), UnorderedElementsAre("a", "c", "b"));
+  EXPECT_EQ(records("dead-letter").size(), 0U);
+}
+
+TEST_F(JournalReferences, LeaveWhenTheirLogCanBeReadAgainAndNotBefore) {
+  for (const char* id : {"a", "b", "c"}) request_later(id);
+  trouble.silent = {Partition(0)};
+  run(60'000);
+  EXPECT_THAT(committed("work"), ElementsAre());
+  EXPECT_GT(retry_dates(), 0U) << "they are not put off";
+  trouble.silent.clear();
+  run(20'000);
+  EXPECT_THAT(committed("work"), UnorderedElementsAre("a", "b", "c"));
+}
+
+TEST_F(JournalReferences, KeepTheirOrderWhenNothingComesForAWhile) {
+  request_later("b", "20");
+  request_later("a", "10");
+  request_later("c", "30");
+  trouble.silent = {Partition(0)};
+  run(9'000);
+  EXPECT_EQ(retry_dates(), 0U);
+  trouble.silent.clear();
+  run(20'000);
+  EXPECT_THAT(committed("work"), ElementsAre("a", "b", "c"));
+}
+
+// Each is tried again every five seconds: not in every batch.
+TEST_F(JournalReferences, ThatCannotBeReadAreNotTriedWithoutAPause) {
+  for (const char* id : {"a", "b", "c"}) request_later(id);
+  trouble.silent = {Partition(0)};
+  run(60'000);
+  EXPECT_GT(retry_dates(), 3U);
+  EXPECT_LE(retry_dates(), 12U * 3);
+}
+
+TEST_F(JournalReferences, DoNotHoldBackWhatIsMoreUrgentWhileTheyAreRead) {
+  for (const char* id : {"a", "b", "c"}) request_later(id);
+  trouble.silent = {Partition(0)};
+  for (int i = 0; i < 10'000 && !worker->tasks().front()->references().waits(); ++i) step();
+  ASSERT_TRUE(worker->tasks().front()->references().waits());
+  append("requests", "urgent", {{"reseq-seq", "1"}, {"reseq-priority", "1"}}, "urgent");
+  run(200);
+  EXPECT_THAT(committed("work"), ElementsAre("urgent"));
+}
+
+}  // namespace
+}  // namespace reseq::runtime::troubled
