@@ -1,4 +1,4 @@
-// reseq-bench-held: what a held record costs (docs/performance.md, "What waits").
+// reseq-bench-held: what a held record costs (docs/performance-journal.md).
 //   reseq-bench-held [--bytes N] [--restore N] [--rounds N]
 // --bytes   of all bodies of one size together (256 MiB)
 // --restore how many held records of 1 KB are restored (1000000; 0 = none)

@@ -26,9 +26,19 @@ class OutputCheck : public testing::Test {
   }
   void write(const std::string& role, const Request& request) { write(role, request, payload_of(request)); }
 
+  void let_through(std::uint64_t document, const std::string& priority) {
+    const std::array headers = {Header{"reseq-priority", priority}};
+    auto producer = test::good(kafka::PlainProducer::open(site_.connection()));
+    (void)test::good(producer->send(application_.topic("work"), id_of(document), "", headers, {}, Partition(0)));
+    (void)test::good(producer->flush(Milliseconds(30'000)));
+  }
+
   // What is wrong; empty: nothing.
   std::string work(Completeness completeness = Completeness::kEveryRequest) {
     return trouble([&] { check_work(application_, requests_, completeness); });
+  }
+  std::string classes(std::int64_t since) {
+    return trouble([&] { check_classes(application_, {{application_.topic("work"), Partition(0), Offset(since)}}); });
   }
   std::string outputs() {
     return trouble([&] { check_outputs(application_, requests_); });
@@ -73,6 +83,16 @@ TEST_F(OutputCheck, MissesEarlierRequestsOnlyWhereTheyMayBeSuperseded) {
   write("work", {0, 2});
   EXPECT_EQ(work(Completeness::kLastOfEach), "");
   EXPECT_THAT(work(), HasSubstr("1 records instead of 2"));
+}
+
+TEST_F(OutputCheck, FindsAnUrgentOneBehindOneThatIsNot) {
+  let_through(0, "150");
+  let_through(1, "50");
+  let_through(2, "100");
+  EXPECT_THAT(classes(0), HasSubstr("priority 50 behind 150"));
+  EXPECT_THAT(classes(1), HasSubstr("classes: 2 records instead of 3"));
+  let_through(3, "150");
+  EXPECT_EQ(classes(1), "");
 }
 
 TEST_F(OutputCheck, WantsOneResultWithAVersionInBothOutputs) {
