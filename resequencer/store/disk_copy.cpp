@@ -34,6 +34,11 @@ std::uint8_t range_of(std::string_view key) {
   return std::min(static_cast<std::uint8_t>(key.front()), kTimerRange);
 }
 
+// Behind all keys of a range; it is none itself.
+std::string end_of(std::uint8_t range) {
+  return range == kTimerRange ? std::string(kLmdbKeyBytesMax + 1, '\xFF') : std::string(1, static_cast<char>(range + 1));
+}
+
 // Of an entry of the table; none: it is damaged.
 std::optional<std::string_view> row_of(std::string_view key) {
   if (range_of(key) != kTimerRange) {
@@ -128,6 +133,7 @@ Result<> DiskCopy::open() {
     if (!decoded) return decoded.error();
     written_ = decoded.value();
   }
+  hidden_.clear();
   filter_.reset();
   if (const auto rows = environment_->entries(Table::kRows); rows && rows.value() == 0) filter_.emplace();
   sync_->attach(environment_->descriptor(), *folder_);
@@ -165,38 +171,42 @@ std::uint64_t DiskCopy::row_count() const {
   return count ? count.value() : 0;
 }
 
-// From the first key at or behind the front that is of the range and that no entry of `memory` hides.
-std::optional<Environment::Scan> DiskCopy::scan(const MemoryTable& memory, Front& front, std::uint8_t range) const {
-  if (front.all_hidden) return std::nullopt;
-  auto scan = environment_->scan(Table::kTimers, front.first);
-  const char* const start = scan.key().data();
+std::optional<Environment::Scan> DiskCopy::scan(const MemoryTable& memory, std::string_view from,
+                                                std::uint8_t range) const {
+  const auto next = hidden_.upper_bound(from);
+  const bool in_run = next != hidden_.begin() && std::prev(next)->second > from;
+  const std::string start(in_run ? std::prev(next)->second : from);
+  if (start == end_of(range)) return std::nullopt;
+  auto scan = environment_->scan(Table::kTimers, start);
   const auto is_of_range = [&] { return scan.valid() && range_of(scan.key()) == range; };
+  const char* const first = scan.key().data();
   while (is_of_range()) {
     const auto row = row_of(scan.key());
     if (!row || memory.find(*row) == nullptr) break;
     scan.next();
   }
-  front.all_hidden = !is_of_range() && !scan.error();
-  if (front.all_hidden) return std::nullopt;
-  if (scan.valid() && scan.key().data() != start) front.first = scan.key();
-  return scan;
+  if (scan.error()) return scan;
+  const std::string behind = is_of_range() ? std::string(scan.key()) : end_of(range);
+  if (!is_of_range() || scan.key().data() != first) note_hidden(in_run ? std::prev(next)->first : from, behind);
+  return is_of_range() ? std::optional(std::move(scan)) : std::nullopt;
+}
+
+void DiskCopy::note_hidden(std::string_view from, std::string_view end) const {
+  constexpr std::size_t kRunsMax = 1'000;
+  if (hidden_.size() == kRunsMax) hidden_.clear();
+  const std::string begin(from);
+  hidden_.erase(hidden_.lower_bound(begin), hidden_.lower_bound(end));
+  hidden_.emplace(begin, end);
 }
 
 std::optional<Environment::Scan> DiskCopy::timers(const MemoryTable& memory) const {
-  Front& front = fronts_[kTimerRange];
-  if (front.first.empty()) front.first = static_cast<char>(kTimerRange);
-  return scan(memory, front, kTimerRange);
+  return scan(memory, std::string(1, static_cast<char>(kTimerRange)), kTimerRange);
 }
 
 std::optional<Environment::Scan> DiskCopy::index(const MemoryTable& memory, std::uint8_t index,
                                                  std::string_view from) const {
   RESEQ_ASSERT(index < kTimerRange, "an index outside its limits");
-  Front& front = fronts_[index];
-  if (front.first.empty()) front.first = static_cast<char>(index);
-  if (from <= front.first) return scan(memory, front, index);
-  if (front.all_hidden) return std::nullopt;
-  Front here{std::string(from), false};
-  return scan(memory, here, index);
+  return scan(memory, from, index);
 }
 
 Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& record) {
@@ -221,7 +231,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
     return recorded;
   });
   failpoint(Failpoint::kCheckpointCommitted);
-  fronts_.clear();
+  hidden_.clear();
   if (done) {
     written_ = record;
     note_added(added);
@@ -258,7 +268,7 @@ Result<> DiskCopy::close_clean() {
 Result<> DiskCopy::wipe() {
   close();
   written_.reset();
-  fronts_.clear();
+  hidden_.clear();
   if (auto wiped = folder_->wipe(); !wiped) return wiped;
   found_ = StateFolder::Copy::kNone;
   return open();

@@ -85,14 +85,13 @@ class DiskCopy {
   std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
   std::optional<CheckpointRecord> written_;
   std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open(), or most of its keys are gone
-  // What looking for timers, or into an index, has found out since the last write.
-  struct Front {
-    std::string first;  // those before this key are hidden
-    bool all_hidden = false;
-  };
-  [[nodiscard]] std::optional<Environment::Scan> scan(const MemoryTable& memory, Front& front,
+  // From the first key of a range at or behind `from` that no entry of `memory` hides; none: all are hidden.
+  [[nodiscard]] std::optional<Environment::Scan> scan(const MemoryTable& memory, std::string_view from,
                                                       std::uint8_t range) const;
-  mutable std::map<std::uint8_t, Front> fronts_;  // by the range of keys
+  void note_hidden(std::string_view from, std::string_view end) const;
+  // Keys of timers and indexes that memory hides, found since the last write: from the first of a run to what is behind
+  // it. What was due and done stands at the front of an index until the next checkpoint: nobody walks over it twice.
+  mutable std::map<std::string, std::string, std::less<>> hidden_;
 };
 
 // What the copy in `folder` says of itself, for those who only want to know: nothing is created, written or removed.
