@@ -28,6 +28,11 @@ enum class Failpoint : std::uint8_t {
   kCheckpointUnmarked,   // the clean mark is removed, which is not durable yet
   kCheckpointWritten,    // in LMDB, not committed there
   kCheckpointCommitted,  // memory still holds the rows
+  kCompactionBegin,
+  kCompactionCopied,    // some more of it, not synced
+  kCompactionWhole,     // all of it, and synced
+  kCompactionRenamed,   // which is not durable yet
+  kCompactionReplaced,  // durable; the file that was there before is still open
   kSyncBegin,
   kSyncDone,
   kStopSynced,
@@ -69,6 +74,11 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Failpoint
     "checkpoint.unmarked",
     "checkpoint.written",
     "checkpoint.committed",
+    "compaction.begin",
+    "compaction.copied",
+    "compaction.whole",
+    "compaction.renamed",
+    "compaction.replaced",
     "sync.begin",
     "sync.done",
     "stop.synced",

@@ -101,6 +101,19 @@ Result<> PartitionStore::write_checkpoint() {
   return written;
 }
 
+Result<std::optional<Compacted>> PartitionStore::compact() {
+  if (const auto& broken = fault()) return Error{ErrorClass::kFatal, broken->code, broken->message};
+  const CrashMark mark = this->mark();
+  auto compacted = disk_->compact();
+  if (!compacted && compacted.error().what_to_do == ErrorClass::kFatal) break_down(compacted.error());
+  return compacted;
+}
+
+void PartitionStore::drop_compaction() {
+  const CrashMark mark = this->mark();
+  if (disk_) disk_->drop_compaction();
+}
+
 std::shared_ptr<SyncHandle> PartitionStore::sync_handle() const {
   return disk_ ? disk_->sync() : std::make_shared<SyncHandle>();
 }

@@ -21,6 +21,8 @@
 
 namespace reseq::store {
 
+inline constexpr std::string_view kCheckpointKey = "checkpoint";  // of the record in its table
+
 // Where a state stands in its changelog.
 struct Checkpoint {
   Offset position;               // last applied record + 1

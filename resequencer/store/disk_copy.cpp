@@ -1,27 +1,23 @@
 #include "store/disk_copy.h"
 
 #include <algorithm>
-#include <set>
+#include <fcntl.h>
 #include <string>
 #include <utility>
 
 #include "base/assert.h"
 #include "base/failpoint.h"
-#include "codec/row_kinds.h"
+#include "base/file_descriptor.h"
 #include "codec/rows.h"
 #include "model/effects.h"
 #include "store/index_key.h"
+#include "store/row_write.h"
 
 namespace reseq::store {
 namespace {
 
-constexpr std::string_view kRecordKey = "checkpoint";
 constexpr std::size_t kEntriesAhead = 8;
 constexpr std::uint64_t kFilterKept = std::uint64_t{1} << 18U;  // keys; so many take half a megabyte at most
-
-Error damaged_row() {
-  return {ErrorClass::kInvalid, 0, "state: a row on disk fails its checksum"};
-}
 
 bool is_whole(const std::optional<Environment::Entry>& row) {
   return !row || codec::is_intact(row->key, row->value);
@@ -49,61 +45,6 @@ std::optional<std::string_view> row_of(std::string_view key) {
   return timer ? std::optional(timer->key) : std::nullopt;
 }
 
-Result<> write_index_keys(Environment::Write& write, std::string_view key, std::optional<std::string_view> old,
-                          std::optional<std::string_view> fresh) {
-  std::set<std::string> gone;
-  std::set<std::string> added;
-  if (old) each_index_key(key, *old, [&](const std::string& one) { gone.insert(one); });
-  if (fresh)
-    each_index_key(key, *fresh, [&](const std::string& one) {
-      if (gone.erase(one) == 0) added.insert(one);
-    });
-  for (const std::string& one : gone)
-    if (auto removed = write.remove(Table::kTimers, one); !removed) return removed;
-  for (const std::string& one : added)
-    if (auto put = write.put(Table::kTimers, one, {}); !put) return put;
-  return Done{};
-}
-
-Result<> write_timer(Environment::Write& write, std::string_view key, std::optional<UnixMs> old,
-                     std::optional<UnixMs> fresh) {
-  if (old == fresh) return Done{};
-  std::string timer;
-  if (old) {
-    append_timer_key({*old, key}, timer);
-    if (auto removed = write.remove(Table::kTimers, timer); !removed) return removed;
-    timer.clear();
-  }
-  if (!fresh) return Done{};
-  append_timer_key({*fresh, key}, timer);
-  return write.put(Table::kTimers, timer, {});
-}
-
-// A row that came and went since the last checkpoint is not there and leaves nothing behind. `is_new`: it is not there
-// for sure.
-Result<> write_row(Environment::Write& write, const MemoryTable::Entry& entry, bool is_new) {
-  const std::string_view key = entry.key();
-  const std::optional<std::string_view> value = entry.value();
-  std::optional<std::string_view> old;
-  if (!is_new) {
-    const auto found = write.get(Table::kRows, key);
-    if (!found) return found.error();
-    old = found.value();
-  }
-  if (old && !codec::is_intact(key, *old)) return damaged_row();
-  const auto old_timer = old ? codec::timer_of(key, *old) : std::nullopt;
-  if (old == value) return Done{};
-  const codec::RowKind* const kind = codec::row_kind_of(key);
-  const auto may_have_entries = [&](std::optional<std::string_view> row) {
-    return row && kind != nullptr && codec::may_have_entries(*kind, *row);
-  };
-  if (may_have_entries(old) || may_have_entries(value))
-    if (auto indexed = write_index_keys(write, key, old, value); !indexed) return indexed;
-  Result<> changed = value ? write.put(Table::kRows, key, *value) : write.remove(Table::kRows, key);
-  if (!changed) return changed;
-  return write_timer(write, key, old_timer, entry.timer());
-}
-
 }  // namespace
 
 Result<std::unique_ptr<DiskCopy>> DiskCopy::open(std::unique_ptr<StateFolder> folder, const DiskSettings& settings) {
@@ -126,7 +67,7 @@ Result<> DiskCopy::open() {
       folder_->path(), {.map_bytes = settings_.map_bytes, .create = create, .on_broken = [this] { poison(); }});
   if (!opened) return opened.error();
   environment_ = std::move(opened).value();
-  const auto record = environment_->get(Table::kCheckpoint, kRecordKey);
+  const auto record = environment_->get(Table::kCheckpoint, kCheckpointKey);
   if (!record) return record.error();
   if (record.value()) {
     auto decoded = decode_checkpoint(*record.value());
@@ -146,6 +87,7 @@ DiskCopy::~DiskCopy() {
 
 void DiskCopy::close() {
   sync_->detach();
+  compaction_.reset();
   environment_.reset();
 }
 
@@ -226,7 +168,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
       if (is_new && entry.value()) added.push_back(&entry);
       if (auto row = write_row(write, entry, is_new); !row) return row;
     }
-    auto recorded = write.put(Table::kCheckpoint, kRecordKey, encoded);
+    auto recorded = write.put(Table::kCheckpoint, kCheckpointKey, encoded);
     failpoint(Failpoint::kCheckpointWritten);
     return recorded;
   });
@@ -234,6 +176,7 @@ Result<> DiskCopy::write(const MemoryTable& memory, const CheckpointRecord& reco
   hidden_.clear();
   if (done) {
     written_ = record;
+    if (compaction_) compaction_->follow(entries);
     note_added(added);
   } else if (done.error().what_to_do != ErrorClass::kRetriable) {
     poison();
@@ -253,6 +196,59 @@ void DiskCopy::note_added(const std::vector<const MemoryTable::Entry*>& entries)
   if (!filter_) return;
   for (const MemoryTable::Entry* entry : entries) filter_->add(entry->hash());
   if (filter_->added() > std::max(kFilterKept, 2 * row_count())) filter_.reset();
+}
+
+bool DiskCopy::wants_compaction() const {
+  if (environment_ == nullptr || folder_->poisoned()) return false;
+  if (compaction_) return true;
+  const CompactionSettings& settings = settings_.compaction;
+  const auto size = environment_->size();
+  if (!size || !written_ || size.value().file_bytes < settings.file_bytes_min) return false;
+  const std::uint64_t used = size.value().file_bytes - size.value().free_bytes;
+  return size.value().file_bytes / settings.times_used > used;
+}
+
+Result<std::optional<Compacted>> DiskCopy::compact() {
+  RESEQ_ASSERT(environment_ != nullptr && written_, "a copy without a checkpoint is compacted");
+  if (folder_->poisoned())
+    return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned: it must be rebuilt"};
+  auto done = step_compaction();
+  if (done && !done.value()) return done;
+  compaction_.reset();
+  if (done || done.error().what_to_do == ErrorClass::kRetriable) return done;
+  poison();
+  return Error{ErrorClass::kFatal, done.error().code, done.error().message};
+}
+
+Result<std::optional<Compacted>> DiskCopy::step_compaction() {
+  constexpr std::optional<Compacted> kMoreToCome;
+  if (!compaction_) {
+    if (auto begun = folder_->begin_writing(); !begun) return begun.error();
+    auto compaction = Compaction::begin(*folder_, settings_.map_bytes, [this] { poison(); });
+    if (!compaction) return compaction.error();
+    compaction_ = std::move(compaction).value();
+  }
+  const auto all = compaction_->step(*environment_, settings_.compaction.step_bytes);
+  if (!all) return all.error();
+  if (!all.value() || sync_->running()) return kMoreToCome;
+  if (auto whole = compaction_->finish(*environment_, encode_checkpoint(*written_)); !whole) return whole.error();
+  const auto before = environment_->size();
+  if (!before) return before.error();
+  if (auto replaced = replace_file(); !replaced) return replaced.error();
+  const auto after = environment_->size();
+  if (!after) return after.error();
+  return std::optional(Compacted{before.value().file_bytes, after.value().file_bytes});
+}
+
+// The environment of the new file stays open under its new name.
+Result<> DiskCopy::replace_file() {
+  auto taken = folder_->take_fresh();
+  if (!taken) return taken;
+  auto fresh = compaction_->take();
+  sync_->close_later(FileDescriptor(::fcntl(environment_->descriptor(), F_DUPFD_CLOEXEC, 0)));
+  sync_->attach(fresh->descriptor(), *folder_);
+  environment_ = std::move(fresh);
+  return taken;
 }
 
 Result<> DiskCopy::close_clean() {
@@ -286,7 +282,7 @@ std::optional<CheckpointRecord> look_at_copy(const std::string& folder, const st
   if (found != StateFolder::Copy::kClean && found != StateFolder::Copy::kSameBoot) return std::nullopt;
   const auto opened = Environment::open(folder, {.read_only = true, .on_broken = {}});
   if (!opened) return std::nullopt;
-  const auto record = opened.value()->get(Table::kCheckpoint, kRecordKey);
+  const auto record = opened.value()->get(Table::kCheckpoint, kCheckpointKey);
   if (!record || !record.value()) return std::nullopt;
   const auto decoded = decode_checkpoint(*record.value());
   if (!decoded) return std::nullopt;

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "store/checkpoint_record.h"
+#include "store/compaction.h"
 #include "store/environment.h"
 #include "store/key_filter.h"
 #include "store/memory_table.h"
@@ -25,6 +26,7 @@ namespace reseq::store {
 
 struct DiskSettings {
   std::uint64_t map_bytes = std::uint64_t{1} << 30;  // first size of the memory map (sparse); doubled when it gets full
+  CompactionSettings compaction = {};
 };
 
 class DiskCopy {
@@ -60,6 +62,14 @@ class DiskCopy {
   // written. kFatal, kInvalid: the copy is poisoned.
   Result<> write(const MemoryTable& memory, const CheckpointRecord& record);
 
+  // Its file is large and most of it free, or is being written anew.
+  [[nodiscard]] bool wants_compaction() const;
+  [[nodiscard]] bool compacting() const { return compaction_ != nullptr; }
+  // One step of that; what was read before it is not to be used any more. None: there are more to come. kFatal: the
+  // copy is poisoned. Others: the file stays as it is, the next call would begin anew.
+  Result<std::optional<Compacted>> compact();
+  void drop_compaction() { compaction_.reset(); }
+
   // Syncs, closes and marks the copy clean. After it, and when it failed, only destruction.
   Result<> close_clean();
   // Empties the copy and opens it again. kRetriable: the copy is closed, call it again.
@@ -76,12 +86,15 @@ class DiskCopy {
   Result<> open();
   void close();
   void prefetch(const MemoryTable::Entry& entry) const;
+  Result<std::optional<Compacted>> step_compaction();
+  Result<> replace_file();
   void note_added(const std::vector<const MemoryTable::Entry*>& entries);
 
   std::unique_ptr<StateFolder> folder_;
   DiskSettings settings_;
   StateFolder::Copy found_ = StateFolder::Copy::kNone;
   std::unique_ptr<Environment> environment_;
+  std::unique_ptr<Compaction> compaction_;
   std::shared_ptr<SyncHandle> sync_ = std::make_shared<SyncHandle>();
   std::optional<CheckpointRecord> written_;
   std::optional<KeyFilter> filter_;  // of all rows; none when some were there at open(), or most of its keys are gone

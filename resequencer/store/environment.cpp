@@ -90,13 +90,15 @@ Result<> Environment::start(const std::string& path, const Options& options) {
   if (const int code = ::mdb_env_set_maxdbs(env_, kTables); code != 0) return failed("number of tables", code);
   if (const int code = ::mdb_env_set_maxreaders(env_, kReadersMax); code != 0) return failed("readers", code);
   if (const int code = ::mdb_env_set_mapsize(env_, map_bytes); code != 0) return failed("map size", code);
-  const unsigned flags = options.read_only ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC;
+  const unsigned flags =
+      (options.read_only ? MDB_RDONLY | MDB_NOLOCK : MDB_NOSYNC) | (options.is_file ? MDB_NOSUBDIR : 0U);
+  const std::string file = options.is_file ? path : path + kFile;
   struct stat copy {};
-  const bool is_new = ::stat((path + kFile).c_str(), &copy) != 0 || copy.st_size == 0;
+  const bool is_new = ::stat(file.c_str(), &copy) != 0 || copy.st_size == 0;
   if (const int code = ::mdb_env_open(env_, path.c_str(), MDB_NOTLS | flags, 0600); code != 0) {
     Error error = failed("LMDB cannot open the copy", code);
     if (!is_new && is_about_memory(code) &&
-        can_map(path + kFile, std::max(map_bytes, static_cast<std::uint64_t>(copy.st_size))))
+        can_map(file, std::max(map_bytes, static_cast<std::uint64_t>(copy.st_size))))
       error.what_to_do = ErrorClass::kInvalid;
     return error;
   }
@@ -234,6 +236,7 @@ Result<std::optional<std::string_view>> Environment::Write::get(Table table, std
 
 Result<> Environment::Write::put(Table table, std::string_view key, std::string_view value) {
   RESEQ_ASSERT(!key.empty() && key.size() <= kLmdbKeyBytesMax, "a key that LMDB cannot hold");
+  if (last_ != nullptr && !last_->covers(table, key)) return Done{};
   MDB_val name = to_lmdb(key);
   MDB_val bytes = to_lmdb(value);
   const bool append = append_[index(table)];
@@ -247,6 +250,7 @@ Result<> Environment::Write::put(Table table, std::string_view key, std::string_
 }
 
 Result<> Environment::Write::remove(Table table, std::string_view key) {
+  if (last_ != nullptr && !last_->covers(table, key)) return Done{};
   MDB_val name = to_lmdb(key);
   MDB_val value{};
   MDB_cursor* cursor = cursors_[index(table)];

@@ -37,6 +37,7 @@ class Environment {
     std::uint64_t map_bytes = 0;
     bool create = false;              // what is missing; without it a missing table is kInvalid and nothing is written
     bool read_only = false;           // leaves no trace, not even LMDB's own lock. REQUIRES: nobody has the folder
+    bool is_file = false;             // the path is that of the file, whose lock lies beside it, not that of a folder
     std::function<void()> on_broken;  // LMDB found its own structure broken and is about to end the process
   };
   // kInvalid: damaged, cut short or of another format; kRetriable: the system refused.
@@ -85,9 +86,22 @@ class Environment {
   // From the first key at or behind `from`; empty = from the start.
   [[nodiscard]] Scan scan(Table table, std::string_view from) const;
 
+  // Tables in their order, the keys of each in theirs.
+  struct Place {
+    Table table = Table::kRows;
+    std::string key;
+    // What lies there is in front of this place, or at it.
+    [[nodiscard]] bool covers(Table of, std::string_view one) const { return of != table ? of < table : one <= key; }
+  };
+
   // A write transaction, while fill() of write() runs.
   class Write {
    public:
+    // Changes of what lies behind the place are left out from now on. REQUIRES: it outlives this.
+    void only_up_to(const Place& place) { last_ = &place; }
+    // What is put from now on comes in key order, behind all that its table has: pages are filled whole.
+    void only_behind() { append_.fill(true); }
+
     // The view lives until the next change.
     [[nodiscard]] Result<std::optional<std::string_view>> get(Table table, std::string_view key);
     Result<> put(Table table, std::string_view key, std::string_view value);
@@ -102,6 +116,7 @@ class Environment {
     const Handles& handles_;
     std::array<MDB_cursor*, kTables> cursors_{};
     std::array<bool, kTables> append_{};  // the table was empty: keys that rise can be appended
+    const Place* last_ = nullptr;
   };
   // Runs `fill` in one transaction and commits; runs it again when the map was full and has grown. On an error nothing
   // was changed. kFatal: the environment is unusable.

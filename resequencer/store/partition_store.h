@@ -154,6 +154,15 @@ class PartitionStore {
   // Writes what the copy lacks in one LMDB transaction and empties the memory table. On an error nothing is lost and
   // memory and disk stay as they were: kRetriable (no space, I/O): call again; kFatal: the copy is poisoned, fault().
   Result<> write_checkpoint();
+  // The file of the copy is large and less than a third of it used, or it is being written anew.
+  [[nodiscard]] bool wants_compaction() const { return disk() != nullptr && disk()->wants_compaction(); }
+  [[nodiscard]] bool compacting() const { return disk() != nullptr && disk()->compacting(); }
+  // One step towards a file with nothing free, whose entries and pages are few enough not to be noticed; checkpoints go
+  // on in between. Nothing that was read from the store may be used behind it. None: there are more to come. On an
+  // error the old file stays: call again much later; kFatal: fault(). REQUIRES: wants_compaction().
+  Result<std::optional<Compacted>> compact();
+  // Nobody is going to: what was written of the new file is removed.
+  void drop_compaction();
   // Outlives the store safely.
   [[nodiscard]] std::shared_ptr<SyncHandle> sync_handle() const;
   // Checkpoint (unless the last one is worth more), checked sync, clean mark. After it only destruction, even when it

@@ -147,7 +147,12 @@ Result<> PrivateDirectory::write(const char* name, const std::string& text) cons
   if (::write(file.number(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return failed("cannot write " + fresh, errno == 0 ? ENOSPC : errno);
   if (::fsync(file.number()) != 0) return failed("cannot sync " + fresh, errno);
-  if (::renameat(directory, fresh.c_str(), directory, name) != 0) return failed("cannot rename " + fresh, errno);
+  return rename(fresh.c_str(), name);
+}
+
+Result<> PrivateDirectory::rename(const char* from, const char* to) const {
+  if (::renameat(directory_.number(), from, directory_.number(), to) != 0)
+    return failed(std::string("cannot rename ") + from, errno);
   return Done{};
 }
 

@@ -31,6 +31,8 @@ class PrivateDirectory {
   Result<> write(const char* name, const std::string& text) const;
   // One that does not exist is fine.
   Result<> remove(const char* name) const;
+  // Takes the place of what has that name. Durable after sync().
+  Result<> rename(const char* from, const char* to) const;
   Result<> sync() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -14,6 +14,8 @@ namespace {
 constexpr const char* kCopyLock = "lock";
 constexpr const char* kCopyFile = "data.mdb";
 constexpr const char* kReadersFile = "lock.mdb";
+constexpr const char* kFreshFile = "data.mdb.new";
+constexpr const char* kFreshReadersFile = "data.mdb.new-lock";
 constexpr const char* kBoot = "boot";
 constexpr const char* kClean = "clean";
 constexpr const char* kPoisoned = "poisoned";
@@ -63,6 +65,8 @@ Result<std::unique_ptr<StateFolder>> StateFolder::open(const std::string& path, 
 }
 
 Result<> StateFolder::inspect(Leftovers leftovers) {
+  if (leftovers == Leftovers::kRemove)
+    if (auto removed = remove_fresh(); !removed) return removed;
   struct stat status {};
   for (const char* name : {kReadersFile, kCopyFile}) {
     status = {};
@@ -135,6 +139,26 @@ Result<> StateFolder::wipe() {
   writing_ = false;
   poisoned_ = false;
   return Done{};
+}
+
+std::string StateFolder::fresh_path() const {
+  return path() + "/" + kFreshFile;
+}
+
+Result<> StateFolder::remove_fresh() {
+  if (auto removed = directory_.remove(kFreshFile); !removed) return removed;
+  return directory_.remove(kFreshReadersFile);
+}
+
+Result<> StateFolder::take_fresh() {
+  if (auto renamed = directory_.rename(kFreshFile, kCopyFile); !renamed) return renamed;
+  failpoint(Failpoint::kCompactionRenamed);
+  (void)directory_.remove(kFreshReadersFile);  // the next open does what this could not
+  auto synced = directory_.sync();
+  failpoint(Failpoint::kCompactionReplaced);
+  if (synced) return Done{};
+  (void)poison();
+  return Error{ErrorClass::kFatal, synced.error().code, synced.error().message};
 }
 
 std::string StateFolder::boot_note() const {

@@ -2,6 +2,8 @@
 //
 //   lock       flock; whoever holds it owns the folder. Released by the kernel when the process ends
 //   data.mdb   the copy; lock.mdb is LMDB's own
+//   data.mdb.new   what takes its place when it is whole (store/compaction.h), with LMDB's lock, which ends in -lock;
+//              what a process that died left of it is removed at the next open
 //   boot       boot id and place of the folder when writing began: after a restart of the machine they differ
 //   clean      everything was synced and nothing was written since; holds the length of data.mdb
 //   poisoned   a sync failed or the copy proved damaged: it must be rebuilt
@@ -60,6 +62,14 @@ class StateFolder {
 
   // Removes the copy and its marks, not the lock. REQUIRES: no environment is open in the folder.
   Result<> wipe();
+
+  // The file that may take the place of the copy. There is none until somebody makes it.
+  [[nodiscard]] std::string fresh_path() const;
+  Result<> remove_fresh();
+  // It is the copy now, and durably so. Environments that are open stay with their files. kRetriable: nothing changed.
+  // kFatal: the disk did not say which of the two it has; the copy is poisoned. REQUIRES: begin_writing(), and the new
+  // file was synced.
+  Result<> take_fresh();
 
  private:
   StateFolder(PrivateDirectory directory, FileDescriptor lock, std::string boot_id);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "base/failpoint.h"
 #include "store/state_folder.h"
@@ -10,6 +11,7 @@
 namespace reseq::store {
 
 Result<> SyncHandle::sync() {
+  close_what_is_left();
   const std::lock_guard lock(mutex_);
   if (folder_ == nullptr) return Done{};
   if (folder_->poisoned()) return Error{ErrorClass::kFatal, 0, "state: " + folder_->path() + " is poisoned"};
@@ -28,6 +30,22 @@ Result<> SyncHandle::sync() {
 bool SyncHandle::poisoned() {
   const std::lock_guard lock(mutex_);
   return folder_ != nullptr && folder_->poisoned();
+}
+
+// Nobody waits for it: attach() and detach() can be called meanwhile.
+void SyncHandle::close_what_is_left() {
+  FileDescriptor left;
+  const std::lock_guard lock(mutex_);
+  std::swap(left, to_close_);
+}
+
+void SyncHandle::close_later(FileDescriptor file) {
+  const std::lock_guard lock(mutex_);
+  to_close_ = std::move(file);
+}
+
+bool SyncHandle::running() {
+  return !std::unique_lock(mutex_, std::try_to_lock).owns_lock();
 }
 
 void SyncHandle::attach(int descriptor, StateFolder& folder) {

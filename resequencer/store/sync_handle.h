@@ -8,6 +8,7 @@
 
 #include <mutex>
 
+#include "base/file_descriptor.h"
 #include "base/result.h"
 
 namespace reseq::store {
@@ -22,14 +23,24 @@ class SyncHandle {
   // A sync would be in vain: the copy is to be rebuilt.
   [[nodiscard]] bool poisoned();
 
-  // For the owner. REQUIRES: descriptor and folder live until detach().
+  // One runs now: attach() and detach() would wait for it.
+  [[nodiscard]] bool running();
+
+  // For the owner: the last that is left of a file. It is closed by the next sync, on its thread, because to give a
+  // gigabyte back takes the kernel some tenths of a second.
+  void close_later(FileDescriptor file);
+
+  // For the owner. REQUIRES: descriptor and folder live until detach(), or until another one is attached. Waits for a
+  // sync that runs.
   void attach(int descriptor, StateFolder& folder);
   // Waits for a sync that runs.
   void detach();
 
  private:
+  void close_what_is_left();
   std::mutex mutex_;
   int descriptor_ = -1;
+  FileDescriptor to_close_;
   StateFolder* folder_ = nullptr;
 };
 

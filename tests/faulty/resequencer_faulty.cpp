@@ -6,6 +6,8 @@
 //                                             counts from the moment at which the one before has happened
 //   RESEQ_GUARD_OFF=NAME[,NAME...]            without these guards (resequencer/model/guards.h)
 //   RESEQ_MAP_BYTES=N                         first size of the memory map of a copy
+//   RESEQ_COMPACT_TIMES_USED=N                a copy whose file, of any size, is more than N times what is used is
+//                                             written anew, in steps of 16 KiB
 //   RESEQ_BOOT_ID=TEXT                        instead of the kernel's
 //   RESEQ_STUCK_AFTER_MS=N                    instead of a minute
 //   RESEQ_GATE=WINDOW_MS:EVERY:DRAINED:PARTITIONS:REFERENCE_ABOVE   with the gate of tests/gate
@@ -138,6 +140,11 @@ const char* read_environment(Internals& internals) {
     const auto bytes = number(text);
     if (!bytes || *bytes == 0) return "RESEQ_MAP_BYTES";
     internals.disk.map_bytes = *bytes;
+  }
+  if (const char* text = std::getenv("RESEQ_COMPACT_TIMES_USED"); text != nullptr) {
+    const auto times = number(text);
+    if (!times || *times == 0) return "RESEQ_COMPACT_TIMES_USED";
+    internals.disk.compaction = {.file_bytes_min = 1, .times_used = *times, .step_bytes = std::uint64_t{16} << 10};
   }
   if (const char* text = std::getenv("RESEQ_STUCK_AFTER_MS"); text != nullptr) {
     const auto ms = number(text);

@@ -179,6 +179,7 @@ constexpr LeastOf kLeastGated[] = {
     {"gate drain", 20'000},
     {"batches beside held pieces", 200},
     {"held records read again", 4'000},
+    {"copies written anew", 5'000},
 };
 
 // A gate holds a third of the requests for a while, whoever is killed meanwhile: each leaves once, and every world ends
@@ -196,7 +197,7 @@ constexpr LeastOf kLeastJournal[] = {
     {"journal lease", 7'000},           {"journal expire", 400},         {"journal dispatch", 28'000},
     {"dispatched again", 2'000},        {"outcome waiting", 16'000},     {"reason expired", 3'000},
     {"reason timed_out", 50},           {"reason attempt_missing", 500}, {"batches beside held pieces", 500},
-    {"held records read again", 4'000}, {"heartbeats applied", 4'000},
+    {"held records read again", 4'000}, {"heartbeats applied", 4'000},   {"copies written anew", 5'000},
 };
 
 // Whoever is killed meanwhile, and whatever work is lost: what waits leaves in the end, work that is lost comes back

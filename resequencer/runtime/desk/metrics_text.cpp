@@ -142,6 +142,10 @@ void add_work(Exposition& out, const Workers& workers) {
   add_counter(out, "reseq_checkpoints_total", "Checkpoints written to disk.", workers, &Totals::checkpoints);
   add_counter(out, "reseq_checkpoints_failed_total", "Checkpoints that failed; the state stays in memory.", workers,
               &Totals::checkpoints_failed);
+  add_counter(out, "reseq_compactions_total", "Copies written anew because most of their file was free.", workers,
+              &Totals::compactions);
+  add_counter(out, "reseq_compactions_failed_total", "Of these, those that failed; the old file stays.", workers,
+              &Totals::compactions_failed);
   out.counter("reseq_takeovers_total", "Takeovers of partitions: reuse, or why the state was read anew.");
   for (std::size_t i = 0; i < static_cast<std::size_t>(Rebuild::kCount); ++i) {
     std::uint64_t sum = 0;
@@ -165,6 +169,8 @@ void add_times(Exposition& out, const Workers& workers) {
                 kSecondsPerMs);
   add_histogram(out, "reseq_checkpoint_rows", "Changed rows that a checkpoint wrote to disk.", workers,
                 &Totals::checkpoint_rows, 1);
+  add_histogram(out, "reseq_compaction_step_seconds", "Time of one step of writing a copy anew.", workers,
+                &Totals::compaction_ms, kSecondsPerMs);
   add_histogram(out, "reseq_forward_seconds",
                 "Added latency: from the timestamp of a request to the commit of its work.", workers,
                 &Totals::forward_ms, kSecondsPerMs);

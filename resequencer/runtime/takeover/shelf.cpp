@@ -46,6 +46,7 @@ Result<Taken> Shelf::open(Partition partition) {
 }
 
 void Shelf::give_back(Partition partition, std::unique_ptr<store::PartitionStore> store) {
+  if (store) store->drop_compaction();
   const std::lock_guard lock(mutex_);
   RESEQ_ASSERT(taken_.erase(partition) == 1, "a state given back that was not taken");
   if (store) parked_[partition] = std::move(store);

@@ -13,6 +13,8 @@ namespace {
 // A checkpoint that keeps failing lets memory grow up to this many times its limit; then the partition waits.
 constexpr std::uint64_t kMemoryStretch = 4;
 constexpr Milliseconds kAfterFailedCheckpoint{10'000};
+// A file that was written anew, or could not be, is left in peace for so long.
+constexpr Milliseconds kBetweenCompactions{600'000};
 // Nothing else of the worker goes on meanwhile.
 constexpr Milliseconds kSlowCheckpoint{5'000};
 // What is damaged on its way is whole the next time; on the disk of a broker it never is.
@@ -236,6 +238,7 @@ Result<std::size_t> PartitionTask::checkpoint() {
   }
   checkpoint_error_.clear();
   checkpointed_at_ = clock_.steady();
+  wants_compaction_ = store().wants_compaction();
   const store::Checkpoint checkpoint = *store().checkpointed();
   const std::int64_t ms = checkpointed_at_.value() - begin.value();
   spdlog::debug("partition={} checkpoint=written changelog_position={} generation={} rows={} ms={}", partition_.value(),
@@ -246,6 +249,26 @@ Result<std::size_t> PartitionTask::checkpoint() {
         "worker waited: a lower checkpoint_rows_max makes the waits shorter, a faster disk makes them rare",
         partition_.value(), rows, ms);
   return rows;
+}
+
+bool PartitionTask::compaction_due() const {
+  return wants_compaction_ && phase() == Phase::kRunning && clock_.steady() >= compaction_not_before_;
+}
+
+// Much may have happened since the checkpoint that found it.
+Result<bool> PartitionTask::compact() {
+  wants_compaction_ = store().wants_compaction();
+  if (!wants_compaction_) return false;
+  if (!compacting()) compaction_began_at_ = clock_.steady();
+  const auto compacted = takeover_.store()->compact();
+  if (compacted && !compacted.value()) return false;
+  wants_compaction_ = false;
+  compaction_not_before_ = Milliseconds(clock_.steady().value() + kBetweenCompactions.value());
+  if (!compacted) return compacted.error();
+  spdlog::info("partition={} compaction=done bytes_before={} bytes_after={} ms={}", partition_.value(),
+               compacted.value()->before, compacted.value()->after,
+               clock_.steady().value() - compaction_began_at_.value());
+  return true;
 }
 
 bool PartitionTask::memory_full() const {

@@ -98,6 +98,11 @@ class PartitionTask {
   [[nodiscard]] bool checkpoint_urgent() const;
   // Returns how many changed rows it wrote. kFatal: the copy cannot be used any more. Others: try again later.
   Result<std::size_t> checkpoint();
+  // The last checkpoint left a file that is large and mostly free, and it is time to write it anew, or to go on.
+  [[nodiscard]] bool compaction_due() const;
+  [[nodiscard]] bool compacting() const { return has_store() && store().compacting(); }
+  // One step of it. True: the file was replaced. An error leaves the old one: it is tried again much later.
+  Result<bool> compact();
   // Changed rows that cannot go to disk fill the memory: nothing more may be decided until a checkpoint succeeds.
   [[nodiscard]] bool memory_full() const;
 
@@ -190,6 +195,9 @@ class PartitionTask {
   Milliseconds checkpointed_at_;
   Milliseconds checkpoint_retry_at_;  // not before: the last one failed
   std::string checkpoint_error_;      // and why
+  bool wants_compaction_ = false;     // found at a checkpoint
+  Milliseconds compaction_began_at_;
+  Milliseconds compaction_not_before_;
 
   InputQueue queue_;
   PinnedInputs pins_;

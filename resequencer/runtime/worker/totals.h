@@ -81,6 +81,8 @@ struct Totals {
   std::uint64_t body_gone = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoints_failed = 0;
+  std::uint64_t compactions = 0;
+  std::uint64_t compactions_failed = 0;
   std::uint64_t reuses = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(Rebuild::kCount)> rebuilds{};  // by reason
 
@@ -88,6 +90,7 @@ struct Totals {
   metrics::Histogram transaction_inputs;  // how many one transaction decided
   metrics::Histogram checkpoint_ms;
   metrics::Histogram checkpoint_rows;  // that had changed since the one before
+  metrics::Histogram compaction_ms;    // of one step
   metrics::Histogram forward_ms;       // from the timestamp of a request to the commit of its work
   metrics::Histogram release_ms;       // from the timestamp of a result to the commit of its output
   // Of results that came too late: since the newer one was released, and by how many sequence numbers they are behind

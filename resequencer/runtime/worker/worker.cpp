@@ -19,6 +19,8 @@ constexpr unsigned kAbortsAloneUntilParked = 5;
 constexpr Milliseconds kConsumerCloseLimit{1'000};
 constexpr Milliseconds kAfterConsumerLost{1'000};
 constexpr Milliseconds kServeClientsEvery{1'000};
+// Behind a step of a compaction, for so many times as long: it takes a quarter of the worker's time.
+constexpr std::int64_t kCompactionRests = 3;
 
 }  // namespace
 
@@ -49,7 +51,7 @@ Result<> Worker::step() {
   }
   // In turn: five hundred checkpoints in a row would keep the inputs waiting for as long as the disk takes.
   const bool after_checkpoint = std::exchange(checkpointed_, false);
-  if (!after_checkpoint && checkpoint_one()) {
+  if (!after_checkpoint && (checkpoint_one() || compact_one())) {
     checkpointed_ = true;
     return Done{};
   }
@@ -136,6 +138,37 @@ bool Worker::checkpoint_one() {
     ++totals_.checkpoints_failed;
     spdlog::error("partition={} checkpoint=failed folder={} error={}", task->partition().value(),
                   log::outside(task->store().folder()), log::outside(written.error().message));
+  }
+  return true;
+}
+
+// One after the other, so that the disk holds one copy twice at most. Null: none is due.
+PartitionTask* Worker::compaction_due() {
+  if (clock_.steady() < compact_at_) return nullptr;
+  PartitionTask* due = nullptr;
+  for (const auto& task : tasks_) {
+    if (!task->compaction_due()) continue;
+    if (task->compacting()) return task.get();
+    if (due == nullptr) due = task.get();
+  }
+  return due;
+}
+
+// True: a step was made, or tried.
+bool Worker::compact_one() {
+  PartitionTask* task = compaction_due();
+  if (task == nullptr) return false;
+  const Milliseconds begin = clock_.steady();
+  const auto done = task->compact();
+  const std::int64_t end = clock_.steady().value();
+  totals_.compaction_ms.observe(end - begin.value());
+  compact_at_ = Milliseconds(end + kCompactionRests * (end - begin.value()));
+  if (done) {
+    totals_.compactions += done.value() ? 1 : 0;
+  } else {
+    ++totals_.compactions_failed;
+    spdlog::warn("partition={} compaction=failed folder={} error={}", task->partition().value(),
+                 log::outside(task->store().folder()), log::outside(done.error().message));
   }
   return true;
 }

@@ -2,7 +2,8 @@
 // It is one duty cycle: step() does one bounded piece of work.
 //
 //   no producer  ->  open and initialise one; what was in doubt is over then
-//   checkpoint   ->  write the memory of one partition to its copy on disk, every second time at most
+//   checkpoint   ->  write the memory of one partition to its copy on disk, every second time at most; or a piece of
+//                    a copy to a file without free pages
 //   idle         ->  read what has arrived, move takeovers on, ask for ends, start a transaction
 //   transaction  ->  its next step
 //
@@ -60,6 +61,8 @@ class Worker {
   Result<> open_reader();
   bool checkpoint_one();
   [[nodiscard]] PartitionTask* checkpoint_due();
+  bool compact_one();
+  [[nodiscard]] PartitionTask* compaction_due();
   Result<> idle(bool after_checkpoint);
   Result<bool> gather(bool at_once);
   std::uint64_t accept(kafka::Record&& record);
@@ -141,7 +144,8 @@ class Worker {
   TakeoverQuestions questions_;
   std::size_t next_takeover_ = 0;
   std::size_t next_checkpoint_ = 0;
-  bool checkpointed_ = false;                // by the last step
+  bool checkpointed_ = false;                // by the last step, or compacted
+  Milliseconds compact_at_;                  // not before: what else there is gets its share of the time
   std::optional<Milliseconds> ready_since_;  // of partitions that wait to be read together
   Milliseconds retry_at_;
   MarkerPause marker_pause_;

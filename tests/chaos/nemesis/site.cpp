@@ -46,7 +46,7 @@ std::string Site::log_file(const std::string& name) const {
 ProgramToRun Site::resequencer(const std::string& instance, const std::string& name, const std::string& state) const {
   return {.name = name,
           .argv = {test::program(settings_.program), "run", "--config", config_file(instance, state)},
-          .environment = {},
+          .environment = {"RESEQ_COMPACT_TIMES_USED=1"},
           .log_file = log_file(name)};
 }
 

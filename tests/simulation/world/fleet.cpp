@@ -17,6 +17,7 @@ constexpr Milliseconds kCloseLimit{2'000};
 constexpr std::int64_t kSkewMax = 25'000;
 constexpr std::int64_t kSoon = 10'000;  // ms
 constexpr std::uint64_t kMapBytes = std::uint64_t{1} << 20U;
+constexpr store::CompactionSettings kCompacts = {.file_bytes_min = 1, .times_used = 1, .step_bytes = 3'000};
 
 // Nothing that is done to disks and logs here can cause these.
 constexpr std::array kAlarms = {runtime::Rebuild::kPoisoned, runtime::Rebuild::kForeign, runtime::Rebuild::kTruncated,
@@ -53,7 +54,8 @@ void Fleet::start(std::size_t i) {
   instance.application->guards = guards_;
   instance.application->gate = gate_;
   instance.shelf = std::make_unique<runtime::Shelf>(
-      root_ + "/" + settings.instance_id, "boot-" + std::to_string(instance.boots), store::DiskSettings{kMapBytes});
+      root_ + "/" + settings.instance_id, "boot-" + std::to_string(instance.boots),
+      store::DiskSettings{kMapBytes, scenario_.compacts ? kCompacts : store::CompactionSettings()});
   for (std::size_t w = 0; w < scenario_.workers; ++w) {
     ClientSettings clients;
     clients.topics = instance.application->topics.names();
@@ -130,6 +132,7 @@ void Fleet::collect(const runtime::Worker& worker) {
   counters_["timers fired"] += totals.timers;
   counters_["watermarks expired"] += totals.expired;
   counters_["checkpoints"] += totals.checkpoints;
+  counters_["copies written anew"] += totals.compactions;
   counters_["takeover reuse"] += totals.reuses;
   for (std::size_t i = 1; i < totals.rebuilds.size(); ++i)
     if (totals.rebuilds[i] != 0)

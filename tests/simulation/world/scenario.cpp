@@ -98,6 +98,7 @@ Scenario draw_scenario(Draw& draw) {
 
 Scenario of_pieces(Scenario world) {
   world.large_payload = kPayloadOfPieces;
+  world.compacts = true;
   return world;
 }
 

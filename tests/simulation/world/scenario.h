@@ -49,6 +49,7 @@ struct Scenario {
   config::Settings settings;  // of the application; instance.id is set per process
   std::int64_t delete_retention_ms = 60'000;
   std::size_t large_payload = kLargePayload;
+  bool compacts = false;  // copies are written anew as soon as anything of their files is free
   BrokerSettings broker;
   FaultRates faults;
   Weights weights;
@@ -58,7 +59,7 @@ struct Scenario {
 
 [[nodiscard]] Scenario draw_scenario(Draw& draw);
 // The same with so many partitions, of which a few have documents.
-// Its large payloads take several rows when they are held.
+// Its large payloads take several rows when they are held, and its copies are written anew.
 [[nodiscard]] Scenario of_pieces(Scenario world);
 // The same with dispatch.mode = "journal", whose settings `draw` gives. It is large like of_pieces().
 [[nodiscard]] Scenario of_journal(Scenario world, Draw& draw);

@@ -36,10 +36,16 @@ class Model {
       commit_rows(random_rows(1 + random_() % 8));
     } else if (dice < 75) {
       restore_one();
-    } else if (dice < 85) {
+    } else if (dice < 82) {
       ASSERT_TRUE(store_->write_checkpoint().ok());
       durable_ = rows_;
       position_ = *store_->position();
+    } else if (dice < 85) {
+      for (auto steps = random_() % 6; steps > 0 && store_->wants_compaction(); --steps) {
+        const auto compacted = store_->compact();
+        ASSERT_TRUE(compacted.ok()) << compacted.error().message;
+        compacted_ += compacted.value() ? 1 : 0;
+      }
     } else if (dice < 88) {
       // In the middle of a transaction the checkpoint before it is worth more.
       const bool last_kept =
@@ -68,6 +74,8 @@ class Model {
     }
   }
 
+  [[nodiscard]] int compacted() const { return compacted_; }
+
   void check() {
     check_finds();
     check_sums();
@@ -81,7 +89,8 @@ class Model {
  private:
   void reopen() {
     store_.reset();
-    store_ = place_.must_open({.map_bytes = 64U << 10});
+    store_ = place_.must_open(
+        {.map_bytes = 64U << 10, .compaction = {.file_bytes_min = 1, .times_used = 1, .step_bytes = 30'000}});
     ASSERT_NE(store_, nullptr);
   }
 
@@ -339,6 +348,7 @@ class Model {
   std::unique_ptr<PartitionStore> store_;
   Rows rows_, durable_;
   Offset position_;
+  int compacted_ = 0;
 };
 
 class StoreModel : public testing::TestWithParam<std::uint64_t> {};
@@ -347,6 +357,7 @@ TEST_P(StoreModel, AnswersAsAMapOfItsRowsDoes) {
   Model model(GetParam());
   for (int i = 0; i < 600 && !testing::Test::HasFailure(); ++i) model.step();
   model.check();
+  EXPECT_GT(model.compacted(), 0) << "its file was never written anew";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, StoreModel, testing::Range<std::uint64_t>(1, 13));
