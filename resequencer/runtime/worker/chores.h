@@ -30,8 +30,8 @@
 
 namespace reseq::runtime {
 
-// Most timers fired, rows of one kind of the agenda done, and rows swept, in one batch. What is dispatched shares
-// batch_records_max with the inputs.
+// Most timers fired, rows of one kind of the agenda done, and rows swept, in one batch. Of what
+// waits for its dispatch a quarter of batch_records_max leaves, if that is more.
 inline constexpr std::size_t kTimersMax = 1000;
 inline constexpr std::uint32_t kGateRowsMax = 1000;
 inline constexpr std::size_t kSweepRowsMax = 1000;

@@ -204,6 +204,20 @@ TEST(Settings, ReadTheTableOfTheDispatch) {
   EXPECT_EQ(s.held_bytes_max, 7);
 }
 
+TEST(Settings, ConsolidateAsMeasuredWhereThatIsSaid) {
+  const auto parsed = parse(kJournal + "consolidate_ms = \"auto\"\n", "shop.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed.value().dispatch_consolidate_ms, kWord);
+  EXPECT_THAT(print(parsed.value()), HasSubstr("dispatch.consolidate_ms = \"auto\"\n"));
+  const auto again = parse(print(parsed.value()), "printed");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again.value().dispatch_consolidate_ms, kWord);
+  const std::string wrong = "dispatch.consolidate_ms: must be a whole number or \"auto\"";
+  EXPECT_THAT(error_of(kJournal + "consolidate_ms = \"automatic\"\n"), HasSubstr(wrong));
+  EXPECT_THAT(error_of(kJournal + "consolidate_ms = 1.5\n"), HasSubstr(wrong));
+  EXPECT_THAT(error_of(kJournal + "lease_ms = \"auto\"\n"), HasSubstr("dispatch.lease_ms: must be a whole number"));
+}
+
 TEST(Settings, LetNothingWaitThatThePipelineReadsItself) {
   EXPECT_THAT(error_of("intake = \"tap\"\n" + kJournal), HasSubstr("needs intake = \"inline\""));
   EXPECT_EQ(error_of("intake = \"tap\"\n" + kLeast), "no error");

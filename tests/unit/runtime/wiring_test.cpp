@@ -77,11 +77,16 @@ TEST_F(WiringTest, TheRulesOfTheDispatchAreThoseOfTheSettings) {
   EXPECT_EQ(rules.idle_from_priority, 256U);
   EXPECT_EQ(rules.process_at_max, Milliseconds(5));
   EXPECT_EQ(rules.consolidate, Milliseconds(6));
+  EXPECT_FALSE(rules.consolidate_measured);
   EXPECT_FALSE(rules.one_at_a_time);
   EXPECT_EQ(rules.lease, Milliseconds(7));
   EXPECT_EQ(rules.timeouts_max, 8U);
   EXPECT_TRUE(rules.last_attempt_only);
   EXPECT_EQ(rules.held_bytes_max, 9U);
+  application.settings.dispatch_consolidate_ms = config::kWord;
+  const engine::DispatchRules measured = partition_setting(application, table_).context.dispatch;
+  EXPECT_TRUE(measured.consolidate_measured);
+  EXPECT_EQ(measured.consolidate, Milliseconds(0));
 }
 
 TEST_F(WiringTest, WhoChangesTheDispatchHasAnotherHashOfTheConfiguration) {
