@@ -275,12 +275,13 @@ bool JobTable::narrows(const Waiting& entry) const {
 void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
   const TargetSet ended =
       at(document, entry.order, TargetState::kServed) | at(document, entry.order, TargetState::kRemoved);
-  const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
+  const bool below = is_below(document.barrier, entry.order);
+  const TargetSet gone = below ? entry.targets : entry.targets & (ended | beyond(document, entry.order));
   entry.targets = entry.targets.without(gone);
   entry.took_over = entry.took_over & entry.targets;
   // Open: which of the two it is. As where a gate lets through what nobody waits for.
   if (entry.targets.empty() && entry.input)
-    answer_.verdicts[*entry.input] = is_group(document, entry.order) ? kDuplicate : kSuperseded;
+    answer_.verdicts[*entry.input] = is_group(document, entry.order) && !below ? kDuplicate : kSuperseded;
 }
 
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
@@ -296,7 +297,13 @@ void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targe
 // under way and has no lease; older entries lose what it moves.
 Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   if (is_below(document.accepted_barrier, input.order)) return kSuperseded;
-  const TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  if (input.deletes_all()) {
+    const TargetSet known = known_to_requests(document);
+    wanted = known.empty() ? kAllTargets : wanted | known;
+    raise(document.accepted_barrier, input.order);
+    raise(document.barrier, input.order);
+  }
   const TargetSet newer = wanted & beyond(document, input.order);
   TargetSet moved = wanted.without(newer);
   for (const auto& [target, job] : document.targets)
