@@ -15,6 +15,7 @@
 #include "tests/chaos/nemesis/nemesis.h"
 #include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
+#include "tests/chaos/run/journal_watch.h"
 #include "tests/chaos/run/progress_watch.h"
 #include "tests/chaos/run/topics.h"
 #include "tests/chaos/workload/drain.h"
@@ -39,6 +40,10 @@ constexpr milliseconds kBeat{10};
 constexpr seconds kHealLimit{90};
 constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};
+// What waits may wait for a lease and for back-offs, one behind the other.
+constexpr seconds kJournalDrainLimit{600};
+constexpr std::uint64_t kBacklogPerSecond = 4'000;
+constexpr seconds kCountLimit{60};
 constexpr seconds kStopLimit{30};
 // After everything is healed each partition goes on within the sum of these, as if one began when the other is over:
 // what a dead process had open is given up: its place in the group, and its transactions at the next sweep;
@@ -91,6 +96,17 @@ std::vector<FaultKind> choose_kinds(const RunOptions& options) {
   return chosen;
 }
 
+// The birth of partitions is over when a backlog is there.
+std::vector<std::string> choose_points(const RunOptions& options) {
+  std::vector<std::string> points = ask_failpoints(test::program("resequencer-faulty"), options.folder);
+  for (const std::string& name : options.points)
+    if (std::find(points.begin(), points.end(), name) == points.end())
+      throw std::runtime_error("no failpoint is named " + name);
+  if (!options.points.empty()) points = options.points;
+  if (options.backlog > 0) std::erase(points, "takeover.birth");
+  return points;
+}
+
 class Run {
  public:
   explicit Run(const RunOptions& options)
@@ -109,8 +125,9 @@ class Run {
                .brokers = options.brokers,
                .partitions = kPartitions,
                .targets_toml = targets_toml(),
-               .program = options.program}),
-        failpoints_(ask_failpoints(test::program("resequencer-faulty"), options.folder), options.seed),
+               .program = options.program,
+               .journal = options.journal}),
+        failpoints_(choose_points(options), options.seed),
         operator_(site_, chronicle_),
         draw_(options.seed),
         crew_(chronicle_) {}
@@ -119,6 +136,9 @@ class Run {
 
  private:
   void hire();
+  void pile_up();
+  [[nodiscard]] std::optional<InJournal> ask_journal(seconds limit);
+  void wait_until_nothing_is_journaled(Drain& questions);
   void disturb();
   void heal();
   void wait_for_operator();
@@ -168,15 +188,49 @@ void Run::hire() {
   for (int i = 1; i <= kGuests; ++i) resequencer(Job::kGuest, "g" + std::to_string(i))->process->hold();
   for (int i = 1; i <= kPipelines; ++i) {
     const std::string name = "p" + std::to_string(i);
-    crew_.add(
+    std::vector<std::string> argv = {test::program("reseq-chaos-pipeline"),
+                                     "--bootstrap-servers",
+                                     site_.settings().bootstrap_servers,
+                                     "--application",
+                                     "chaos",
+                                     "--seed",
+                                     std::to_string(options_.seed)};
+    // Both modes of workers, side by side.
+    if (options_.journal && i == kPipelines) argv.emplace_back("--commit-on-receipt");
+    Member& member = crew_.add(
         Job::kPipeline,
-        {.name = name,
-         .argv = {test::program("reseq-chaos-pipeline"), "--bootstrap-servers", site_.settings().bootstrap_servers,
-                  "--application", "chaos", "--seed", std::to_string(options_.seed)},
-         .environment = {},
-         .log_file = site_.log_file(name)},
-        nullptr, "");
+        {.name = name, .argv = std::move(argv), .environment = {}, .log_file = site_.log_file(name)}, nullptr, "");
+    if (options_.backlog > 0) member.process->hold();
   }
+}
+
+std::optional<InJournal> Run::ask_journal(seconds limit) {
+  JournalWatch watch(operator_);
+  const auto until = Clock::now() + limit;
+  while (Clock::now() < until) {
+    watch.ask();
+    live(kBeat);
+    watch_progress(kStallUnderFaultsMax, stall_under_faults_);
+    if (const auto found = watch.take()) return found;
+  }
+  return std::nullopt;
+}
+
+// Requests come and nobody works. Then workers come.
+void Run::pile_up() {
+  if (options_.backlog == 0) return;
+  producers_->set_pace(kBacklogPerSecond);
+  while (producers_->total() < options_.backlog) {
+    live(kBeat);
+    watch_progress(kStallUnderFaultsMax, stall_under_faults_);
+  }
+  producers_->set_pace(options_.rate);
+  const auto found = ask_journal(kCountLimit);
+  if (!found) chronicle_.violation("nobody says how many documents wait");
+  report_.waited = found ? found->waiting : 0;
+  chronicle_.note("piled up requests=" + std::to_string(producers_->total()) +
+                  " documents=" + std::to_string(report_.waited));
+  for (Member* member : crew_.all(Job::kPipeline)) member->process->release();
 }
 
 void Run::tell_of_markers() {
@@ -297,6 +351,25 @@ void Run::wait_until_drained(Drain& questions) {
   chronicle_.violation(what);
 }
 
+// All requests are decided, so nothing new comes.
+void Run::wait_until_nothing_is_journaled(Drain& questions) {
+  const auto until = Clock::now() + kJournalDrainLimit;
+  std::string waits = "an answer";
+  while (!waits.empty() && Clock::now() < until) {
+    live(milliseconds(500));
+    watch_after_heal();
+    const auto read = questions.requests_wait();
+    waits = read ? read.value() : read.error().message;
+    if (!waits.empty()) continue;
+    const auto found = ask_journal(kCountLimit);
+    if (!found) waits = "an answer";
+    if (found && found->waiting + found->processing > 0)
+      waits = std::to_string(found->waiting) + " documents that wait, " + std::to_string(found->processing) +
+              " that are under way";
+  }
+  if (!waits.empty()) chronicle_.violation("the journal does not come to rest: " + waits);
+}
+
 void Run::drain() {
   auto stopped = std::async(std::launch::async, [this] { return producers_->stop(kAcknowledgeLimit); });
   while (stopped.wait_for(seconds(0)) != std::future_status::ready) {
@@ -308,6 +381,7 @@ void Run::drain() {
   chronicle_.note("producers stopped requests=" + std::to_string(producers_->total()));
   const auto questions =
       good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
+  if (options_.journal) wait_until_nothing_is_journaled(*questions);
   wait_until_drained(*questions);
   if (!chronicle_.violations().empty()) return;
   // What a process of the pipeline had in flight may be written until it has ended.
@@ -390,19 +464,22 @@ std::string Run::details() const {
           " after_heal_s=" + std::to_string(stall_after_heal_.count()) +
           " after_heal_max_s=" + std::to_string(stall_after_heal_max_.count()) + "\n";
   for (const std::string& proof : report_.torn_by_broker) text += "torn by the broker: " + proof + "\n";
+  if (options_.backlog > 0) text += "waited documents=" + std::to_string(report_.waited) + "\n";
   return text + failpoints_.table();
 }
 
 RunReport Run::play() {
   create_topics(site_, cluster_);
   hire();
-  plan_ = std::make_unique<Plan>(PlanSettings{.seed = options_.seed, .partitions = kPartitions});
+  plan_ = std::make_unique<Plan>(
+      PlanSettings{.seed = options_.seed, .partitions = kPartitions, .journal = options_.journal});
   producers_ = std::make_unique<Producers>(
       *plan_, ProducersSettings{.connection = connection_to(site_.settings().bootstrap_servers),
                                 .application_id = site_.settings().application_id,
                                 .requests_per_second = options_.rate});
   progress_ = std::make_unique<ProgressWatch>(connection_to(site_.settings().bootstrap_servers),
                                               site_.settings().application_id, kPartitions);
+  pile_up();
   disturb();
   heal();
   drain();
