@@ -60,9 +60,14 @@ std::optional<OrderNumber> newest_requested(const DocumentJob& document, TargetN
   return newest;
 }
 
-TargetSet known_to_requests(const DocumentJob& document) {
+TargetSet known_to_commands(const DocumentJob& document) {
   TargetSet known;
   for (const auto& [target, job] : document.targets) known |= TargetSet::of(target);
+  return known;
+}
+
+TargetSet known_to_requests(const DocumentJob& document) {
+  TargetSet known = known_to_commands(document);
   for (const auto& [target, order] : document.accepted) known |= TargetSet::of(target);
   return known;
 }
@@ -294,15 +299,17 @@ void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targe
 }
 
 // REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has no attempt, is not
-// under way and has no lease; older entries lose what it moves.
+// under way and has no lease; older entries lose what it moves. Open: a delete for all is for the targets that were
+// dispatched or registered, and for all only if nothing waits either. What waits below it will reach nobody: it knows
+// no target any more.
 Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   if (is_below(document.accepted_barrier, input.order)) return kSuperseded;
   TargetSet wanted = input.targets.value_or(kDefaultTargets);
   if (input.deletes_all()) {
-    const TargetSet known = known_to_requests(document);
-    wanted = known.empty() ? kAllTargets : wanted | known;
+    wanted = known_to_requests(document).empty() ? kAllTargets : wanted | known_to_commands(document);
     raise(document.accepted_barrier, input.order);
-    raise(document.barrier, input.order);
+    if (stops_by_command()) raise(document.barrier, input.order);
+    std::erase_if(document.accepted, [&](const auto& each) { return each.second < input.order; });
   }
   const TargetSet newer = wanted & beyond(document, input.order);
   TargetSet moved = wanted.without(newer);
