@@ -27,7 +27,7 @@ std::uint64_t seed(std::uint64_t otherwise) {
 // counts.
 constexpr int kPlaysMax = 3;
 
-constexpr std::uint64_t kBacklog = 4'000;
+constexpr std::uint64_t kBacklog = 2'000;
 
 // `waited_least`: documents of the backlog that have to wait.
 void run(RunOptions options, std::uint64_t waited_least = 0) {
@@ -66,7 +66,7 @@ TEST(Chaos, ProcessesWithAJournalDieWhileABacklogDrains) {
        .journal = true,
        .backlog = kBacklog,
        .rate = 200},
-      kBacklog / 3);
+      kBacklog / 5);
 }
 
 TEST(Chaos, OneMinuteOfMixedFaultsOnOneBroker) {

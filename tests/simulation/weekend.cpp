@@ -12,8 +12,9 @@ namespace header = codec::header;
 
 namespace {
 
-constexpr std::int64_t kBusyMs = 5;  // from one step to the next while there is something to do
-constexpr int kQuietSteps = 6;       // without a transaction, until there is nothing to do
+constexpr std::int64_t kBusyMs = 5;            // from one step to the next while there is something to do
+constexpr std::int64_t kBrokerTickMs = 4'000;  // below every session time-out: a client sends its heartbeats meanwhile
+constexpr int kQuietSteps = 6;                 // without a transaction, until there is nothing to do
 
 std::string name_of(std::size_t document) {
   return "document-" + std::to_string(document);
@@ -22,7 +23,8 @@ std::string name_of(std::size_t document) {
 std::uint64_t number_in(const simulation::StoredRecord& record, std::string_view name, std::uint64_t absent = 0) {
   std::uint64_t number = absent;
   for (const simulation::StoredHeader& one : record.headers)
-    if (one.name == name && one.value) std::from_chars(one.value->data(), one.value->data() + one.value->size(), number);
+    if (one.name == name && one.value)
+      std::from_chars(one.value->data(), one.value->data() + one.value->size(), number);
   return number;
 }
 
@@ -34,6 +36,12 @@ void each_committed(const simulation::Log& log, const Visit& visit) {
 }
 
 }  // namespace
+
+// The changelog keeps tombstones for so long that hardly anything is written while nothing happens.
+Weekend::Weekend(const config::Settings& settings) : SimulatedApplication(1, settings) {
+  broker.facts(*broker.topic("app.changelog")).delete_retention_ms = 24 * kHourMs;
+  test::good(application.ask(*kafka, simulation::kLimit));
+}
 
 config::Settings Weekend::of_journal(std::int64_t in_flight_max) {
   config::Settings settings = of_one_target();
@@ -71,8 +79,13 @@ void Weekend::heartbeat(std::size_t document) {
 void Weekend::step() {
   test::good(worker->step());
   work();
+  ++steps_;
   quiet_steps_ = worker->transaction() == nullptr ? quiet_steps_ + 1 : 0;
-  ticks(1, quiet_steps_ < kQuietSteps ? kBusyMs : idle_ms);
+  pass(quiet_steps_ < kQuietSteps ? kBusyMs : idle_ms);
+}
+
+void Weekend::pass(std::int64_t ms) {
+  for (std::int64_t left = ms; left > 0; left -= kBrokerTickMs) ticks(1, std::min(left, kBrokerTickMs));
 }
 
 void Weekend::work() {

@@ -21,8 +21,8 @@ class Weekend : public SimulatedApplication {
  protected:
   struct Pipeline {
     bool works = false;
-    std::int64_t takes_ms = 0;   // for one record; one at a time
-    bool heeds_leases = true;    // a record whose lease is over is not worked on
+    std::int64_t takes_ms = 0;     // for one record; one at a time
+    bool heeds_leases = true;      // a record whose lease is over is not worked on
     std::uint64_t loses_each = 0;  // of so many sequences one, at its first attempt, where it has a lease; 0: none
   };
   // What was sent to `work`.
@@ -38,7 +38,7 @@ class Weekend : public SimulatedApplication {
     std::uint64_t releases = 0;
   };
 
-  explicit Weekend(const config::Settings& settings) : SimulatedApplication(1, settings) {}
+  explicit Weekend(const config::Settings& settings);
 
   static config::Settings of_journal(std::int64_t in_flight_max);
 
@@ -61,14 +61,17 @@ class Weekend : public SimulatedApplication {
   // Orders of a document rise, none is released twice. By id.
   [[nodiscard]] std::map<std::string, Outcome> outcomes();
   [[nodiscard]] std::size_t dead_letters();
+  // How often the worker has been stepped: often, while it has something to do.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
-  // From one step to the next while there is nothing to do: below every session and transaction time-out.
-  std::int64_t idle_ms = 2'000;
+  // From one step to the next while there is nothing to do.
+  std::int64_t idle_ms = 30'000;
   Pipeline pipeline;
   std::unique_ptr<Worker> worker;
 
  private:
   void step();
+  void pass(std::int64_t ms);
   void work();
   [[nodiscard]] bool at_rest();
 
@@ -76,6 +79,7 @@ class Weekend : public SimulatedApplication {
   Offset next_work_{0};
   std::int64_t free_at_ = 0;  // of the pipeline
   int quiet_steps_ = 0;
+  std::uint64_t steps_ = 0;
 };
 
 }  // namespace reseq::runtime

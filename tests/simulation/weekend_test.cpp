@@ -24,21 +24,20 @@ std::size_t documents() {
   return text != nullptr ? std::strtoull(text, nullptr, 10) : kDocuments;
 }
 
-// A tenth of what waits may be under way; of 100,000 documents as many as the default says.
+// A fifth of what waits may be under way; of 100,000 documents as many as the default says.
 std::int64_t in_flight() {
-  return static_cast<std::int64_t>(std::min<std::size_t>(documents() / 10, 1'000));
+  return static_cast<std::int64_t>(std::min<std::size_t>(documents() / 5, 1'000));
 }
 
 class AWeekend : public Weekend, public testing::WithParamInterface<bool> {
  protected:
   AWeekend() : Weekend(of_journal(in_flight())) { spdlog::set_level(spdlog::level::off); }
 
-  // Every tenth document is urgent, every seventh is for idle times.
+  // Every tenth document is urgent.
   void everything_comes() {
     for (std::size_t i = 0; i < documents(); ++i)
-      request(i, i % 10 == 0  ? std::vector<simulation::StoredHeader>{{"reseq-priority", "10"}}
-                 : i % 7 == 0 ? std::vector<simulation::StoredHeader>{{"reseq-priority", "200"}}
-                              : std::vector<simulation::StoredHeader>{});
+      request(i, i % 10 == 0 ? std::vector<simulation::StoredHeader>{{"reseq-priority", "10"}}
+                             : std::vector<simulation::StoredHeader>{});
   }
   void one_hour(int hour) {
     for (std::size_t i = static_cast<std::size_t>(hour); i < documents(); i += kNewerEach)

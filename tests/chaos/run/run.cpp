@@ -13,6 +13,7 @@
 #include "config/settings.h"
 #include "kafka/admin.h"
 #include "tests/chaos/nemesis/nemesis.h"
+#include "tests/chaos/run/choices.h"
 #include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
 #include "tests/chaos/run/journal_watch.h"
@@ -42,7 +43,7 @@ constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};
 // What waits may wait for a lease and for back-offs, one behind the other.
 constexpr seconds kJournalDrainLimit{600};
-constexpr std::uint64_t kBacklogPerSecond = 4'000;
+constexpr std::uint64_t kBacklogPerSecond = 2'000;
 constexpr seconds kCountLimit{60};
 constexpr seconds kStopLimit{30};
 // After everything is healed each partition goes on within the sum of these, as if one began when the other is over:
@@ -64,48 +65,6 @@ seconds stall_after_heal_max(std::int64_t changelog_records) {
 constexpr seconds kStallUnderFaultsMax{180};
 
 using test::good;
-
-std::vector<FinalAct> choose_acts(const RunOptions& options) {
-  std::vector<FinalAct> chosen;
-  for (const FinalAct& act : final_acts())
-    if (std::find(options.faults.begin(), options.faults.end(), act.name) != options.faults.end())
-      chosen.push_back(act);
-  return chosen;
-}
-
-bool is_final_act(const std::string& name) {
-  const auto& all = final_acts();
-  return std::any_of(all.begin(), all.end(), [&](const FinalAct& act) { return act.name == name; });
-}
-
-// With nothing but final acts nothing is disturbed before them.
-std::vector<FaultKind> choose_kinds(const RunOptions& options) {
-  const auto& all = fault_kinds();
-  std::vector<FaultKind> chosen;
-  for (const std::string& name : options.faults) {
-    if (is_final_act(name)) continue;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const FaultKind& kind) { return kind.name == name; });
-    if (found == all.end()) throw std::runtime_error("no fault is named " + name + ": see --list-faults");
-    if (found->brokers_min > options.brokers)
-      throw std::runtime_error(name + " needs --brokers " + std::to_string(found->brokers_min));
-    chosen.push_back(*found);
-  }
-  if (!options.faults.empty()) return chosen;
-  for (const FaultKind& kind : all)
-    if (kind.brokers_min <= options.brokers) chosen.push_back(kind);
-  return chosen;
-}
-
-// The birth of partitions is over when a backlog is there.
-std::vector<std::string> choose_points(const RunOptions& options) {
-  std::vector<std::string> points = ask_failpoints(test::program("resequencer-faulty"), options.folder);
-  for (const std::string& name : options.points)
-    if (std::find(points.begin(), points.end(), name) == points.end())
-      throw std::runtime_error("no failpoint is named " + name);
-  if (!options.points.empty()) points = options.points;
-  if (options.backlog > 0) std::erase(points, "takeover.birth");
-  return points;
-}
 
 class Run {
  public:
@@ -137,6 +96,7 @@ class Run {
  private:
   void hire();
   void pile_up();
+  void wait_until_requests_are_read(Drain& questions);
   [[nodiscard]] std::optional<InJournal> ask_journal(seconds limit);
   void wait_until_nothing_is_journaled(Drain& questions);
   void disturb();
@@ -198,8 +158,8 @@ void Run::hire() {
     // Both modes of workers, side by side.
     if (options_.journal && i == kPipelines) argv.emplace_back("--commit-on-receipt");
     Member& member = crew_.add(
-        Job::kPipeline,
-        {.name = name, .argv = std::move(argv), .environment = {}, .log_file = site_.log_file(name)}, nullptr, "");
+        Job::kPipeline, {.name = name, .argv = std::move(argv), .environment = {}, .log_file = site_.log_file(name)},
+        nullptr, "");
     if (options_.backlog > 0) member.process->hold();
   }
 }
@@ -216,6 +176,15 @@ std::optional<InJournal> Run::ask_journal(seconds limit) {
   return std::nullopt;
 }
 
+void Run::wait_until_requests_are_read(Drain& questions) {
+  const auto until = Clock::now() + kDrainLimit;
+  for (std::string waits = "an answer"; !waits.empty() && Clock::now() < until;) {
+    live(milliseconds(500));
+    const auto asked = questions.requests_wait();
+    waits = asked ? asked.value() : asked.error().message;
+  }
+}
+
 // Requests come and nobody works. Then workers come.
 void Run::pile_up() {
   if (options_.backlog == 0) return;
@@ -224,12 +193,17 @@ void Run::pile_up() {
     live(kBeat);
     watch_progress(kStallUnderFaultsMax, stall_under_faults_);
   }
-  producers_->set_pace(options_.rate);
+  producers_->rest(true);
+  const auto questions =
+      good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
+  wait_until_requests_are_read(*questions);
   const auto found = ask_journal(kCountLimit);
   if (!found) chronicle_.violation("nobody says how many documents wait");
   report_.waited = found ? found->waiting : 0;
   chronicle_.note("piled up requests=" + std::to_string(producers_->total()) +
                   " documents=" + std::to_string(report_.waited));
+  producers_->set_pace(options_.rate);
+  producers_->rest(false);
   for (Member* member : crew_.all(Job::kPipeline)) member->process->release();
 }
 
