@@ -26,13 +26,13 @@ constexpr const char* kJournal = R"(
   name = "search"
 )";
 const std::vector<std::string> kWithoutJournal = {"RESEQ_DISPATCH_MODE=immediate"};
-constexpr int kPartitions = 4;
-constexpr int kBooks = 60;
+constexpr int kExchanged = 4;
+constexpr int kManyBooks = 60;
 
 class Changing : public testing::Test {
  protected:
   void request_all(const std::string& order) {
-    for (int i = 0; i < kBooks; ++i) shop.request("book-" + std::to_string(i), order);
+    for (int i = 0; i < kManyBooks; ++i) shop.request("book-" + std::to_string(i), order);
     shop.settle();
   }
   // Each attempt of `work` that is new. True: there was one.
@@ -57,12 +57,12 @@ class Changing : public testing::Test {
     return wait_until(kPatience, [&] {
       answer_all();
       const auto orders = orders_released();
-      return orders.size() == kBooks && std::all_of(orders.begin(), orders.end(),
-                                                    [&](const auto& one) { return one.second.back() == order; });
+      return orders.size() == kManyBooks &&
+             std::all_of(orders.begin(), orders.end(), [&](const auto& one) { return one.second.back() == order; });
     });
   }
 
-  Shop shop{kJournal, kPartitions};
+  Shop shop{kJournal, kExchanged};
 
  private:
   std::size_t answered_ = 0;
@@ -72,17 +72,18 @@ TEST_F(Changing, OneOfTwoProcessesAfterTheOtherLosesNothingThatWaits) {
   shop.start(1);
   shop.wait_for_owners();
   request_all("1");
-  EXPECT_LE(shop.records("work").size(), 2U * kPartitions) << "nothing waits";
+  EXPECT_LE(shop.records("work").size(), 2U * kExchanged) << "nothing waits";
 
   shop.start(2, kWithoutJournal);
   shop.wait_for_owners();
   request_all("2");
-  EXPECT_LT(books_sent(), static_cast<std::size_t>(kBooks)) << "nothing waits any more";
+  EXPECT_LT(books_sent(), static_cast<std::size_t>(kManyBooks)) << "nothing waits any more";
   answer_all();
   shop.kill(1);
   request_all("3");
   // What waited leaves as it came, and nobody waits any more.
-  ASSERT_TRUE(wait_until(kPatience, [&] { return books_sent() == static_cast<std::size_t>(kBooks); })) << shop.log(2);
+  ASSERT_TRUE(wait_until(kPatience, [&] { return books_sent() == static_cast<std::size_t>(kManyBooks); }))
+      << shop.log(2);
   shop.start(1);
   shop.wait_for_owners();
   request_all("4");
