@@ -1,5 +1,5 @@
-// Weekend: a worker with a journal on a simulated Kafka and a simulated clock, producers, and a pipeline that is down and
-// comes back. One partition. What was asked for and what was released is counted by document.
+// Weekend: a worker with a journal on a simulated Kafka and a simulated clock, producers, and a pipeline that is down
+// and comes back. One partition. What was asked for and what was released is counted by document.
 // Thread rule: one thread.
 #pragma once
 

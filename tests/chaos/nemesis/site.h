@@ -27,9 +27,9 @@ struct SiteSettings {
   bool journal = false;
 };
 
-// So few under way that requests wait, and leases so short that a process of the pipeline that dies costs seconds. Bodies
-// of what waits take some room, the rest is held by its place in `requests`. So many time-outs that nothing is stuck for
-// ten minutes while the pipeline is away.
+// So few under way that requests wait, and leases so short that a process of the pipeline that dies costs seconds.
+// Bodies of what waits take some room, the rest is held by its place in `requests`. So many time-outs that nothing is
+// stuck for ten minutes while the pipeline is away.
 inline constexpr const char* kJournalToml =
     "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n";
 inline constexpr std::int64_t kHeldBytesMax = 4 << 20;

@@ -1,4 +1,5 @@
-// What of all that a run could do it is to do. Each throws std::runtime_error where something is named that is not there.
+// What of all that a run could do it is to do. Each throws std::runtime_error where something is named that is not
+// there.
 // Thread rule: plain functions.
 #pragma once
 

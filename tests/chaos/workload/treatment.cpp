@@ -146,7 +146,8 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
 bool excused(std::uint64_t seed, const judge::Piece& piece, bool has_leases) {
   const PiecePlan of_piece = plan_of_piece(seed, piece.id, piece.target, piece.epoch, piece.sequence);
   const OrderPlan of_order = plan_of_order(seed, piece.id, piece.epoch, piece.sequence);
-  return (of_piece.lost && !has_leases) || of_piece.given_up || of_order.all_given_up || of_order.given_up == piece.target;
+  return (of_piece.lost && !has_leases) || of_piece.given_up || of_order.all_given_up ||
+         of_order.given_up == piece.target;
 }
 
 }  // namespace reseq::chaos
