@@ -2,6 +2,7 @@
 // again, and in the end every document is released once. RESEQ_WEEKEND_DOCUMENTS sets how many documents wait.
 #include "tests/simulation/weekend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
