@@ -61,8 +61,8 @@ TEST(Chaos, EveryFailpointKillsOnce) {
 // Some steps of three processes with a journal while a backlog drains; script/test --long chaos-waiting takes them all.
 TEST(Chaos, ProcessesWithAJournalDieWhileABacklogDrains) {
   run({.seed = seed(4),
-       .kills_per_failpoint = 2,
-       .points = {"transaction.commit", "transaction.apply", "checkpoint.written"},
+       .kills_per_failpoint = 3,
+       .points = {"transaction.commit", "transaction.apply", "takeover.restore", "checkpoint.written"},
        .journal = true,
        .backlog = kBacklog,
        .rate = 200},
