@@ -27,7 +27,10 @@ std::uint64_t seed(std::uint64_t otherwise) {
 // counts.
 constexpr int kPlaysMax = 3;
 
-void run(RunOptions options) {
+constexpr std::uint64_t kBacklog = 2'000;
+
+// `waited_least`: documents of the backlog that have to wait.
+void run(RunOptions options, std::uint64_t waited_least = 0) {
   std::string place;
   RunReport report;
   for (int plays = 1; plays <= kPlaysMax; ++plays) {
@@ -43,6 +46,7 @@ void run(RunOptions options) {
   EXPECT_THAT(report.violations, IsEmpty());
   EXPECT_GT(report.records, 0U);
   EXPECT_GT(report.kills, 0U);
+  EXPECT_GE(report.waited, waited_least);
   if (testing::Test::HasFailure()) {
     std::cout << "kept: " << place << std::endl;
   } else {
@@ -52,6 +56,17 @@ void run(RunOptions options) {
 
 TEST(Chaos, EveryFailpointKillsOnce) {
   run({.seed = seed(1), .kills_per_failpoint = 1, .rate = 300});
+}
+
+// Some steps of three processes with a journal while a backlog drains; script/test --long chaos-waiting takes them all.
+TEST(Chaos, ProcessesWithAJournalDieWhileABacklogDrains) {
+  run({.seed = seed(4),
+       .kills_per_failpoint = 3,
+       .points = {"transaction.commit", "transaction.apply", "takeover.restore", "checkpoint.written"},
+       .journal = true,
+       .backlog = kBacklog,
+       .rate = 200},
+      kBacklog / 5);
 }
 
 TEST(Chaos, OneMinuteOfMixedFaultsOnOneBroker) {

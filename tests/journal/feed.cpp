@@ -16,7 +16,9 @@ bool is_strange(Action action) {
   switch (action) {
     case Action::kUnregister:
     case Action::kFork:
+    case Action::kForkDelete:
     case Action::kRegister:
+    case Action::kRegisterDelete:
     case Action::kStrayResult:
     case Action::kStrayUnregister:
     case Action::kExpire:
@@ -67,6 +69,7 @@ void Feed::play(const Step& step) {
     case Action::kPostpone:
       return operate(step);
     case Action::kRegister:
+    case Action::kRegisterDelete:
     case Action::kStrayResult:
     case Action::kStrayUnregister:
       return stray(step);
@@ -136,11 +139,12 @@ void Feed::stray(const Step& step) {
   input.document = document_of(step);
   input.order = 1 + step.pick % (newest_[input.document] + 2);
   input.targets = targets_of(step);
-  if (step.action == Action::kRegister) {
+  if (step.action == Action::kRegister || step.action == Action::kRegisterDelete) {
     // Of what waits a worker knows nothing: an order of its own is above all that were requested.
     input.kind = Kind::kRegister;
+    input.deletes = step.action == Action::kRegisterDelete;
     input.order = newest_[input.document] + 1 + step.pick % 2U;
-    if (!input.targets) input.targets = kDefaultTargets;
+    if (!input.targets && !input.deletes) input.targets = kDefaultTargets;
   } else if (step.action == Action::kStrayUnregister) {
     input.kind = Kind::kUnregister;
   } else {
@@ -177,6 +181,11 @@ void Feed::command(const Step& step) {
     case Action::kFork:
       input.kind = Kind::kRegister;
       if (const auto targets = targets_of(step)) input.targets = targets;
+      break;
+    case Action::kForkDelete:
+      input.kind = Kind::kRegister;
+      input.deletes = true;
+      input.targets = targets_of(step);
       break;
     default:
       input.kind = Kind::kResult;

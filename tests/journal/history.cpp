@@ -29,6 +29,8 @@ constexpr std::array<Weight, kActions> kWeights = {{
     {"unregister", 3},
     {"fork", 3},
     {"register", 2},
+    {"register_delete", 2},
+    {"fork_delete", 2},
     {"stray_result", 2},
     {"stray_unregister", 2},
     {"expire", 2},

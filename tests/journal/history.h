@@ -29,6 +29,8 @@ enum class Action : std::uint8_t {
   kUnregister,       // a worker gives a piece of work up
   kFork,             // a worker adds targets to an order that it got
   kRegister,         // a worker registers an order of its own
+  kRegisterDelete,   // likewise a delete, for some targets or for all
+  kForkDelete,       // a worker registers an order that it got as a delete, for some targets or for all
   kStrayResult,      // a result that nobody asked for
   kStrayUnregister,  // an UNREGISTER that nobody asked for
   kExpire,           // an operator gives up what a document waits for

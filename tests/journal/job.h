@@ -50,7 +50,7 @@ struct Input {
   std::size_t document = 0;
   OrderNumber order = 0;
   std::optional<TargetSet> targets;  // none: of a request what is configured, of others everything
-  bool deletes = false;              // a request
+  bool deletes = false;              // a request, a REGISTER
   std::uint64_t hash = 0;            // of its payload
   std::optional<std::uint8_t> priority;
   std::optional<UnixMs> process_at;  // of a request; of kPostpone, which has always one

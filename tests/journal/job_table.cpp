@@ -61,9 +61,14 @@ std::optional<OrderNumber> newest_requested(const DocumentJob& document, TargetN
   return newest;
 }
 
-TargetSet known_to_requests(const DocumentJob& document) {
+TargetSet known_to_commands(const DocumentJob& document) {
   TargetSet known;
   for (const auto& [target, job] : document.targets) known |= TargetSet::of(target);
+  return known;
+}
+
+TargetSet known_to_requests(const DocumentJob& document) {
+  TargetSet known = known_to_commands(document);
   for (const auto& [target, order] : document.accepted) known |= TargetSet::of(target);
   return known;
 }
@@ -298,12 +303,13 @@ bool JobTable::narrows(const Waiting& entry) const {
 void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
   const TargetSet ended =
       at(document, entry.order, TargetState::kServed) | at(document, entry.order, TargetState::kRemoved);
-  const TargetSet gone = entry.targets & (ended | beyond(document, entry.order));
+  const bool below = is_below(document.barrier, entry.order);
+  const TargetSet gone = below ? entry.targets : entry.targets & (ended | beyond(document, entry.order));
   entry.targets = entry.targets.without(gone);
   entry.took_over = entry.took_over & entry.targets;
   // Open: which of the two it is. As where a gate lets through what nobody waits for.
   if (entry.targets.empty() && entry.input)
-    answer_.verdicts[*entry.input] = is_group(document, entry.order) ? kDuplicate : kSuperseded;
+    answer_.verdicts[*entry.input] = is_group(document, entry.order) && !below ? kDuplicate : kSuperseded;
 }
 
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
@@ -316,10 +322,18 @@ void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targe
 }
 
 // REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has no attempt, is not
-// under way and has no lease; older entries lose what it moves.
+// under way and has no lease; older entries lose what it moves. Open: a delete for all is for the targets that were
+// dispatched or registered, and for all only if nothing waits either. What waits below it will reach nobody: it knows
+// no target any more.
 Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   if (is_below(document.accepted_barrier, input.order)) return kSuperseded;
-  const TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  TargetSet wanted = input.targets.value_or(kDefaultTargets);
+  if (input.deletes_all()) {
+    wanted = known_to_requests(document).empty() ? kAllTargets : wanted | known_to_commands(document);
+    raise(document.accepted_barrier, input.order);
+    if (stops_by_command()) raise(document.barrier, input.order);
+    std::erase_if(document.accepted, [&](const auto& each) { return each.second < input.order; });
+  }
   const TargetSet newer = wanted & beyond(document, input.order);
   TargetSet moved = wanted.without(newer);
   for (const auto& [target, job] : document.targets)

@@ -114,6 +114,8 @@ class JobTable : public Player {
   [[nodiscard]] virtual bool counts_loss(const UnderWay& dispatch) const;
   [[nodiscard]] virtual UnixMs back_off(const Waiting& entry) const;
   [[nodiscard]] virtual std::uint32_t next_attempt(const DocumentJob& document, const Waiting& entry) const;
+  // A delete for all that a command registers stops what is older, results and what waits.
+  [[nodiscard]] virtual bool stops_by_command() const { return true; }
   virtual void renew(UnderWay& dispatch, UnixMs timestamp) const;
   // So long something waits for newer requests.
   [[nodiscard]] virtual std::int64_t consolidate_ms() const;

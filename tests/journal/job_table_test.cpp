@@ -130,6 +130,19 @@ TEST_F(J2, SupersedesNothingByWaitingAlone) {
   EXPECT_THAT(answer.verdicts, ElementsAre(kWaits, kReleases));
 }
 
+TEST_F(Barriers, OfACommandStopWhatWaitsAndResultsBelowThem) {
+  rules.in_flight_max = 1;
+  (void)at(0, {request(2, 1)});
+  (void)at(1, {request(0, 1, kOne)});
+  Input registered = command(Kind::kRegister, 0, 3, std::nullopt);
+  registered.deletes = true;
+  const Answer answer = at(2, {registered, request(0, 2), result(0, 1, kOne)});
+  EXPECT_THAT(answer.verdicts, ElementsAre(Verdict{Outcome::kRegistered, Reason::kNone}, kIsSuperseded, kIsSuperseded));
+  const Answer ended = at(3, {result(2, 1, kZero), result(2, 1, kOne)});
+  EXPECT_THAT(sent(ended), IsEmpty());
+  EXPECT_EQ(ended.waiting, 0U);
+}
+
 TEST_F(J3, BlocksANewerOrderUntilTheOlderHasEndedForAllItsTargets) {
   (void)at(0, {request(0, 1)});
   EXPECT_THAT(sent(at(1, {request(0, 2, kZero)})), IsEmpty());

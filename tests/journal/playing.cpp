@@ -145,7 +145,7 @@ Command EnginePlayer::command_of(const Input& input) {
     case Kind::kPostpone:
       return DispatchByHand{false, id, targets, input.process_at, std::nullopt};
     case Kind::kRegister:
-      return Register{{id, epoch, sequence, Revision(), Op::kUpsert, input.targets, {}}};
+      return Register{{id, epoch, sequence, Revision(), input.deletes ? Op::kDelete : Op::kUpsert, input.targets, {}}};
     case Kind::kUnregister:
       return Unregister{id, epoch, sequence, Revision(), targets, !input.targets, false};
     case Kind::kHeartbeat:

@@ -202,6 +202,11 @@ struct HurriedWithoutRoom final : JobTable {
   }
 };
 
+struct DeletesByCommandStopNothing final : JobTable {
+  using JobTable::JobTable;
+  bool stops_by_command() const override { return false; }
+};
+
 struct PostponesNothing final : JobTable {
   using JobTable::JobTable;
   void postpone(Waiting&, UnixMs) const override {}
@@ -261,6 +266,7 @@ const std::vector<NamedWrongJournal>& wrong_journals() {
       {"lets what is to go now back off", make<Hurrying<keep_back_off>>},
       {"lets what is to go now pass an older order", make<HurriedPastOlder>},
       {"has one too many under way for what is to go now", make<HurriedWithoutRoom>},
+      {"lets what waits pass a delete that a command registered", make<DeletesByCommandStopNothing>},
       {"postpones nothing", make<PostponesNothing>},
       {"postpones to an earlier date", make<PostponesToEarlier>},
       {"postpones for as long as is said", make<PostponesForEver>},

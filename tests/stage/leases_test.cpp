@@ -1,8 +1,10 @@
 // Stages at a resequencer with a journal: what becomes of a document whose worker works for long, dies or stands still.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <thread>
 
 #include "tests/e2e/outputs.h"
@@ -52,6 +54,11 @@ class StagesWithLeases {
   }
   [[nodiscard]] bool has_begun(const std::string& name) const {
     return wait_until(kPatience, [&] { return std::ifstream(file(name)).good(); });
+  }
+  // How often it has begun.
+  [[nodiscard]] std::ptrdiff_t runs(const std::string& name) const {
+    std::ifstream lines(file(name));
+    return std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
   }
   // A header of all records of a topic; "-" where it is absent.
   [[nodiscard]] std::vector<std::string> read(const std::string& role, std::string_view header,
@@ -120,6 +127,7 @@ TEST(DeadWorker, CommittedOnReceiptAndItsDocumentIsWithAnotherAsTheSecondAttempt
   std::this_thread::sleep_for(kQuiet);
   EXPECT_THAT(stages.read("work", "reseq-attempt"), ElementsAre("-", "2"));
   EXPECT_THAT(stages.results(), ElementsAre("2"));
+  EXPECT_LE(stages.runs("dies") + stages.runs("other"), 2) << "what died, and the next attempt";
   EXPECT_EQ(stages.releases(), 1U);
 }
 
@@ -136,6 +144,7 @@ TEST(DeadWorker, CommitsAfterTheWorkAndItsDocumentIsReleasedOnceByALaterAttempt)
   std::this_thread::sleep_for(kQuiet);
   EXPECT_THAT(stages.results(), SizeIs(1));
   EXPECT_THAT(stages.results(), Each(testing::Ne("-")));
+  EXPECT_LE(stages.runs("dies") + stages.runs("other"), 3) << "what died, what was read once more, the next attempt";
   EXPECT_EQ(stages.releases(), 1U);
 }
 

@@ -37,7 +37,8 @@ void Failpoints::want(std::uint64_t kills) {
 }
 
 bool Failpoints::is_wanted(const std::string& name) const {
-  return name != kBirth || kills_.at(kBirth) < births_wanted_;
+  const auto birth = kills_.find(kBirth);
+  return name != kBirth || (birth != kills_.end() && birth->second < births_wanted_);
 }
 
 std::optional<std::string> Failpoints::next() {

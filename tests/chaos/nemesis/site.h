@@ -6,6 +6,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +24,15 @@ struct SiteSettings {
   int partitions = 4;
   std::string targets_toml;  // tables, at the end of each configuration
   std::string program = "resequencer-faulty";
+  bool journal = false;
 };
+
+// So few under way that requests wait, and leases so short that a process of the pipeline that dies costs seconds.
+// Bodies of what waits take some room, the rest is held by its place in `requests`. So many time-outs that nothing is
+// stuck for ten minutes while the pipeline is away.
+inline constexpr const char* kJournalToml =
+    "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n";
+inline constexpr std::int64_t kHeldBytesMax = 4 << 20;
 
 // Times as short as brokers and clients allow, so that losing a process costs seconds.
 inline constexpr std::chrono::milliseconds kSessionTimeout{6'000};

@@ -58,6 +58,10 @@ int main(int argc, char** argv) {
   app.add_option("--faults", options.faults, "only these, separated by commas")->delimiter(',');
   app.add_option("--failpoints", options.kills_per_failpoint,
                  "instead: every failpoint in turn, until each has killed so often");
+  app.add_option("--points", options.points, "of --failpoints: only these, separated by commas")->delimiter(',');
+  auto* journal = app.add_flag("--journal", options.journal, "requests wait for their turn (dispatch.mode)");
+  app.add_option("--backlog", options.backlog, "so many requests wait, and nobody works, before anything is disturbed")
+      ->needs(journal);
   app.add_option("--brokers", options.brokers, "1 or 3")->check(CLI::IsMember({1, 3}));
   app.add_option("--rate", options.rate, "requests per second")->check(CLI::Range(1, 100'000));
   app.add_option("--dir", options.folder, "folder of everything; kept");

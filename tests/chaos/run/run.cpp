@@ -13,8 +13,10 @@
 #include "config/settings.h"
 #include "kafka/admin.h"
 #include "tests/chaos/nemesis/nemesis.h"
+#include "tests/chaos/run/choices.h"
 #include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
+#include "tests/chaos/run/journal_watch.h"
 #include "tests/chaos/run/progress_watch.h"
 #include "tests/chaos/run/topics.h"
 #include "tests/chaos/workload/drain.h"
@@ -39,6 +41,10 @@ constexpr milliseconds kBeat{10};
 constexpr seconds kHealLimit{90};
 constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};
+// What waits may wait for a lease and for back-offs, one behind the other.
+constexpr seconds kJournalDrainLimit{600};
+constexpr std::uint64_t kBacklogPerSecond = 2'000;
+constexpr seconds kCountLimit{60};
 constexpr seconds kStopLimit{30};
 // After everything is healed each partition goes on within the sum of these, as if one began when the other is over:
 // what a dead process had open is given up: its place in the group, and its transactions at the next sweep;
@@ -60,37 +66,6 @@ constexpr seconds kStallUnderFaultsMax{180};
 
 using test::good;
 
-std::vector<FinalAct> choose_acts(const RunOptions& options) {
-  std::vector<FinalAct> chosen;
-  for (const FinalAct& act : final_acts())
-    if (std::find(options.faults.begin(), options.faults.end(), act.name) != options.faults.end())
-      chosen.push_back(act);
-  return chosen;
-}
-
-bool is_final_act(const std::string& name) {
-  const auto& all = final_acts();
-  return std::any_of(all.begin(), all.end(), [&](const FinalAct& act) { return act.name == name; });
-}
-
-// With nothing but final acts nothing is disturbed before them.
-std::vector<FaultKind> choose_kinds(const RunOptions& options) {
-  const auto& all = fault_kinds();
-  std::vector<FaultKind> chosen;
-  for (const std::string& name : options.faults) {
-    if (is_final_act(name)) continue;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const FaultKind& kind) { return kind.name == name; });
-    if (found == all.end()) throw std::runtime_error("no fault is named " + name + ": see --list-faults");
-    if (found->brokers_min > options.brokers)
-      throw std::runtime_error(name + " needs --brokers " + std::to_string(found->brokers_min));
-    chosen.push_back(*found);
-  }
-  if (!options.faults.empty()) return chosen;
-  for (const FaultKind& kind : all)
-    if (kind.brokers_min <= options.brokers) chosen.push_back(kind);
-  return chosen;
-}
-
 class Run {
  public:
   explicit Run(const RunOptions& options)
@@ -109,8 +84,9 @@ class Run {
                .brokers = options.brokers,
                .partitions = kPartitions,
                .targets_toml = targets_toml(),
-               .program = options.program}),
-        failpoints_(ask_failpoints(test::program("resequencer-faulty"), options.folder), options.seed),
+               .program = options.program,
+               .journal = options.journal}),
+        failpoints_(choose_points(options), options.seed),
         operator_(site_, chronicle_),
         draw_(options.seed),
         crew_(chronicle_) {}
@@ -119,6 +95,10 @@ class Run {
 
  private:
   void hire();
+  void pile_up();
+  void wait_until_requests_are_read(Drain& questions);
+  [[nodiscard]] std::optional<InJournal> ask_journal(seconds limit);
+  void wait_until_nothing_is_journaled(Drain& questions);
   void disturb();
   void heal();
   void wait_for_operator();
@@ -168,15 +148,63 @@ void Run::hire() {
   for (int i = 1; i <= kGuests; ++i) resequencer(Job::kGuest, "g" + std::to_string(i))->process->hold();
   for (int i = 1; i <= kPipelines; ++i) {
     const std::string name = "p" + std::to_string(i);
-    crew_.add(
-        Job::kPipeline,
-        {.name = name,
-         .argv = {test::program("reseq-chaos-pipeline"), "--bootstrap-servers", site_.settings().bootstrap_servers,
-                  "--application", "chaos", "--seed", std::to_string(options_.seed)},
-         .environment = {},
-         .log_file = site_.log_file(name)},
+    std::vector<std::string> argv = {test::program("reseq-chaos-pipeline"),
+                                     "--bootstrap-servers",
+                                     site_.settings().bootstrap_servers,
+                                     "--application",
+                                     "chaos",
+                                     "--seed",
+                                     std::to_string(options_.seed)};
+    // Both modes of workers, side by side.
+    if (options_.journal && i == kPipelines) argv.emplace_back("--commit-on-receipt");
+    Member& member = crew_.add(
+        Job::kPipeline, {.name = name, .argv = std::move(argv), .environment = {}, .log_file = site_.log_file(name)},
         nullptr, "");
+    if (options_.backlog > 0) member.process->hold();
   }
+}
+
+std::optional<InJournal> Run::ask_journal(seconds limit) {
+  JournalWatch watch(operator_);
+  const auto until = Clock::now() + limit;
+  while (Clock::now() < until) {
+    watch.ask();
+    live(kBeat);
+    watch_progress(kStallUnderFaultsMax, stall_under_faults_);
+    if (const auto found = watch.take()) return found;
+  }
+  return std::nullopt;
+}
+
+void Run::wait_until_requests_are_read(Drain& questions) {
+  const auto until = Clock::now() + kDrainLimit;
+  for (std::string waits = "an answer"; !waits.empty() && Clock::now() < until;) {
+    live(milliseconds(500));
+    const auto asked = questions.requests_wait();
+    waits = asked ? asked.value() : asked.error().message;
+  }
+}
+
+// Requests come and nobody works. Then workers come.
+void Run::pile_up() {
+  if (options_.backlog == 0) return;
+  producers_->set_pace(kBacklogPerSecond);
+  while (producers_->total() < options_.backlog) {
+    live(kBeat);
+    watch_progress(kStallUnderFaultsMax, stall_under_faults_);
+  }
+  producers_->rest(true);
+  const auto questions =
+      good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
+  wait_until_requests_are_read(*questions);
+  const auto found = ask_journal(kCountLimit);
+  if (!found) chronicle_.violation("nobody says how many documents wait");
+  report_.waited = found ? found->waiting : 0;
+  chronicle_.note("piled up requests=" + std::to_string(producers_->total()) +
+                  " documents=" + std::to_string(report_.waited));
+  producers_->set_pace(options_.rate);
+  producers_->rest(false);
+  for (Member* member : crew_.all(Job::kPipeline)) member->process->release();
 }
 
 void Run::tell_of_markers() {
@@ -297,6 +325,25 @@ void Run::wait_until_drained(Drain& questions) {
   chronicle_.violation(what);
 }
 
+// All requests are decided, so nothing new comes.
+void Run::wait_until_nothing_is_journaled(Drain& questions) {
+  const auto until = Clock::now() + kJournalDrainLimit;
+  std::string waits = "an answer";
+  while (!waits.empty() && Clock::now() < until) {
+    live(milliseconds(500));
+    watch_after_heal();
+    const auto read = questions.requests_wait();
+    waits = read ? read.value() : read.error().message;
+    if (!waits.empty()) continue;
+    const auto found = ask_journal(kCountLimit);
+    if (!found) waits = "an answer";
+    if (found && found->waiting + found->processing > 0)
+      waits = std::to_string(found->waiting) + " documents that wait, " + std::to_string(found->processing) +
+              " that are under way";
+  }
+  if (!waits.empty()) chronicle_.violation("the journal does not come to rest: " + waits);
+}
+
 void Run::drain() {
   auto stopped = std::async(std::launch::async, [this] { return producers_->stop(kAcknowledgeLimit); });
   while (stopped.wait_for(seconds(0)) != std::future_status::ready) {
@@ -308,6 +355,7 @@ void Run::drain() {
   chronicle_.note("producers stopped requests=" + std::to_string(producers_->total()));
   const auto questions =
       good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
+  if (options_.journal) wait_until_nothing_is_journaled(*questions);
   wait_until_drained(*questions);
   if (!chronicle_.violations().empty()) return;
   // What a process of the pipeline had in flight may be written until it has ended.
@@ -390,19 +438,22 @@ std::string Run::details() const {
           " after_heal_s=" + std::to_string(stall_after_heal_.count()) +
           " after_heal_max_s=" + std::to_string(stall_after_heal_max_.count()) + "\n";
   for (const std::string& proof : report_.torn_by_broker) text += "torn by the broker: " + proof + "\n";
+  if (options_.backlog > 0) text += "waited documents=" + std::to_string(report_.waited) + "\n";
   return text + failpoints_.table();
 }
 
 RunReport Run::play() {
   create_topics(site_, cluster_);
   hire();
-  plan_ = std::make_unique<Plan>(PlanSettings{.seed = options_.seed, .partitions = kPartitions});
+  plan_ = std::make_unique<Plan>(
+      PlanSettings{.seed = options_.seed, .partitions = kPartitions, .journal = options_.journal});
   producers_ = std::make_unique<Producers>(
       *plan_, ProducersSettings{.connection = connection_to(site_.settings().bootstrap_servers),
                                 .application_id = site_.settings().application_id,
                                 .requests_per_second = options_.rate});
   progress_ = std::make_unique<ProgressWatch>(connection_to(site_.settings().bootstrap_servers),
                                               site_.settings().application_id, kPartitions);
+  pile_up();
   disturb();
   heal();
   drain();

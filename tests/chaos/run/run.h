@@ -14,6 +14,11 @@ struct RunOptions {
   std::vector<std::string> faults = {};  // names; empty = all that this setting allows
   // Not 0: instead of a schedule of faults every failpoint in turn, until each has killed so often.
   std::uint64_t kills_per_failpoint = 0;
+  std::vector<std::string> points = {};  // of these only; empty = of all
+  // Requests wait for their turn: dispatch.mode = "journal".
+  bool journal = false;
+  // So many requests wait, and nobody works, before anything is disturbed. With a journal.
+  std::uint64_t backlog = 0;
   int brokers = 1;
   std::uint64_t rate = 500;  // requests per second
   std::string folder = {};   // absolute, made if need be
@@ -26,6 +31,7 @@ struct RunReport {
   std::uint64_t kills = 0;
   std::uint64_t rebalances = 0;
   std::uint64_t records = 0;
+  std::uint64_t waited = 0;  // documents, when everything was ready to be disturbed
   std::vector<std::string> violations = {};
   // Proofs that Kafka may have torn a transaction: with them violations say nothing of the program.
   std::vector<std::string> torn_by_broker = {};

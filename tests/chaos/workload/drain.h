@@ -26,6 +26,8 @@ class Drain {
 
   // What is waited for; empty: nothing. An error: the brokers do not answer, ask again.
   Result<std::string> waits_for();
+  // The same of requests alone.
+  Result<std::string> requests_wait() { return lag(application_id_, "requests"); }
 
  private:
   Drain(std::string application_id, std::vector<std::string> topics)

@@ -53,6 +53,14 @@ std::optional<std::vector<std::string>> target_list(Draws& draws) {
   return names;
 }
 
+// Most requests say nothing of it.
+std::optional<std::uint8_t> priority_of(Draws draws) {
+  const std::uint64_t what = draws.below(100);
+  if (what < 70) return std::nullopt;
+  if (what < 85) return static_cast<std::uint8_t>(draws.below(100));
+  return static_cast<std::uint8_t>(what < 90 ? 100 : 200 + draws.below(56));
+}
+
 }  // namespace
 
 // Of whom a request is.
@@ -161,6 +169,7 @@ judge::Asked Plan::own(Number number, bool late) const {
   asked.sequence = 2 * in_epoch + 2;
   if (late) asked.sequence = 2 * (in_epoch - draws.below(std::min(in_epoch + 1, kLateMax))) + 1;
   asked.payload = payload(number, asked.removal);
+  if (settings_.journal) asked.priority = priority_of(Draws(settings_.seed, "priority", number.value()));
   return asked;
 }
 
@@ -198,6 +207,7 @@ PlannedRecord Plan::record_of(Number number, const judge::Asked& asked) const {
   // A null payload says it too.
   if (asked.removal && (asked.payload || Draws(settings_.seed, "op", number.value()).chance(500)))
     add(header::kOp, "delete");
+  if (asked.priority) add(header::kPriority, std::to_string(*asked.priority));
   if (asked.targets) {
     std::string list;
     for (const std::string& name : *asked.targets) list += (list.empty() ? "" : ",") + name;

@@ -44,6 +44,7 @@ struct PlanSettings {
   std::uint64_t seed = 1;
   std::uint32_t producers = 3;
   std::int32_t partitions = 4;  // of requests
+  bool journal = false;         // some requests are more urgent than others, and some are for idle times
 };
 
 // The targets of the application: two by default, and one that only some documents have.

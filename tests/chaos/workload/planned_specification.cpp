@@ -10,7 +10,7 @@ std::optional<judge::Asked> PlannedSpecification::asked(const judge::Record& req
 }
 
 bool PlannedSpecification::excused(const judge::Piece& piece) const {
-  return chaos::excused(plan_.settings().seed, piece);
+  return chaos::excused(plan_.settings().seed, piece, plan_.settings().journal);
 }
 
 }  // namespace reseq::chaos

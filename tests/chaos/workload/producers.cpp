@@ -34,8 +34,6 @@ class Producers::Stream {
         requests_(settings.application_id + ".requests"),
         control_(settings.application_id + ".control"),
         producer_number_(producer),
-        each_(std::chrono::nanoseconds(1'000'000'000U * plan.settings().producers /
-                                       std::max<std::uint64_t>(settings.requests_per_second, 1))),
         thread_([this] { run(); }) {}
   ~Stream() { thread_.join(); }
 
@@ -87,7 +85,7 @@ class Producers::Stream {
     const Clock::time_point now = Clock::now();
     due_ = std::max(due_, now - kDebtMax);
     if (all_.stop_ || all_.rests_ || due_ > now || all_.lag_.behind()) return false;
-    due_ += each_;
+    due_ += std::chrono::nanoseconds(1'000'000'000U * plan_.settings().producers / all_.per_second_);
     return true;
   }
 
@@ -133,7 +131,6 @@ class Producers::Stream {
   std::string requests_;
   std::string control_;
   std::uint32_t producer_number_;
-  std::chrono::nanoseconds each_;
   std::unique_ptr<kafka::PlainProducer> producer_;
   std::uint64_t next_ = 0;     // place in the stream
   std::uint64_t reached_ = 0;  // the furthest that next_ ever was
@@ -145,6 +142,7 @@ class Producers::Stream {
 
 Producers::Producers(const Plan& plan, const ProducersSettings& settings)
     : lag_(settings.connection, settings.application_id, settings.lag_max) {
+  set_pace(settings.requests_per_second);
   for (std::uint32_t producer = 0; producer < plan.settings().producers; ++producer)
     streams_.push_back(std::make_unique<Stream>(*this, plan, settings, producer));
 }

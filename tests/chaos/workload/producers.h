@@ -5,6 +5,7 @@
 // Thread rule: one thread; each producer and the watch of the lag have a thread of their own.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -39,6 +40,9 @@ class Producers {
   // While it rests nothing new is written, as if there were nothing to say.
   void rest(bool rests) { rests_ = rests; }
 
+  // From now on, all producers together.
+  void set_pace(std::uint64_t requests_per_second) { per_second_ = std::max<std::uint64_t>(requests_per_second, 1); }
+
   // Requests acknowledged so far, by producer.
   [[nodiscard]] std::vector<std::uint64_t> written() const;
   [[nodiscard]] std::uint64_t total() const;
@@ -51,6 +55,7 @@ class Producers {
   std::atomic<bool> stop_ = false;
   std::atomic<bool> give_up_ = false;
   std::atomic<bool> rests_ = false;
+  std::atomic<std::uint64_t> per_second_ = 1;
   LagWatch lag_;
   std::vector<std::unique_ptr<Stream>> streams_;
 };

@@ -123,7 +123,8 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
   for (const std::string& target : targets) {
     const PiecePlan plan = plan_of_piece(seed, order.id, target, order.epoch, order.sequence);
     if (plan.given_up) found.push_back({delay(draws), command(stage::Answer::kUnregister, target)});
-    const int times = !plan.answered ? 0 : draws.chance(120) ? 2 : 1;
+    const bool answered = plan.lost ? order.attempt > kAttemptsLost : plan.answered;
+    const int times = !answered ? 0 : draws.chance(120) ? 2 : 1;
     for (int i = 0; i < times; ++i) found.push_back({delay(draws), command(stage::Answer::kSequence, target)});
   }
   const OrderPlan plan = plan_of_order(seed, order.id, order.epoch, order.sequence);
@@ -142,10 +143,11 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
   return found;
 }
 
-bool excused(std::uint64_t seed, const judge::Piece& piece) {
+bool excused(std::uint64_t seed, const judge::Piece& piece, bool has_leases) {
   const PiecePlan of_piece = plan_of_piece(seed, piece.id, piece.target, piece.epoch, piece.sequence);
   const OrderPlan of_order = plan_of_order(seed, piece.id, piece.epoch, piece.sequence);
-  return of_piece.lost || of_piece.given_up || of_order.all_given_up || of_order.given_up == piece.target;
+  return (of_piece.lost && !has_leases) || of_piece.given_up || of_order.all_given_up ||
+         of_order.given_up == piece.target;
 }
 
 }  // namespace reseq::chaos

@@ -1,5 +1,6 @@
 // Treatment: what the pipeline does with a record of `work`, as a function of a seed and the order that the record is
-// for. Each process gives the same answers to the same record, however often it is read: what is lost is always lost.
+// for. Each process gives the same answers to the same record, however often it is read: what is lost is always lost,
+// and where work has leases, so often that it comes back some times.
 // Answers come out of order, some late and some twice. Now and then a target is given up, a target is added, or a
 // command is one that cannot be used.
 // Thread rule: any thread.
@@ -21,7 +22,10 @@ struct WorkOrder {
   std::uint32_t epoch = 0;
   std::uint64_t sequence = 0;
   std::uint64_t revision = 0;
+  std::uint64_t attempt = 0;  // 0: the work has no lease
 };
+
+inline constexpr std::uint64_t kAttemptsLost = 2;  // of what is lost, where work has leases
 
 struct PlannedAnswer {
   Milliseconds after;         // behind the reading of the record
@@ -34,7 +38,8 @@ inline constexpr Milliseconds kLongestAnswer{12'000};
 [[nodiscard]] std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
                                                  const std::vector<std::string>& targets);
 
-// The result for this piece will perhaps never be released: it is lost, or it was given up by an answer for its order.
-[[nodiscard]] bool excused(std::uint64_t seed, const judge::Piece& piece);
+// The result for this piece will perhaps never be released: it is lost, unless its lease gives it back, or it was given
+// up by an answer for its order.
+[[nodiscard]] bool excused(std::uint64_t seed, const judge::Piece& piece, bool has_leases = false);
 
 }  // namespace reseq::chaos

@@ -246,5 +246,19 @@ TEST(Plan, DerivesSmallResultsAndPassesLargeOnesOn) {
   EXPECT_EQ(result_payload(large), large);
 }
 
+TEST(Plan, HasUrgentRequestsAndSomeForIdleTimesOnlyWhereThereIsAJournal) {
+  const Plan with_journal({.seed = 7, .producers = 3, .partitions = 4, .journal = true});
+  std::uint64_t urgent = 0, idle = 0;
+  for (std::uint64_t n = 0; n < 2'000; ++n) {
+    if (plan().kind(Number(n)) != Kind::kNext) continue;
+    EXPECT_EQ(header(plan().records(Number(n)).front(), "reseq-priority"), "");
+    const std::string priority = header(with_journal.records(Number(n)).front(), "reseq-priority");
+    if (priority.empty()) continue;
+    ++(std::stoi(priority) < 100 ? urgent : idle);
+  }
+  EXPECT_GT(urgent, 100U);
+  EXPECT_GT(idle, 50U);
+}
+
 }  // namespace
 }  // namespace reseq::chaos

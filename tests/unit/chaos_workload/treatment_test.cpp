@@ -137,5 +137,24 @@ TEST(Treatment, SendsOutOfOrderLateAndTwice) {
   EXPECT_GT(overtakes, kTreated / 4);
 }
 
+// Work that is lost comes back where it has a lease, so nobody is excused for it.
+TEST(Treatment, LosesWorkWithALeaseSoOftenAndNotForEver) {
+  std::uint64_t lost = 0;
+  for (std::uint64_t n = 0; n < kTreated; ++n)
+    for (const std::string& target : kDefault) {
+      const std::string id = id_of(n);
+      const judge::Piece piece{id, target, 1, n};
+      const auto at = [&](std::uint64_t attempt) {
+        return answers(kSeed, {.id = id, .epoch = 1, .sequence = n, .attempt = attempt}, kDefault);
+      };
+      if (excused(kSeed, piece, true)) continue;
+      EXPECT_TRUE(has_good_result(at(kAttemptsLost + 1), target)) << id << ' ' << n;
+      if (!excused(kSeed, piece)) continue;
+      // A target that is added late is answered at once.
+      if (!has_good_result(at(kAttemptsLost), target)) ++lost;
+    }
+  EXPECT_GT(lost, 80U);
+}
+
 }  // namespace
 }  // namespace reseq::chaos

@@ -89,6 +89,17 @@ TEST(PartitionStore, CountsLiveRowsAndWatermarks) {
   EXPECT_EQ(pending_targets(store), TargetSet(2));
 }
 
+// Of what was never dispatched only its entry knows; nobody waits for what is gone.
+TEST(PartitionStore, HasATargetPendingThatOnlyWhatWaitsForItsDispatchNames) {
+  PartitionStore store = born();
+  JournalEntry waits = waiting(2, 100);
+  waits.targets = TargetSet(4);
+  JournalEntry gone = entry_of(EntryState::kGone, 3, 100);
+  gone.targets = TargetSet(8);
+  ASSERT_TRUE(restore_next(store, document("a", with_journal(watermark(1), {waits, gone})).put()).ok());
+  EXPECT_EQ(pending_targets(store), TargetSet(4));
+}
+
 TEST(PartitionStore, CountsWhatWaitsAndIsUnderWayByTheMostUrgentPriorityOfEach) {
   PartitionStore store = born();
   const auto restore = [&](const std::string& id, const Row& row) {

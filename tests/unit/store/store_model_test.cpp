@@ -288,6 +288,7 @@ class Model {
       if (row->row.waits()) ++sum.counts[Count::kWaiting];
       if (row->row.processing()) ++sum.counts[Count::kProcessing];
       for (const JournalEntry& entry : row->row.journal) {  // one of each state at most
+        if (entry.state == EntryState::kWaiting) pending |= entry.targets;
         PriorityCount& one = priorities[entry.urgency.priority];
         one.priority = entry.urgency.priority;
         ++(entry.state == EntryState::kWaiting ? one.waiting : one.processing);

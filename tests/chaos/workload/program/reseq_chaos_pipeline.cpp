@@ -37,6 +37,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::uint64_t in_flight = 20'000;
   double crash_every_s = 0;
+  bool commits_on_receipt = false;
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -47,6 +48,7 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--in-flight", arguments.in_flight, "records read and not answered, at most")->capture_default_str();
   app.add_option("--transactional-instance", arguments.transactional_instance,
                  "answer in transactions, under this name");
+  app.add_flag("--commit-on-receipt", arguments.commits_on_receipt, "where work has leases: commit before the work");
   app.add_option("--crash-every", arguments.crash_every_s, "seconds after which it kills itself, on average; 0 = never")
       ->capture_default_str();
 }
@@ -72,6 +74,7 @@ Result<> work(const Arguments& arguments) {
   settings.commands_topic = arguments.application + ".commands";
   settings.limits.in_flight_max = arguments.in_flight;
   settings.transactional_instance = arguments.transactional_instance;
+  if (arguments.commits_on_receipt) settings.limits.commit = stage::CommitWhen::kOnReceipt;
   auto stage = stage::open_kafka_stage(settings);
   if (!stage) return stage.error();
   return chaos::Worker(std::move(stage).value(), arguments.seed).run([] { return stop_requested != 0; });

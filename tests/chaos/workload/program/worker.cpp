@@ -35,6 +35,12 @@ std::vector<std::string> names_in(std::string_view list) {
   return names;
 }
 
+// The first one is not said.
+std::uint64_t attempt_of(const stage::Work& work) {
+  if (!work.has_lease) return 0;
+  return std::max<std::uint64_t>(number_in<std::uint64_t>(work.header(header::kAttempt)), 1);
+}
+
 }  // namespace
 
 Result<> Worker::run(const std::function<bool()>& stop) {
@@ -52,7 +58,8 @@ void Worker::take(stage::Work work) {
   const WorkOrder order{.id = id,
                         .epoch = number_in<std::uint32_t>(work.header(header::kEpoch)),
                         .sequence = number_in<std::uint64_t>(work.header(header::kSeq)),
-                        .revision = number_in<std::uint64_t>(work.header(header::kRevision))};
+                        .revision = number_in<std::uint64_t>(work.header(header::kRevision)),
+                        .attempt = attempt_of(work)};
   std::vector<PlannedAnswer> planned = answers(seed_, order, names_in(work.header(header::kTargets)));
   const Clock::time_point now = Clock::now();
   auto record = std::make_shared<Record>(Record{.work = std::move(work), .open = planned.size()});
