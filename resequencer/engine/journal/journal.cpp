@@ -52,7 +52,7 @@ std::span<const AgendaKind> Journal::agenda() const {
 std::optional<UnixMs> Journal::next(std::uint8_t kind, const StateView& view) const {
   switch (kind) {
     case kLeaseTurn:
-      return rules_.journal ? first_date(view, kLeaseIndex) : std::nullopt;
+      return first_date(view, kLeaseIndex);
     case kExpireTurn:
       return first_date(view, kExpireIndex);
     default:
@@ -69,12 +69,14 @@ std::optional<UnixMs> Journal::next_dispatch(const StateView& view) const {
   for (const PriorityCount& one : summary.priorities)
     if (one.processing > 0) most_urgent_processing = std::min<unsigned>(most_urgent_processing, one.priority);
   std::optional<UnixMs> next;
+  std::optional<UnixMs> nothing_from;  // an idle one is due then that has to wait, and what is behind it waits, too
   Rank from;
-  for (bool more = true; more;) {
+  std::size_t most = 1;  // nearly always the first tells it, and each step of the worker asks
+  for (bool more = true; more; most = 64) {
     more = false;
     std::vector<std::string> keys;
     std::vector<Rank> ranks;
-    view.index(kDispatchIndex, encode_rank(from), 64, [&](std::string_view entry, std::string_view key) {
+    view.index(kDispatchIndex, encode_rank(from), most, [&](std::string_view entry, std::string_view key) {
       ranks.push_back(decode_rank(entry));
       keys.emplace_back(key);
       return true;
@@ -85,12 +87,14 @@ std::optional<UnixMs> Journal::next_dispatch(const StateView& view) const {
       const unsigned priority = (rank.urgency - kFirstRank) % kStuckRank;
       const bool idle = rank.urgency >= kFirstRank && rules_.journal && priority >= rules_.idle_from_priority &&
                         most_urgent_processing < priority;
-      if (!idle && waits_for_another(view, keys[i], rules_)) {
+      if (waits_for_another(view, keys[i], rules_)) {
         from = {rank.urgency, rank.process_at, rank.number + 1};
         more = i + 1 == keys.size();
         continue;
       }
-      if (!idle && (!next || rank.process_at < *next)) next = rank.process_at;
+      if (idle && (!nothing_from || rank.process_at < *nothing_from)) nothing_from = rank.process_at;
+      const bool may_leave = !idle && (!nothing_from || rank.process_at < *nothing_from);
+      if (may_leave && (!next || rank.process_at < *next)) next = rank.process_at;
       from = {static_cast<std::uint16_t>(rank.urgency + 1), UnixMs(), 0};
       more = true;
     }

@@ -1,6 +1,8 @@
 #include "runtime/application/wiring.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <variant>
 
 #include "base/assert.h"
@@ -16,6 +18,14 @@ codec::EncodeContext encoding(const Application& application, const TargetTable&
   context.cloudevents = application.cloudevents;
   context.input_topic = application.topics.name(application.topics.of(input));
   return context;
+}
+
+bool stand_in_input_order(std::span<const Emission> emissions) {
+  std::size_t before = 0;
+  return std::all_of(emissions.begin(), emissions.end(), [&](const Emission& emission) {
+    if (emission.input == kNoInput) return true;
+    return std::exchange(before, emission.input.value()) <= emission.input.value();
+  });
 }
 
 }  // namespace
@@ -87,8 +97,9 @@ void append_outgoing(const Application& application, const PartitionSetting& set
                      std::vector<Outgoing>& out) {
   std::size_t last = SIZE_MAX;  // that takes headers over,
   std::size_t last_input = 0;   // and whose
-  // What left the journal stands in another order than its inputs. An input has one record then.
+  // What left the journal stands in another order than its inputs, also where it drains. An input has one record then.
   std::vector<bool> taken;
+  const bool in_order = !application.journal && stand_in_input_order(emissions);
   for (const Emission& emission : emissions) {
     const std::size_t i = emission.input.value();
     const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];
@@ -99,7 +110,7 @@ void append_outgoing(const Application& application, const PartitionSetting& set
       continue;
     }
     kafka::Record* const source = inputs.sources[i];
-    if (application.journal) {
+    if (!in_order) {
       taken.resize(inputs.records.size());
       RESEQ_ASSERT(!taken[i], "two records of an input in a journal");
       taken[i] = true;
