@@ -35,7 +35,7 @@ void append_rows(std::span<const KeyedChange> changes, std::vector<store::Change
 
 void append_rows(std::span<const KeyedChange> changes, const store::BatchView& view, std::vector<store::Change>& out) {
   for (const KeyedChange& change : changes)
-    out.push_back({change.key, change.value, change.place == kNoPlace ? nullptr : &view.at(change.place)});
+    out.push_back({change.key, change.value, nullptr, change.place == kNoPlace ? nullptr : &view.row_at(change.place)});
 }
 
 store::Change targets_row(const TargetTable& table, Arena& arena) {

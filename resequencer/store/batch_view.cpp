@@ -10,8 +10,8 @@ engine::Lookup BatchView::find(DocumentId id) const {
 }
 
 engine::KeyedLookup BatchView::find_row(std::string_view key) const {
-  const auto place = static_cast<std::uint32_t>(looked_up_.size());
-  const LookedUp& found = looked_up_.emplace_back(store_.look_up_row(key, keys_));
+  const auto place = static_cast<std::uint32_t>(looked_up_rows_.size());
+  const LookedUpRow& found = looked_up_rows_.emplace_back(store_.look_up_row(key, keys_));
   return {found.value, place};
 }
 

@@ -36,12 +36,15 @@ class BatchView final : public engine::StateView {
 
   // REQUIRES: a Lookup had this place. It lives as long as the view.
   [[nodiscard]] const LookedUp& at(std::uint32_t place) const { return looked_up_[place]; }
+  // The same of a KeyedLookup.
+  [[nodiscard]] const LookedUpRow& row_at(std::uint32_t place) const { return looked_up_rows_[place]; }
 
  private:
   const PartitionStore& store_;
   // Looking changes no answer.
   mutable Arena keys_;
   mutable std::deque<LookedUp> looked_up_;
+  mutable std::deque<LookedUpRow> looked_up_rows_;
 };
 
 }  // namespace reseq::store

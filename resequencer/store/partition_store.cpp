@@ -129,6 +129,7 @@ std::optional<Offset> PartitionStore::position() const {
 
 codec::HashedKey PartitionStore::hashed_key(const Change& change) const {
   if (change.looked_up != nullptr) return {change.key, change.looked_up->key_hash};
+  if (change.looked_up_row != nullptr) return {change.key, change.looked_up_row->key_hash};
   return hash_->hashed(change.key);
 }
 
@@ -137,18 +138,18 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
   Summary summary = summary_;
   std::optional<codec::KeyedHash> newborn;  // the identity that is about to be applied
   for (const Change& change : changes) {
-    if (change.looked_up != nullptr && change.looked_up->kind != nullptr) {
+    if (change.looked_up != nullptr) {
       const LookedUp& known = *change.looked_up;
+      (void)replace(summary, *hash_, codec::kDocumentRows, {change.key, known.key_hash}, known.old, change.value);
+      continue;
+    }
+    if (change.looked_up_row != nullptr) {
+      const LookedUpRow& known = *change.looked_up_row;
       if (!known.kind->summed) continue;
       const codec::HashedKey key{change.key, known.key_hash};
       const auto old = old_row(*hash_, *known.kind, key, known.value);
       (void)replace(summary, *hash_, *known.kind, key, old, change.value);
       if (known.kind->held) count_held(summary, known.value, change.value);
-      continue;
-    }
-    if (change.looked_up != nullptr) {
-      const LookedUp& known = *change.looked_up;
-      (void)replace(summary, *hash_, codec::kDocumentRows, {change.key, known.key_hash}, known.old, change.value);
       continue;
     }
     const codec::RowKind* const found = codec::row_kind_of(change.key);
@@ -190,7 +191,7 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
   if (memory_ == nullptr) return found;
   const CrashMark mark = this->mark();
   const codec::HashedKey hashed = hash_->hashed(codec::document_key(id, *hash_, keys));
-  looked_up = {hashed.bytes, hashed.hash};
+  looked_up = {hashed.bytes, hashed.hash, std::nullopt};
   const auto value = value_of(hashed);
   if (!value) return found;
   looked_up.old = old_row(*hash_, codec::kDocumentRows, hashed, value);
@@ -200,8 +201,8 @@ engine::Lookup PartitionStore::look_up(DocumentId id, Arena& keys, LookedUp& loo
   return found;
 }
 
-LookedUp PartitionStore::look_up_row(std::string_view key, Arena& keys) const {
-  LookedUp found{keys.copy(key), {}, {}, {}, codec::row_kind_of(key)};
+LookedUpRow PartitionStore::look_up_row(std::string_view key, Arena& keys) const {
+  LookedUpRow found{keys.copy(key), {}, {}, codec::row_kind_of(key)};
   RESEQ_ASSERT(found.kind != nullptr, "a row of a kind that is not known");
   if (memory_ == nullptr) return found;
   const CrashMark mark = this->mark();

@@ -40,20 +40,27 @@ struct OldRow {
   DocumentPriorities priorities = {};  // of a document that waits or is under way
 };
 
-// What was looked up: what its change needs to know again.
+// A document that was looked up: what its change needs to know again.
 struct LookedUp {
   std::string_view key;
   Digest key_hash;
-  std::optional<OldRow> old = {};                // of a document
-  std::optional<std::string_view> value = {};    // of another row: lives until that changes or a checkpoint is written
-  const codec::RowKind* kind = nullptr;          // of that; null: a document
+  std::optional<OldRow> old;
+};
+
+// The same of a row of another kind.
+struct LookedUpRow {
+  std::string_view key;
+  Digest key_hash;
+  std::optional<std::string_view> value;  // lives until the row changes or a checkpoint is written
+  const codec::RowKind* kind = nullptr;
 };
 
 // One changelog record: a whole row, or its end.
 struct Change {
   std::string_view key;
   std::optional<std::string_view> value;
-  const LookedUp* looked_up = nullptr;  // of this key, since when its row has not changed; null = look it up
+  const LookedUp* looked_up = nullptr;         // of this key, since when its row has not changed; null = look it up
+  const LookedUpRow* looked_up_row = nullptr;  // the same
 };
 
 class PartitionStore {
@@ -88,7 +95,7 @@ class PartitionStore {
   [[nodiscard]] engine::Lookup look_up(DocumentId id, Arena& keys, LookedUp& looked_up) const;
 
   // The same of a row of another kind.
-  [[nodiscard]] LookedUp look_up_row(std::string_view key, Arena& keys) const;
+  [[nodiscard]] LookedUpRow look_up_row(std::string_view key, Arena& keys) const;
 
   // Nothing was applied: no identity, no meta, no rows.
   [[nodiscard]] bool empty() const { return !identity_ && !meta_ && rows() == 0; }

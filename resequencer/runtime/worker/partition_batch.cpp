@@ -210,7 +210,7 @@ std::uint64_t PartitionBatch::held_after() const {
   for (const KeyedChange& change : batch().row_changes()) {
     if (codec::row_kind_of(change.key)->type != codec::KeyType::kHeld) continue;
     const bool was_there =
-        change.place == kNoPlace ? view_.row(change.key).has_value() : view_.at(change.place).value.has_value();
+        change.place == kNoPlace ? view_.row(change.key).has_value() : view_.row_at(change.place).value.has_value();
     if (change.value && !was_there) ++held;
     if (!change.value && was_there) --held;
   }
