@@ -73,7 +73,6 @@ class PartitionBatch {
   [[nodiscard]] std::vector<std::string> sweep();
   void append_meta(Meta meta);
   [[nodiscard]] std::uint64_t held_after() const;
-  [[nodiscard]] std::vector<Offset> unreadable() const;
   [[nodiscard]] std::vector<InputPin> pins() const;
   void add_event(const Event& event);
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }
