@@ -96,12 +96,13 @@ void PartitionBatch::look_ahead(const std::vector<driver::GateTurn>& turns) {
     if (task_.references().waits(turn.kind)) lacking_.push_back(turn.kind);
 }
 
-// Not earlier: until then the batch uses what was read.
+// Not earlier: until then the batch uses what was read. What it used is not needed any more, whatever turns that were
+// played ahead of it needed.
 void PartitionBatch::want_references() {
+  if (needed_) task_.references().want(needed_->needed(), lacking_);
   for (const Offset offset : again_) task_.references().forget(offset);
   for (const Offset offset : batch().unreadable()) task_.references().forget(offset);
   for (const Offset offset : batch().missing()) task_.references().forget(offset);
-  if (needed_) task_.references().want(needed_->needed(), lacking_);
 }
 
 // Held records that are let through stand behind the inputs. A row that the disk has damaged is a fault of the store,
