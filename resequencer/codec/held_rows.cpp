@@ -137,7 +137,7 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
     const InputRecord read = as_in_log(record);
     first.varint(held_bytes(read));
     first.fixed64(hash.of_input(read.key, read.payload));
-    out.push_back(sealed(hold.key, first, value, arena));
+    out.push_back(sealed(hold.key, first, value, arena, hold.extensions));
     return;
   }
   std::string bytes;
@@ -147,10 +147,10 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
   first.u8(kBody);
   first.varint(bytes.size());
   std::string_view left = bytes;
-  const std::size_t piece = first_piece_bytes(first.written(0).size(), left.size());
+  const std::size_t piece = first_piece_bytes(first.written(0).size() + hold.extensions.size(), left.size());
   first.bytes(left.substr(0, piece));
   left.remove_prefix(piece);
-  out.push_back(sealed(hold.key, first, value, arena));
+  out.push_back(sealed(hold.key, first, value, arena, hold.extensions));
   for (std::uint32_t number = 1; !left.empty(); ++number) {
     std::string next;
     ByteWriter writer(next);

@@ -37,6 +37,8 @@ class AgendaSource {
   [[nodiscard]] virtual std::span<const AgendaKind> agenda() const = 0;
   // When the first of a kind is due; none = nothing is, ever. Not asked while nothing waits.
   [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const = 0;
+  // How far a turn of a kind goes in its index when everything is done that is due by `now`.
+  [[nodiscard]] virtual UnixMs until(std::uint8_t /*kind*/, UnixMs now) const { return now; }
 };
 
 }  // namespace reseq::engine

@@ -133,6 +133,11 @@ std::span<const Offset> Batch::unreadable() const {
   return body_->journal.unreadable();
 }
 
+std::span<const Offset> Batch::missing() const {
+  RESEQ_ASSERT(body_->closed, "what an open batch misses");
+  return body_->journal.missing();
+}
+
 std::span<const LateResult> Batch::late_results() const {
   RESEQ_ASSERT(body_->closed, "late results of an open batch");
   return body_->inputs.late_results();

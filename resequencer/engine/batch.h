@@ -81,6 +81,8 @@ class Batch {
   [[nodiscard]] std::span<const LetThrough> let_through() const;
   // Where in `requests` records are that could not be read, for which something was put off; as it came.
   [[nodiscard]] std::span<const Offset> unreadable() const;
+  // Where records were that are gone, of what waits by its place still; as it came.
+  [[nodiscard]] std::span<const Offset> missing() const;
   [[nodiscard]] std::span<const LateResult> late_results() const;
   // Requests that came behind something newer of their document and were dropped for that, in input order. Not those
   // that lie in the log before its newest request: they are read again.

@@ -15,7 +15,7 @@
 namespace reseq::engine {
 
 struct GateNumbers {
-  using Numbers = std::array<std::optional<std::uint8_t>, 3>;
+  using Numbers = std::array<std::optional<std::uint8_t>, 4>;
   std::string_view name;
   std::uint8_t gate = 0;    // in the keys of its rows
   unsigned capability = 0;  // bit of the meta row
@@ -27,10 +27,10 @@ struct GateNumbers {
 
 // clang-format off
 inline constexpr std::array<GateNumbers, 3> kGateNumbers = {{
-    // name      gate  bit  kinds        indexes
-    {"journal",  1,    1,   {2, 3, 4},   {2, 3, 4}},  // engine/journal: lease, expire, dispatch
-    {"window",   255,  63,  {254, 255},  {127}},      // tests/gate: 254 open, 255 drain
-    {"latest",   200,  0,   {200, 201},  {1}},        // tests/unit/gate
+    // name      gate  bit  kinds          indexes
+    {"journal",  1,    1,   {2, 3, 4, 5},  {2, 3, 4, 5}},  // engine/journal: lease, expire, dispatch, age
+    {"window",   255,  63,  {254, 255},    {127}},         // tests/gate: 254 open, 255 drain
+    {"latest",   200,  0,   {200, 201},    {1}},           // tests/unit/gate
 }};
 // clang-format on
 

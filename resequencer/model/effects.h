@@ -160,18 +160,19 @@ struct IndexEntry {
 inline constexpr std::size_t kMaxIndexEntryBytes = 64;
 inline constexpr std::uint8_t kIndexes = 0x80;  // numbers of indexes are below
 
-// An input that a gate keeps. Its record becomes rows of the state; the engine sees nothing of its payload. The bytes
-// live as long as the batch.
+// An input that a gate keeps, or what it held by its place and holds whole from now on. The record becomes rows of the
+// state; the engine sees nothing of its payload. The bytes live as long as the batch.
 struct Hold {
   InputIndex input;
   std::string_view key;  // of its first row
   std::vector<IndexEntry> entries;
-  std::string_view note;    // what the gate has to know of it
-  std::uint64_t bytes = 0;  // upper bound of the record that leaves later
-  bool reference = false;   // where it was read is enough: it is read again when it is let through
+  std::string_view note;             // what the gate has to know of it
+  std::uint64_t bytes = 0;           // upper bound of the record that leaves later
+  bool reference = false;            // where it was read is enough: it is read again when it is let through
+  std::string_view extensions = {};  // of the row that it replaces
 };
 
-// What a gate held, let through. It lives as long as the batch.
+// What a gate held, let through, or held by its place and read again to be held whole. It lives as long as the batch.
 struct LetThrough {
   std::string_view key;  // of its first row, as it stands before the batch
   DocumentId id;

@@ -89,7 +89,8 @@ struct Meta {
   std::vector<InputPin> pins;
   std::uint64_t capabilities = 0;  // bits: a version that does not have one of them must not open the state
   std::vector<AgendaDone> agenda;  // by kind; none with nothing done
-  // Of `requests`, rising: records that were let through by reference and are gone, and those that could not be read.
+  // Of `requests`, rising: records of what was to be let through, or held whole, by reference that are gone, and those
+  // that could not be read.
   std::vector<Offset> gone;
   std::vector<Offset> unreadable;
   std::string extensions;

@@ -40,14 +40,25 @@ OrderNumber order_number(const Order& order) {
 }
 
 // The record that a request came with: the engine sees nothing of it, so it is made up.
-codec::InputRecord record_of(const Input& input, std::string& payload) {
-  payload.assign(static_cast<std::size_t>(input.position * 997 % 9'001), 'x');
+codec::InputRecord record_at(Offset offset, UnixMs timestamp, std::string_view id, std::string& payload) {
+  payload.assign(static_cast<std::size_t>(offset.value() * 997 % 9'001), 'x');
   codec::InputRecord record;
-  record.offset = Offset(input.position);
-  record.timestamp = input.timestamp;
-  record.key = kIds[input.document];
+  record.offset = offset;
+  record.timestamp = timestamp;
+  record.key = id;
   record.payload = payload;
   return record;
+}
+
+// Of an input, or of what was read again.
+codec::InputRecord record_of(InputIndex place, const engine::Batch& decided, const Batch& batch, std::string& payload) {
+  if (place.value() < batch.inputs.size()) {
+    const Input& input = batch.inputs[place.value()];
+    return record_at(Offset(input.position), input.timestamp, kIds[input.document], payload);
+  }
+  const LetThrough& again = decided.let_through()[place.value() - batch.inputs.size()];
+  const auto held = std::get<codec::HeldRow>(codec::decode_held(again.key, again.row));
+  return record_at(held.offset, held.timestamp, again.id, payload);
 }
 
 // Every record of `requests` can be read again.
@@ -59,7 +70,8 @@ class ReadAgain final : public engine::References {
 // Everything that is due, behind the inputs.
 void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journal, UnixMs now) {
   std::vector<driver::GateTurn> turns;
-  for (const engine::AgendaKind& kind : journal.agenda()) turns.push_back({kind.number, now, UINT32_MAX});
+  for (const engine::AgendaKind& kind : journal.agenda())
+    turns.push_back({kind.number, journal.until(kind.number, now), UINT32_MAX});
   engine::BytesLeft left;
   ReadAgain references;
   driver.close({.overdue = {}, .turns = turns, .expired = {}, .left = &left, .references = &references});
@@ -120,7 +132,7 @@ EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
   dispatch.lease = Milliseconds(rules.lease_ms);
   dispatch.timeouts_max = rules.timeouts_max;
   dispatch.last_attempt_only = rules.last_attempt_only;
-  journal_.emplace(dispatch);
+  journal_.emplace(dispatch, Milliseconds(2 * rules.lease_ms));  // what came back once is held whole soon
 }
 
 Command EnginePlayer::command_of(const Input& input) {
@@ -181,7 +193,7 @@ void EnginePlayer::apply(const engine::Batch& decided, const Batch& batch) {
   std::vector<KeyedChange> rows;
   std::string payload;
   for (const Hold& hold : decided.holds())
-    codec::append_held(hold, record_of(batch.inputs[hold.input.value()], payload), row_hash(), arena, rows);
+    codec::append_held(hold, record_of(hold.input, decided, batch, payload), row_hash(), arena, rows);
   rows.insert(rows.end(), decided.row_changes().begin(), decided.row_changes().end());
   for (const KeyedChange& row : rows) rows_.others.put(row.key, row.value);
   for (const RowChange& change : decided.changes()) rows_.put(change.id, change.row);

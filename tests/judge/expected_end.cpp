@@ -94,7 +94,8 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
   }
   for (const GivenUp& one : batch.given_up) {
     const auto request = requests_.find(one.request);
-    if (one.reason != Reason::kTimedOut || request == requests_.end()) continue;
+    const bool is_gone = one.reason == Reason::kBodyGone && specification_.requests_go();
+    if ((one.reason != Reason::kTimedOut && !is_gone) || request == requests_.end()) continue;
     const auto& [id, order] = request->second;
     for (const config::Target& target : settings_.targets)
       called_off_.insert({id, target.name, order.first, order.second});

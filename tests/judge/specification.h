@@ -44,6 +44,9 @@ class Specification {
 
   // Whose result will perhaps never be released: lost, given up, too large, or never known to the pipeline.
   [[nodiscard]] virtual bool excused(const Piece& piece) const = 0;
+
+  // Retention takes requests that are under way: one whose lease is lost then is given up.
+  [[nodiscard]] virtual bool requests_go() const { return false; }
 };
 
 }  // namespace reseq::judge

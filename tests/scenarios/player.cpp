@@ -114,6 +114,10 @@ void Player::play(const Line& line) {
     compare(line, left_.empty() ? "-" : left_);
   } else if (line.verb == "told") {
     compare(line, told_.empty() ? "-" : told_);
+  } else if (line.verb == "held") {
+    compare(line, held());
+  } else if (line.verb == "references" && value_of(line, "age")) {
+    reference_age_ = Milliseconds(static_cast<std::int64_t>(number_of(*value_of(line, "age"))));
   } else if (line.verb == "references") {
     const std::string& are = line.words.at(0);
     using Found = engine::References::Found;
@@ -216,6 +220,7 @@ void Player::decide_nothing(const Line& line) {
 std::string Player::left() const {
   std::string text;
   for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
+    if (is_held(InputIndex(static_cast<std::uint32_t>(inputs_.size() + n)))) continue;
     std::string sent = "-";
     Order order;
     for (const Event& event : batch().events())
@@ -233,6 +238,22 @@ std::string Player::left() const {
   return text;
 }
 
+bool Player::is_held(InputIndex input) const {
+  return std::any_of(batch().holds().begin(), batch().holds().end(),
+                     [&](const Hold& hold) { return hold.input == input; });
+}
+
+// What waits in the journal, in the order in which it came, and how.
+std::string Player::held() const {
+  std::string text;
+  for (const auto& [key, value] : state_.others.all()) {
+    const auto decoded = codec::decode_held(key, value);
+    if (const auto* row = std::get_if<codec::HeldRow>(&decoded))
+      text += (text.empty() ? "" : "; ") + std::string(row->note) + (row->reference ? " by place" : " whole");
+  }
+  return text.empty() ? "-" : text;
+}
+
 // Of what waited before the batch and ended, and of leases.
 std::string Player::told() const {
   std::string text;
@@ -245,13 +266,14 @@ std::string Player::told() const {
 }
 
 void Player::close_batch(const driver::Agenda& agenda) {
-  std::array<driver::GateTurn, 3> turns;
+  std::vector<driver::GateTurn> turns;
   driver::Agenda journal = agenda;
   if (context_.dispatch.journal || !state_.others.all().empty()) {
     const auto rows = static_cast<std::uint32_t>(100 + inputs_.size());
-    std::size_t place = 0;
-    for (const auto& kind : engine::Journal(context_.dispatch).agenda())
-      turns[place++] = {kind.number, context_.now, rows};
+    const engine::Journal waits(context_.dispatch, reference_age_);
+    for (const auto& kind : waits.agenda())
+      if (waits.next(kind.number, state_) || kind.each_batch)
+        turns.push_back({kind.number, waits.until(kind.number, context_.now), rows});
     if (context_.gate == nullptr) journal.turns = turns;
     journal.references = &references_;
   }

@@ -43,6 +43,8 @@ class Player {
   [[nodiscard]] const Wish* wish_of(const Line& line, std::uint64_t work_bytes);
   [[nodiscard]] std::string left() const;
   [[nodiscard]] std::string told() const;
+  [[nodiscard]] std::string held() const;
+  [[nodiscard]] bool is_held(InputIndex input) const;
   void stand_gate(const std::string& window_ms, std::uint64_t reference_above);
   void open_batch();
   void close_batch(const driver::Agenda& agenda = {});
@@ -57,6 +59,7 @@ class Player {
   State state_;
   std::optional<gate::WindowGate> gate_;
   AllReferences references_;
+  std::optional<Milliseconds> reference_age_;
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
   std::deque<Wish> wishes_;

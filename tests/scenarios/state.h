@@ -2,6 +2,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <variant>
 #include <vector>
 
 #include "base/arena.h"
@@ -21,6 +22,10 @@ class State final : public gate::WithOthers<engine::MapState> {
     for (const Hold& hold : batch.holds()) {
       codec::InputRecord record;
       record.offset = Offset(first.value() + hold.input.value());
+      if (hold.input.value() >= batch.decisions().size()) {
+        const LetThrough& again = batch.let_through()[hold.input.value() - batch.decisions().size()];
+        record.offset = std::get<codec::HeldRow>(codec::decode_held(again.key, again.row)).offset;
+      }
       codec::append_held(hold, record, hash_, arena, held);
     }
     others.apply(held);

@@ -13,10 +13,11 @@ namespace {
 
 // A lease is lost when nothing that would renew or end it stands undecided; an order expires when nothing that wants it
 // longer does.
-constexpr std::array<AgendaKind, 3> kJournalKinds = {{
+constexpr std::array<AgendaKind, 4> kJournalKinds = {{
     {kLeaseTurn, "lease", {.control = true, .commands = true}},
     {kExpireTurn, "expire", {.requests = true, .control = true}},
     {kDispatchTurn, "dispatch", {}, true},
+    {kAgeTurn, "age", {}},
 }};
 
 std::optional<UnixMs> first_date(const StateView& view, std::uint8_t index) {
@@ -55,9 +56,23 @@ std::optional<UnixMs> Journal::next(std::uint8_t kind, const StateView& view) co
       return first_date(view, kLeaseIndex);
     case kExpireTurn:
       return first_date(view, kExpireIndex);
+    case kAgeTurn:
+      return next_aged(view);
     default:
       return next_dispatch(view);
   }
+}
+
+// Its index has the timestamps of the records.
+std::optional<UnixMs> Journal::next_aged(const StateView& view) const {
+  const auto oldest = reference_age_ ? first_date(view, kAgeIndex) : std::nullopt;
+  if (!oldest) return std::nullopt;
+  return UnixMs(oldest->value() + std::min(reference_age_->value(), INT64_MAX - oldest->value()));
+}
+
+UnixMs Journal::until(std::uint8_t kind, UnixMs now) const {
+  if (kind != kAgeTurn || !reference_age_) return now;
+  return UnixMs(now.value() - reference_age_->value());
 }
 
 // The earliest date of all urgencies, those left out that wait for something else than the time.

@@ -60,7 +60,7 @@ void JournalBatch::close(const Overlay::Journaled& one) {
     if (entry.state == EntryState::kWaiting && waiting_in(now, entry.number) == nullptr)
       if (const auto held = find_held(journal_key(entry.number))) remove(*held);
   for (const JournalEntry& entry : now) {
-    if (entry.state != EntryState::kWaiting) continue;
+    if (entry.state != EntryState::kWaiting || held_whole_.contains(entry.number)) continue;
     const JournalEntry* before = waiting_in(one.before, entry.number);
     if (before == nullptr) {
       const InputIndex input = input_of(entry.number);
@@ -72,11 +72,13 @@ void JournalBatch::close(const Overlay::Journaled& one) {
   }
 }
 
-std::vector<IndexEntry> JournalBatch::index_entries(const JournalEntry& entry) {
+// `ages_from`: of a reference whose record may be taken by retention.
+std::vector<IndexEntry> JournalBatch::index_entries(const JournalEntry& entry, std::optional<UnixMs> ages_from) {
   Arena& arena = effects_.arena();
   std::vector<IndexEntry> entries = {{kDispatchIndex, arena.copy(encode_rank(rank_of(entry, context_.dispatch)))}};
   if (entry.urgency.expires_at != UnixMs())
     entries.push_back({kExpireIndex, arena.copy(encode_date(entry.urgency.expires_at))});
+  if (ages_from) entries.push_back({kAgeIndex, arena.copy(encode_date(std::max(*ages_from, UnixMs())))});
   return entries;
 }
 
@@ -85,13 +87,26 @@ void JournalBatch::hold(const Document& document, const JournalEntry& entry, Inp
   Hold hold;
   hold.input = input;
   hold.key = effects_.arena().copy(journal_key(entry.number));
-  hold.entries = index_entries(entry);
   hold.note = document.id;
   hold.bytes = entry.request.work_bytes;
   const std::uint64_t held = view_.summary().counts[Count::kHeldBytes] + held_bytes_ + entry.request.record_bytes;
   hold.reference = held > context_.dispatch.held_bytes_max / 2;
   if (!hold.reference) held_bytes_ += entry.request.record_bytes;
+  hold.entries = index_entries(entry, hold.reference ? std::optional(entry.request.timestamp) : std::nullopt);
   effects_.hold(std::move(hold));
+}
+
+// Its record was read again, and stands behind the inputs.
+void JournalBatch::hold_whole(const Document& document, const JournalEntry& entry, const Held& held) {
+  Hold hold;
+  hold.input = effects_.let_through({held.key, document.id, {}, held.value});
+  hold.key = effects_.arena().copy(held.key);
+  hold.entries = index_entries(entry, {});
+  hold.note = document.id;
+  hold.bytes = held.row.bytes;
+  hold.extensions = held.row.extensions;
+  effects_.hold(std::move(hold));
+  held_whole_.insert(entry.number);
 }
 
 // What was dispatched kept no body.
@@ -104,16 +119,20 @@ void JournalBatch::refer(const Document& document, const JournalEntry& entry) {
   held.reference = true;
   held.hash = entry.request.hash;
   held.record_bytes = entry.request.record_bytes;
-  const auto row =
-      codec::held_again(journal_key(entry.number), held, index_entries(entry), document.id, effects_.arena());
+  const auto row = codec::held_again(journal_key(entry.number), held, index_entries(entry, entry.request.timestamp),
+                                     document.id, effects_.arena());
   rows_.put(row.key, *row.value);
 }
 
 void JournalBatch::write_again(const JournalEntry& entry) {
   const auto held = find_held(journal_key(entry.number));
-  if (!held) return;
-  const auto row = codec::held_again(held->key, held->row, index_entries(entry), held->row.note, effects_.arena());
-  rows_.put(held->key, *row.value);
+  if (held) write_again(entry, *held, held->row.reference ? std::optional(entry.request.timestamp) : std::nullopt);
+}
+
+void JournalBatch::write_again(const JournalEntry& entry, const Held& held, std::optional<UnixMs> ages_from) {
+  const auto row =
+      codec::held_again(held.key, held.row, index_entries(entry, ages_from), held.row.note, effects_.arena());
+  rows_.put(held.key, *row.value);
 }
 
 std::optional<JournalBatch::Held> JournalBatch::find_held(const std::string& key) const {

@@ -2,17 +2,18 @@
 // end what is under way, the turns of its agenda, and in the end the rows of what waits.
 //
 //   journal_inputs.cpp     table J, heartbeats, operations
-//   journal_turns.cpp      leases, expirations
+//   journal_turns.cpp      leases, expirations, age
 //   journal_dispatch.cpp   the queue, and what leaves
 //   journal_batch.cpp      rows
 //
 // Invariant: whatever waits behind the batch has a held record under its number, with an entry of the dispatch index
-// that is its rank; nothing else has one.
+// that is its rank; nothing else has one. What is held by its place has an entry of the age index.
 // Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,13 +36,15 @@ inline constexpr GateNumbers kJournalNumbers = gate_numbers("journal");
 inline constexpr std::uint8_t kLeaseIndex = *kJournalNumbers.indexes[0];     // of documents: the earliest lease
 inline constexpr std::uint8_t kDispatchIndex = *kJournalNumbers.indexes[1];  // of held records: the rank
 inline constexpr std::uint8_t kExpireIndex = *kJournalNumbers.indexes[2];    // of held records: the date
+inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];       // of references: when the record was sent
 enum JournalKind : std::uint8_t {
   kLeaseTurn = *kJournalNumbers.kinds[0],
   kExpireTurn = *kJournalNumbers.kinds[1],
   kDispatchTurn = *kJournalNumbers.kinds[2],
+  kAgeTurn = *kJournalNumbers.kinds[3],  // the last one: behind it what waits stays as it is
 };
 [[nodiscard]] constexpr bool is_journal_kind(std::uint8_t kind) {
-  return kind >= kLeaseTurn && kind <= kDispatchTurn;
+  return kind >= kLeaseTurn && kind <= kAgeTurn;
 }
 // As long as what is measured may make a request wait.
 inline constexpr Milliseconds kConsolidateMax{60'000};
@@ -87,6 +90,8 @@ class JournalBatch {
   [[nodiscard]] std::size_t done() const { return done_; }
   // Where in `requests` records are for which something was put off.
   [[nodiscard]] const std::vector<Offset>& unreadable() const { return unreadable_; }
+  // Where records were that are not there any more, of what waits still.
+  [[nodiscard]] const std::vector<Offset>& missing() const { return missing_; }
   // Behind everything: rows of what waits.
   void close();
 
@@ -116,6 +121,7 @@ class JournalBatch {
   // journal_turns.cpp
   void take_leases(Turn& turn);
   void take_expired(Turn& turn);
+  void take_aged(Turn& turn);
   void lose(Document& document, JournalEntry entry);
   [[nodiscard]] Document* document_of_key(std::string_view row_key);
 
@@ -137,11 +143,13 @@ class JournalBatch {
   void close(const Overlay::Journaled& one);
   void hold(const Document& document, const JournalEntry& entry, InputIndex input);
   void refer(const Document& document, const JournalEntry& entry);
+  void hold_whole(const Document& document, const JournalEntry& entry, const Held& held);
   void write_again(const JournalEntry& entry);
+  void write_again(const JournalEntry& entry, const Held& held, std::optional<UnixMs> ages_from);
   // None: it has left in this batch, or the disk cannot be read, and nothing of the batch will be.
   [[nodiscard]] std::optional<Held> find_held(const std::string& key) const;
   void remove(const Held& held);
-  [[nodiscard]] std::vector<IndexEntry> index_entries(const JournalEntry& entry);
+  [[nodiscard]] std::vector<IndexEntry> index_entries(const JournalEntry& entry, std::optional<UnixMs> ages_from);
 
   const StateView& view_;
   Rows& rows_;
@@ -156,6 +164,8 @@ class JournalBatch {
   std::uint64_t held_bytes_ = 0;  // of this batch
   bool expired_left_ = false;     // by the turn that had no room for them
   std::vector<Offset> unreadable_;
+  std::vector<Offset> missing_;
+  std::set<std::uint64_t> held_whole_;  // numbers
   std::size_t done_ = 0;
   std::vector<Event> told_;  // of what waited before the batch: behind those of the inputs
 };

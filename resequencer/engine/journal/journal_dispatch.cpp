@@ -196,8 +196,9 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number, s
     if (!held) return true;
     const codec::HeldRow& row = held->row;
     if (row.reference && turn.found(row) == References::Found::kUnreadable) {
+      if (!put_off(turn, document, number, kAfterUnreadable)) return false;
       unreadable_.push_back(row.offset);
-      return put_off(turn, document, number, kAfterUnreadable);
+      return true;
     }
     if (!turn.take(row)) return false;
     if (row.reference && turn.found(row) == References::Found::kGone) gone = row.offset;

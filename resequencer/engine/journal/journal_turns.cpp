@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::int64_t kBackoffMs = 1'000;
 constexpr std::int64_t kBackoffMsMax = 600'000;
+// Before a record that could not be read is tried again, so that retention cannot take it.
+constexpr std::int64_t kAfterUnreadableMs = 60'000;
 
 // The first time at once, then doubling; of one that is stuck the longest.
 std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
@@ -45,6 +47,8 @@ void JournalBatch::take(Turn& turn) {
       return take_leases(turn);
     case kExpireTurn:
       return take_expired(turn);
+    case kAgeTurn:
+      return take_aged(turn);
     default:
       return dispatch(turn);
   }
@@ -116,6 +120,31 @@ void JournalBatch::take_expired(Turn& turn) {
     expire(document, number);
   }
   expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
+}
+
+// What waits by its place is held whole from now on, whatever bodies take. What cannot be read is tried again later;
+// what is gone stays as it is until it is to leave: something newer may take its place.
+void JournalBatch::take_aged(Turn& turn) {
+  for (const std::string& key : due(view_, kAgeIndex, turn)) {
+    const auto held = find_held(key);
+    if (!held) continue;
+    Document& document = overlay_.find_copied(held->row.note);
+    if (!document.now.row) continue;
+    const JournalEntry* entry = waiting_with(*document.now.row, number_of(key));
+    if (entry == nullptr) continue;
+    const References::Found found = turn.found(held->row);
+    const bool gone = found == References::Found::kGone;
+    if (gone || found == References::Found::kUnreadable) {
+      if (!turn.take(0)) return;
+      (gone ? missing_ : unreadable_).push_back(held->row.offset);
+      const UnixMs later(turn.until().value() + kAfterUnreadableMs);
+      write_again(*entry, *held, gone ? std::nullopt : std::optional(later));
+    } else {
+      if (!turn.take(held->row)) return;
+      hold_whole(document, *entry, *held);
+    }
+    ++done_;
+  }
 }
 
 }  // namespace reseq::engine

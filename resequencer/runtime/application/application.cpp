@@ -123,6 +123,12 @@ Role Topics::role_of_input(kafka::TopicIndex topic) const {
 
 namespace {
 
+// Half of the time after which retention may take a record; none: it takes none for its age.
+std::optional<Milliseconds> reference_age(const kafka::TopicFacts& requests) {
+  if (!requests.deletes || requests.retention_ms < 0) return std::nullopt;
+  return Milliseconds(requests.retention_ms / 2);
+}
+
 // None where both are what the wire contract says: then nothing is looked for elsewhere.
 std::optional<codec::InputPlaces> places_of(const config::Settings& settings) {
   codec::InputPlaces places{codec::parse_place(settings.input_id).value_or(codec::Place()),
@@ -187,7 +193,10 @@ void Application::note(const TopicAnswers& answers) {
     if (!is_input(topic)) message_bytes_least_written = std::min(message_bytes_least_written, bytes);
     record_bytes_max[i] = bytes - std::min(bytes, kRecordReserveBytes + bytes / kCompressionReserve);
     if (topic == topics.of(Role::kRequests)) partitions = facts.partitions;
-    if (topic == topics.of(Role::kRequests)) requests_compacted = facts.compacts;
+    if (topic == topics.of(Role::kRequests)) {
+      requests_compacted = facts.compacts;
+      journal_agenda = std::make_shared<engine::Journal>(dispatch_of(settings), reference_age(facts));
+    }
     if (topic == topics.of(Role::kChangelog)) delete_retention = Milliseconds(facts.delete_retention_ms);
   }
 }

@@ -71,7 +71,8 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
       const auto next = waits ? source->next(kind.number, view) : std::nullopt;
       const bool begins = kind.each_batch && inputs > 0;
       const auto until = next || begins ? this->until(kind.fence, positions, deadlines_at.value_or(now)) : std::nullopt;
-      if (until && (begins || *next <= *until)) turns.push_back({kind.number, *until, rows});
+      if (until && (begins || *next <= *until))
+        turns.push_back({kind.number, source->until(kind.number, *until), rows});
     }
   std::sort(turns.begin(), turns.end(),
             [](const driver::GateTurn& a, const driver::GateTurn& b) { return a.kind < b.kind; });

@@ -30,6 +30,11 @@ codec::InputRecord input_of(Role role, const kafka::Record& record) {
           record.left_out.count};
 }
 
+void sort_once(std::vector<Offset>& offsets) {
+  std::sort(offsets.begin(), offsets.end());
+  offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
+}
+
 // The first key behind this one.
 std::string behind(std::string_view key) {
   return std::string(key) + '\0';
@@ -91,11 +96,13 @@ void PartitionBatch::look_ahead(const std::vector<driver::GateTurn>& turns) {
     if (task_.references().waits(turn.kind)) lacking_.push_back(turn.kind);
 }
 
-// Not earlier: until then the batch uses what was read.
+// Not earlier: until then the batch uses what was read. What it used is not needed any more, whatever turns that were
+// played ahead of it needed.
 void PartitionBatch::want_references() {
+  if (needed_) task_.references().want(needed_->needed(), lacking_);
   for (const Offset offset : again_) task_.references().forget(offset);
   for (const Offset offset : batch().unreadable()) task_.references().forget(offset);
-  if (needed_) task_.references().want(needed_->needed(), lacking_);
+  for (const Offset offset : batch().missing()) task_.references().forget(offset);
 }
 
 // Held records that are let through stand behind the inputs. A row that the disk has damaged is a fault of the store,
@@ -199,14 +206,19 @@ void PartitionBatch::encode() {
   meta.pins = pins();
   meta.agenda = driver_->agenda_done();
   meta.gone = gone();
-  meta.unreadable = unreadable();
+  meta.gone.insert(meta.gone.end(), batch().missing().begin(), batch().missing().end());
+  meta.unreadable.assign(batch().unreadable().begin(), batch().unreadable().end());
+  for (std::vector<Offset>* offsets : {&meta.gone, &meta.unreadable}) sort_once(*offsets);
   meta.extensions = task_.store().meta()->extensions;
   append_meta(std::move(meta));
 }
 
-// Under a key that was taken a record would have hidden another one. What a faulty store counts is not looked at.
+// Under a key that was taken a record would have hidden another one; what is held whole from now on replaces its
+// reference. What a faulty store counts is not looked at.
 std::uint64_t PartitionBatch::held_after() const {
-  std::uint64_t held = task_.store().summary().counts[Count::kHeldRecords] + batch().holds().size();
+  std::uint64_t held = task_.store().summary().counts[Count::kHeldRecords];
+  for (const Hold& hold : batch().holds())
+    if (hold.input.value() < inputs_) ++held;
   for (const KeyedChange& change : batch().row_changes()) {
     if (codec::row_kind_of(change.key)->type != codec::KeyType::kHeld) continue;
     const bool was_there =
@@ -238,13 +250,6 @@ std::vector<Offset> PartitionBatch::gone() const {
     if (held.gone) gone.push_back(*held.gone);
   std::sort(gone.begin(), gone.end());
   return gone;
-}
-
-// The same of what was put off.
-std::vector<Offset> PartitionBatch::unreadable() const {
-  std::vector<Offset> unreadable(batch().unreadable().begin(), batch().unreadable().end());
-  std::sort(unreadable.begin(), unreadable.end());
-  return unreadable;
 }
 
 void PartitionBatch::append_meta(Meta meta) {

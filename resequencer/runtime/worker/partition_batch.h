@@ -35,7 +35,8 @@ class PartitionBatch {
 
   [[nodiscard]] PartitionTask& task() const { return task_; }
   [[nodiscard]] bool empty() const {
-    return inputs_ == 0 && !birth_ && !heartbeat_ && batch().changes().empty() && batch().row_changes().empty();
+    return inputs_ == 0 && !birth_ && !heartbeat_ && batch().changes().empty() && batch().row_changes().empty() &&
+           batch().holds().empty();
   }
   [[nodiscard]] bool birth() const { return birth_; }
   // Policy on_missing = stop met this command: the process ends once what stands before it is committed.
@@ -73,7 +74,6 @@ class PartitionBatch {
   [[nodiscard]] std::vector<std::string> sweep();
   void append_meta(Meta meta);
   [[nodiscard]] std::uint64_t held_after() const;
-  [[nodiscard]] std::vector<Offset> unreadable() const;
   [[nodiscard]] std::vector<InputPin> pins() const;
   void add_event(const Event& event);
   [[nodiscard]] const engine::Batch& batch() const { return driver_->batch(); }

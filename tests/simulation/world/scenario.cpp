@@ -93,6 +93,7 @@ Scenario draw_scenario(Draw& draw) {
   world.settings.deletes = world.documents % 2 == 0 ? "explicit" : "null-payload";
   draw_brokers(draw, world);
   draw_weights(draw, world);
+  world.requests_retention_ms = world.settings.watermark_retention_ms;
   return world;
 }
 
@@ -122,6 +123,8 @@ Scenario of_journal(Scenario world, Draw& draw) {
   settings.held_bytes_max = one_of<std::int64_t>(draw, {0, 1'000, 20'000, std::int64_t{256} << 20U});
   // Above what anything may wait.
   settings.watermark_retention_ms = std::max<std::int64_t>(settings.watermark_retention_ms, 15'000);
+  world.requests_retention_ms = one_of<std::int64_t>(draw, {2'000, 4'000, 8'000, settings.watermark_retention_ms});
+  world.weights.retention = one_of<std::uint32_t>(draw, {0, 10, 50});
   return world;
 }
 

@@ -20,6 +20,7 @@ struct Weights {
   std::uint32_t clock_step = 0;
   std::uint32_t compact = 0;
   std::uint32_t forget_offsets = 0;
+  std::uint32_t retention = 0;
   std::uint32_t nap = 0;  // time passes, and only heartbeats happen
 };
 
@@ -48,6 +49,7 @@ struct Scenario {
   std::int64_t late_answer_ms_max = 5'000;
   config::Settings settings;  // of the application; instance.id is set per process
   std::int64_t delete_retention_ms = 60'000;
+  std::int64_t requests_retention_ms = 0;
   std::size_t large_payload = kLargePayload;
   bool compacts = false;  // copies are written anew as soon as anything of their files is free
   BrokerSettings broker;

@@ -57,8 +57,9 @@ World::World(std::uint64_t seed, const Guards& guards, const std::string& root, 
       producers_(scenario_, broker_, counters_),
       pipeline_(scenario_, broker_, producers_, counters_),
       operators_(scenario_, broker_, counters_, seed),
-      specification_(producers_, pipeline_),
-      recorder_(broker_, topics_, scenario_.partitions) {
+      specification_(producers_, pipeline_, scenario_.weights.retention > 0),
+      recorder_(broker_, topics_, scenario_.partitions),
+      retention_(scenario_, application_, broker_, recorder_, counters_) {
   application_.guards = guards;
   application_.gate = gate_ ? &*gate_ : nullptr;
 }
@@ -70,6 +71,7 @@ void World::create_topics() {
     kafka::TopicFacts facts{.partitions = scenario_.partitions,
                             .max_message_bytes = 1'000'000,
                             .retention_ms = scenario_.settings.watermark_retention_ms};
+    if (topic == application_.topics.of(Role::kRequests)) facts.retention_ms = scenario_.requests_retention_ms;
     if (topic == application_.topics.of(Role::kWork)) facts.max_message_bytes = kWorkBytesMax;
     if (topic == application_.topics.of(Role::kDeadLetter)) facts.max_message_bytes = kDeadLetterBytesMax;
     for (std::size_t t = 0; t < scenario_.settings.targets.size(); ++t)
@@ -140,6 +142,7 @@ void World::act() {
     if (const auto i = any(true))
       fleet_.step_clock(*i, Milliseconds(static_cast<std::int64_t>(draw_.below(60'000)) - 30'000));
   if (draw_.chance(weights.compact)) compact();
+  if (draw_.chance(weights.retention)) retention_.take();
   if (draw_.chance(weights.forget_offsets)) {
     broker_.group().forget_offsets();
     ++counters_["offsets of the group forgotten"];
@@ -251,7 +254,10 @@ std::string World::judge() {
   judge::Verdict verdict;
   judge::ReviewOptions options;
   options.exact_timers = !scenario_.clocks_differ;
-  options.visit = [this](Partition partition, const judge::ReplayedBatch& batch) { look_at(partition, batch); };
+  options.visit = [&](Partition partition, const judge::ReplayedBatch& batch) {
+    look_at(partition, batch);
+    retention_.look_at(partition, batch, verdict);
+  };
   const auto folds = judge::review(application_, recorder_.history(), specification_, options, verdict);
   for (std::size_t p = 0; p < folds.size(); ++p)
     check_owner(application_, broker_, folds[p], *fleet_.owner(Partition(static_cast<std::int32_t>(p))), verdict);

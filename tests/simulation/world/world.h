@@ -14,6 +14,7 @@
 #include "tests/simulation/world/pipeline.h"
 #include "tests/simulation/world/producers.h"
 #include "tests/simulation/world/recorder.h"
+#include "tests/simulation/world/retention.h"
 #include "tests/simulation/world/scenario.h"
 
 namespace reseq::simulation {
@@ -21,14 +22,16 @@ namespace reseq::simulation {
 // What producers and pipeline know of their own records.
 class WorldSpecification final : public judge::Specification {
  public:
-  WorldSpecification(const Producers& producers, const Pipeline& pipeline)
-      : producers_(producers), pipeline_(pipeline) {}
+  WorldSpecification(const Producers& producers, const Pipeline& pipeline, bool requests_go)
+      : producers_(producers), pipeline_(pipeline), requests_go_(requests_go) {}
   [[nodiscard]] std::optional<Asked> asked(const judge::Record& request) const override;
   [[nodiscard]] bool excused(const Piece& piece) const override { return pipeline_.excused(piece); }
+  [[nodiscard]] bool requests_go() const override { return requests_go_; }
 
  private:
   const Producers& producers_;
   const Pipeline& pipeline_;
+  bool requests_go_;
 };
 
 class World {
@@ -82,6 +85,7 @@ class World {
   Operators operators_;
   WorldSpecification specification_;
   Recorder recorder_;
+  Retention retention_;
 };
 
 }  // namespace reseq::simulation
