@@ -24,7 +24,8 @@ struct AgendaKind {
   std::uint8_t number = 0;
   std::string_view name;
   Fence fence;
-  bool each_batch = false;  // inputs of a batch may make something due: it has a turn in each
+  bool each_batch = false;    // inputs of a batch may make something due: it has a turn in each
+  bool while_paused = false;  // also of a partition that an operator paused: nothing leaves because of it
 };
 
 class AgendaSource {

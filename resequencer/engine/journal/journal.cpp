@@ -12,12 +12,12 @@ namespace reseq::engine {
 namespace {
 
 // A lease is lost when nothing that would renew or end it stands undecided; an order expires when nothing that wants it
-// longer does.
+// longer does. Retention does not wait for an operator.
 constexpr std::array<AgendaKind, 4> kJournalKinds = {{
     {kLeaseTurn, "lease", {.control = true, .commands = true}},
     {kExpireTurn, "expire", {.requests = true, .control = true}},
     {kDispatchTurn, "dispatch", {}, true},
-    {kAgeTurn, "age", {}},
+    {kAgeTurn, "age", {}, false, true},
 }};
 
 std::optional<UnixMs> first_date(const StateView& view, std::uint8_t index) {

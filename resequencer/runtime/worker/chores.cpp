@@ -61,11 +61,12 @@ std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
                                             std::span<const std::uint8_t> left_out) const {
   std::vector<driver::GateTurn> turns;
   const bool waits = store.summary().counts.any_rare();
-  if ((!waits && !(application_.journal && inputs > 0)) || store.meta()->state.paused) return turns;
+  if (!waits && !(application_.journal && inputs > 0)) return turns;
+  const bool paused = store.meta()->state.paused;
   const store::BatchView view(store);
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {
-      if (!deadlines_at && !kind.each_batch) continue;
+      if ((paused && !kind.while_paused) || (!deadlines_at && !kind.each_batch)) continue;
       if (std::find(left_out.begin(), left_out.end(), kind.number) != left_out.end()) continue;
       const std::uint32_t rows = kind.each_batch ? dispatched_max(inputs) : kGateRowsMax;
       const auto next = waits ? source->next(kind.number, view) : std::nullopt;
@@ -88,11 +89,12 @@ std::uint32_t Chores::dispatched_max(std::size_t inputs) const {
 
 std::optional<UnixMs> Chores::next_date(const store::PartitionStore& store, UnixMs now) const {
   std::optional<UnixMs> first;
-  if (!store.summary().counts.any_rare() || store.meta()->state.paused) return first;
+  if (!store.summary().counts.any_rare()) return first;
+  const bool paused = store.meta()->state.paused;
   const store::BatchView view(store);
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {
-      const auto next = source->next(kind.number, view);
+      const auto next = !paused || kind.while_paused ? source->next(kind.number, view) : std::nullopt;
       if (next && *next > now && (!first || *next < *first)) first = next;
     }
   return first;

@@ -126,6 +126,15 @@ TEST_F(JournalAgeing, GoesOnWhereAnotherProcessTakesOver) {
   EXPECT_THAT(committed("work"), ElementsAre(payload_of("a", 10'000)));
 }
 
+TEST_F(JournalAgeing, GoesOnWhileThePartitionIsPaused) {
+  request_later("a");
+  run(1'000);
+  append("control", "", {{"reseq-control", "pause"}, {"reseq-control-partition", "0"}}, "");
+  run(kRetentionMs);
+  ASSERT_TRUE(worker->tasks().front()->paused());
+  EXPECT_THAT(by_place(), IsEmpty());
+}
+
 TEST_F(JournalAgeing, TakesAllOfThemHoweverFewFitIntoABatch) {
   application.settings.batch_bytes_max = 3'000;
   std::vector<std::string> all;
