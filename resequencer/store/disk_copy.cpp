@@ -32,7 +32,8 @@ std::uint8_t range_of(std::string_view key) {
 
 // Behind all keys of a range; it is none itself.
 std::string end_of(std::uint8_t range) {
-  return range == kTimerRange ? std::string(kLmdbKeyBytesMax + 1, '\xFF') : std::string(1, static_cast<char>(range + 1));
+  return range == kTimerRange ? std::string(kLmdbKeyBytesMax + 1, '\xFF')
+                              : std::string(1, static_cast<char>(range + 1));
 }
 
 // Of an entry of the table; none: it is damaged.

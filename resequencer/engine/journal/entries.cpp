@@ -96,10 +96,9 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
 
 void add(Row& row, const JournalEntry& entry) {
   if (entry.state != EntryState::kWaiting) return row.journal.push_back(entry);
-  const JournalEntry* const behind =
-      std::find_if(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
-        return other.state != EntryState::kWaiting || entry.order < other.order;
-      });
+  const JournalEntry* const behind = std::find_if(
+      row.journal.begin(), row.journal.end(),
+      [&](const JournalEntry& other) { return other.state != EntryState::kWaiting || entry.order < other.order; });
   row.journal.insert(static_cast<std::size_t>(behind - row.journal.begin()), entry);
 }
 
