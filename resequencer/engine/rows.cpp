@@ -20,23 +20,24 @@ Rows::Known& Rows::at(std::string_view key) const {
 // Committed rows in order, and between them those that the batch changed. A committed row that was changed is passed
 // over: so more of them than asked for may have to be looked at.
 void Rows::scan(std::string_view prefix, std::string_view cursor, std::size_t rows_max, const RowVisit& visit) const {
-  std::vector<const Known*> changed;
+  std::vector<KeyedChange> changed;  // a visit may look up others
   for (const std::uint32_t number : order_)
-    if (known_[number].key.starts_with(prefix) && known_[number].key > cursor) changed.push_back(&known_[number]);
-  std::sort(changed.begin(), changed.end(), [](const Known* a, const Known* b) { return a->key < b->key; });
+    if (known_[number].key.starts_with(prefix) && known_[number].key > cursor)
+      changed.push_back({known_[number].key, known_[number].value});
+  std::sort(changed.begin(), changed.end(), [](const KeyedChange& a, const KeyedChange& b) { return a.key < b.key; });
   auto next = changed.begin();
   std::size_t left = rows_max;
   bool wanted = left > 0;
   const auto show = [&](std::string_view key, std::string_view value) { wanted = visit(key, value) && --left > 0; };
   const auto show_changed_until = [&](std::optional<std::string_view> key) {
-    for (; wanted && next != changed.end() && (!key || (*next)->key < *key); ++next)
-      if ((*next)->value) show((*next)->key, *(*next)->value);
+    for (; wanted && next != changed.end() && (!key || next->key < *key); ++next)
+      if (next->value) show(next->key, *next->value);
   };
   if (!wanted) return;
   const std::size_t looked_at = rows_max + std::min(changed.size(), SIZE_MAX - rows_max);
   view_.scan(prefix, cursor, looked_at, [&](std::string_view key, std::string_view value) {
     show_changed_until(key);
-    const bool is_changed = next != changed.end() && (*next)->key == key;
+    const bool is_changed = next != changed.end() && next->key == key;
     if (wanted && !is_changed) show(key, value);
     return wanted;
   });

@@ -317,7 +317,7 @@ void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
 // So long a request waits for newer ones of its document.
 Milliseconds JournalBatch::consolidate() const {
   if (!context_.dispatch.consolidate_measured) return context_.dispatch.consolidate;
-  return std::min(state_.release_times.p99(), kConsolidateMax);
+  return std::min({state_.release_times.p99(), kConsolidateMax, context_.dispatch.process_at_max});
 }
 
 void JournalBatch::settle(Document& document) {

@@ -75,6 +75,7 @@ void PartitionTask::stop() {
 
 void PartitionTask::park(Parked why, std::string detail) {
   rewind();
+  if (has_store()) takeover_.store()->drop_compaction();  // for as long as it takes it would hold a file
   parking_.park(why, std::move(detail));
 }
 

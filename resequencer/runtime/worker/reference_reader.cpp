@@ -21,6 +21,7 @@ constexpr Milliseconds kAskBeginsLimit{1000};
 constexpr Milliseconds kSilent{1000};          // a fetch waits half as long at the broker
 constexpr Milliseconds kAfterSilence{10'000};  // a tenth of the time others wait for who is silent
 constexpr Milliseconds kUnused{10'000};
+constexpr Milliseconds kForgotten{30'000};   // an outage in which nothing was wanted for so long is another one
 constexpr Milliseconds kUnreadable{10'000};  // a broker that restarts, or is slow, does not change the order
 
 }  // namespace
@@ -143,7 +144,7 @@ bool ReferenceReader::take(const kafka::LogPolled& polled, const Tasks& tasks) {
   Reading& reading = one->second;
   if (const auto* failure = std::get_if<kafka::PartitionFailure>(&polled)) {
     assigned_ = false;
-    cannot_read(*failure, *owner);
+    cannot_read(*failure, *owner, reading.next);
     return false;
   }
   reading.heard_at = clock_.steady();
@@ -154,7 +155,7 @@ bool ReferenceReader::take(const kafka::LogPolled& polled, const Tasks& tasks) {
   const auto& record = std::get<kafka::Record>(polled);
   if (record.offset < reading.next) return true;
   reading.next = Offset(record.offset.value() + 1);
-  unread_since_.erase(partition);
+  unread_.erase(partition);
   if (owner->references().read(record, owner->store().hash())) told_at_.reset();
   const auto next = owner->references().next();
   if (!next) return false;  // what comes behind it is not wanted
@@ -164,7 +165,7 @@ bool ReferenceReader::take(const kafka::LogPolled& polled, const Tasks& tasks) {
 
 // Retention may have taken it. Whatever else, damage too, is no proof that it is gone: it may pass, or a person gives
 // it back, and nobody else waits for that.
-void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task) {
+void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task, Offset reading) {
   const auto next = task.references().next();
   if (kafka::is_out_of_range(failure.error)) {
     const std::array<kafka::TopicPartition, 1> here = {failure.where};
@@ -172,6 +173,8 @@ void ReferenceReader::cannot_read(const kafka::PartitionFailure& failure, Partit
     if (begins) task.references().gone_before(begins.value().front().offset);
     if (task.references().next() != next) return;
   }
+  // What is damaged in front of the next that is wanted is read over: it is read from there.
+  if (kafka::is_damage(failure.error) && next && reading < *next) return;
   if (kafka::is_damage(failure.error)) task.references().give_up(true);
   if (kafka::is_damage(failure.error) && task.references().waits())
     tell(task.partition(), failure.error.message);
@@ -187,8 +190,10 @@ void ReferenceReader::leave(PartitionTask& task, const std::string& why) {
 }
 
 void ReferenceReader::note_unread(PartitionTask& task) {
-  const auto since = unread_since_.try_emplace(task.partition(), clock_.steady()).first->second;
-  if (passed(since, kUnreadable)) task.references().give_up(false);
+  Unread& unread = unread_.try_emplace(task.partition(), Unread{clock_.steady(), clock_.steady()}).first->second;
+  if (passed(unread.last, kForgotten)) unread.since = clock_.steady();
+  unread.last = clock_.steady();
+  if (passed(unread.since, kUnreadable)) task.references().give_up(false);
 }
 
 void ReferenceReader::serve() {

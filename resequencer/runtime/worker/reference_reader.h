@@ -51,7 +51,7 @@ class ReferenceReader {
   void assign(const Tasks& tasks);
   void read(const Tasks& tasks);
   [[nodiscard]] bool take(const kafka::LogPolled& polled, const Tasks& tasks);
-  void cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task);
+  void cannot_read(const kafka::PartitionFailure& failure, PartitionTask& task, Offset reading);
   void leave(PartitionTask& task, const std::string& why);
   void note_unread(PartitionTask& task);
   void failed(const Error& error, const Tasks& tasks);
@@ -69,12 +69,16 @@ class ReferenceReader {
   kafka::Cluster& cluster_;
   const Clock& clock_;
   std::unique_ptr<kafka::LogReader> reader_;
-  std::map<Partition, Reading> round_;              // who is read; empty: nobody is
-  std::map<Partition, Milliseconds> left_at_;       // who left a round because nothing came
-  std::map<Partition, Milliseconds> unread_since_;  // who left one so since something was read of it
-  bool assigned_ = false;                           // as round_ says
-  std::size_t first_ = 0;                           // of the tasks, in the next round
-  std::optional<Milliseconds> no_room_since_;       // for anybody who waits
+  std::map<Partition, Reading> round_;         // who is read; empty: nobody is
+  std::map<Partition, Milliseconds> left_at_;  // who left a round because nothing came
+  struct Unread {
+    Milliseconds since;
+    Milliseconds last;
+  };
+  std::map<Partition, Unread> unread_;         // who left one so since something was read of it
+  bool assigned_ = false;                      // as round_ says
+  std::size_t first_ = 0;                      // of the tasks, in the next round
+  std::optional<Milliseconds> no_room_since_;  // for anybody who waits
   std::optional<Milliseconds> failed_at_;
   std::optional<Milliseconds> told_at_;
 };

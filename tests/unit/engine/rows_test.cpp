@@ -127,5 +127,22 @@ TEST(Rows, AreScannedAsAMapOfBothWouldBe) {
   }
 }
 
+// It changes nothing.
+TEST(Rows, MayBeLookedUpByAVisit) {
+  Map committed;
+  for (int i = 0; i < 100; ++i) committed.emplace("Hc" + std::to_string(100 + i), std::to_string(i));
+  const MapView view(committed);
+  Rows rows(view);
+  for (const char* key : {"Ha0", "Ha1", "Ha2"}) rows.put(key, "a value that has bytes of its own");
+  std::vector<std::string> seen;
+  rows.scan("Ha", {}, 10, [&](std::string_view key, std::string_view value) {
+    for (int i = 0; i < 100; ++i) (void)rows.find("Hc" + std::to_string(100 + i));
+    EXPECT_EQ(value, "a value that has bytes of its own");
+    seen.emplace_back(key);
+    return true;
+  });
+  EXPECT_EQ(seen, (std::vector<std::string>{"Ha0", "Ha1", "Ha2"}));
+}
+
 }  // namespace
 }  // namespace reseq::engine

@@ -100,6 +100,42 @@ TEST_F(JournalReferences, ThatCannotBeReadAreNotTriedWithoutAPause) {
   EXPECT_LE(retry_dates(), 12U * 3);
 }
 
+// Between two records that are wanted is a damaged one that nobody wants: the second can be read very well.
+TEST_F(JournalReferences, ThatCanBeReadAreNotPutOffForADamagedRecordThatNobodyWants) {
+  request_later("a", "50");
+  append("requests", "x", {{"reseq-seq", "1"}}, "x");  // leaves at once
+  request_later("c", "60");
+  request_later("d", "70");
+  trouble.damaged = {{Offset(1), 1'000'000}};
+  run(20'000);
+  EXPECT_EQ(retry_dates(), 0U) << "something that can be read was put off";
+  EXPECT_THAT(committed("work"), ElementsAre("x", "a", "c", "d"));
+}
+
+// What was put off was superseded, and so never read.
+TEST_F(JournalReferences, AreNotPutOffAtOnceForAnOutageLongAgo) {
+  request_later("a");
+  trouble.silent = {Partition(0)};
+  for (int i = 0; i < 100'000 && retry_dates() == 0; ++i) step();
+  const std::size_t before = retry_dates();
+  EXPECT_EQ(before, 1U);
+  append("requests", "a", {{"reseq-seq", "2"}}, "a2");  // takes its place, and leaves at once
+  run(1'000);
+  EXPECT_THAT(committed("work"), ElementsAre("a2"));
+  EXPECT_EQ(held_now(), 0U);
+  trouble.silent.clear();
+  run(600'000);
+  request_later("b", "20");
+  request_later("c", "30");
+  run(900);
+  trouble.silent = {Partition(0)};
+  run(2'500);  // two seconds of silence, not ten
+  trouble.silent.clear();
+  run(30'000);
+  EXPECT_EQ(retry_dates(), before) << "put off after two seconds";
+  EXPECT_THAT(committed("work"), ElementsAre("a2", "b", "c"));
+}
+
 TEST_F(JournalReferences, DoNotHoldBackWhatIsMoreUrgentWhileTheyAreRead) {
   for (const char* id : {"a", "b", "c"}) request_later(id);
   trouble.silent = {Partition(0)};
