@@ -54,8 +54,8 @@ void Retention::look_at(Partition partition, const judge::ReplayedBatch& batch, 
     if (one.reason != Reason::kBodyGone) continue;
     const std::size_t place = log.at_or_behind(one.request);
     const std::int64_t aged = log[place].timestamp.value() + scenario_.requests_retention_ms / 2;
-    const auto since =
-        std::count_if(seen.batches.begin(), seen.batches.end(), [&](UnixMs now) { return now.value() >= aged; });
+    const auto decided = seen.batches.begin() + static_cast<std::ptrdiff_t>(seen.decided[one.request]);
+    const auto since = std::count_if(decided, seen.batches.end(), [&](UnixMs now) { return now.value() >= aged; });
     const bool waited = !seen.dispatched.contains(one.request);
     ++counters_[waited ? "body gone while it waited" : "body gone after a lease"];
     if (waited && since >= kBatchesAtLeast && !scenario_.clocks_differ)
@@ -64,6 +64,8 @@ void Retention::look_at(Partition partition, const judge::ReplayedBatch& batch, 
   }
   for (const judge::Dispatched& one : batch.dispatched) seen.dispatched.insert(one.request);
   seen.batches.push_back(batch.meta.now);
+  for (const judge::Decided& input : batch.inputs)
+    if (input.role == Role::kRequests) seen.decided.emplace(input.record.offset, seen.batches.size());
 }
 
 }  // namespace reseq::simulation

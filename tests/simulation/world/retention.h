@@ -32,7 +32,8 @@ class Retention {
  private:
   struct Seen {
     std::vector<UnixMs> batches;
-    std::set<Offset> dispatched;  // of these only the place is kept
+    std::map<Offset, std::size_t> decided;  // requests, behind so many batches
+    std::set<Offset> dispatched;            // of these only the place is kept
   };
   [[nodiscard]] Offset decided(Partition partition);
 

@@ -129,7 +129,7 @@ TEST_F(JournalAgeing, GoesOnWhereAnotherProcessTakesOver) {
 TEST_F(JournalAgeing, GoesOnWhileThePartitionIsPaused) {
   request_later("a");
   run(1'000);
-  append("control", "", {{"reseq-control", "pause"}, {"reseq-control-partition", "0"}}, "");
+  append("control", "", {{"reseq-control", "pause"}, {"reseq-control-id", "1"}, {"reseq-control-partition", "0"}}, "");
   run(kRetentionMs);
   ASSERT_TRUE(worker->tasks().front()->paused());
   EXPECT_THAT(by_place(), IsEmpty());
