@@ -131,8 +131,8 @@ UnixMs JobTable::consolidated(UnixMs inserted) const {
   return wait == 0 ? UnixMs() : UnixMs(inserted.value() + wait);
 }
 
-// Open: "p99" is the least power of two, in milliseconds, that no more than one of a hundred reached. Of more than 2,000
-// the older ones count for less; no history has so many.
+// Open: "p99" is the least power of two, in milliseconds, that no more than one of a hundred reached, but not longer
+// than a date may be ahead. Of more than 2,000 the older ones count for less; no history has so many.
 std::int64_t JobTable::consolidate_ms() const {
   if (!rules_.consolidate_measured) return rules_.consolidate_ms;
   if (release_ms_.empty()) return 0;
@@ -141,7 +141,7 @@ std::int64_t JobTable::consolidate_ms() const {
   const std::int64_t longest = rising[(rising.size() * 99 + 99) / 100 - 1];
   std::int64_t wait = 1;
   while (wait <= longest) wait *= 2;
-  return std::min(wait, kConsolidateMaxMs);
+  return std::min({wait, kConsolidateMaxMs, rules_.process_at_max_ms});
 }
 
 // Open: it is refused before any table, and counts from now.
