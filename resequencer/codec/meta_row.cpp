@@ -11,8 +11,8 @@
 //   extension 3 := capabilities varint                     a version that does not have all of them must not go on
 //                  | count varint, (count u8 | sum varint)*      sums of rows that most states have none of, none 0
 //                  | (kind u8 | until time | rows varint)*       what was done of the agenda, none 0
-//                  | [0 u8 | count varint, offset*      of `requests`: what was let through by reference, and its record
-//                                         was gone;
+//                  | [0 u8 | count varint, offset*      of `requests`: what was let through by reference, and its
+//                                         record was gone;
 //                     | offset*]          what was put off, because its record could not be read;
 //                                         behind something done, whose kinds rise, so that 0 is none of them
 //                  left out when all of it is nothing

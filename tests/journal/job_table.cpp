@@ -10,7 +10,6 @@ constexpr Verdict kSuperseded{Outcome::kDropped, Reason::kSuperseded};
 constexpr Verdict kDuplicate{Outcome::kDropped, Reason::kDuplicate};
 constexpr Verdict kExpired{Outcome::kDropped, Reason::kExpired};
 constexpr Verdict kUnregistered{Outcome::kDeadLettered, Reason::kUnregistered};
-constexpr std::int64_t kConsolidateMaxMs = 60'000;
 
 template <typename Visit>
 void each_target(TargetSet targets, const Visit& visit) {
@@ -123,25 +122,6 @@ Urgency JobTable::wish_of(const Input& input) const {
   wish.expires_at = input.expires_at.value_or(UnixMs());
   wish.consolidate_until = consolidated(wish.inserted);
   return wish;
-}
-
-// Open: 0 is not consolidated.
-UnixMs JobTable::consolidated(UnixMs inserted) const {
-  const std::int64_t wait = consolidate_ms();
-  return wait == 0 ? UnixMs() : UnixMs(inserted.value() + wait);
-}
-
-// Open: "p99" is the least power of two, in milliseconds, that no more than one of a hundred reached, but not longer
-// than a date may be ahead. Of more than 2,000 the older ones count for less; no history has so many.
-std::int64_t JobTable::consolidate_ms() const {
-  if (!rules_.consolidate_measured) return rules_.consolidate_ms;
-  if (release_ms_.empty()) return 0;
-  std::vector<std::int64_t> rising = release_ms_;
-  std::sort(rising.begin(), rising.end());
-  const std::int64_t longest = rising[(rising.size() * 99 + 99) / 100 - 1];
-  std::int64_t wait = 1;
-  while (wait <= longest) wait *= 2;
-  return std::min({wait, kConsolidateMaxMs, rules_.process_at_max_ms});
 }
 
 // Open: it is refused before any table, and counts from now.

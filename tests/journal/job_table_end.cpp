@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kBackOffMs = 1'000;
 constexpr std::int64_t kBackOffMaxMs = 600'000;
+constexpr std::int64_t kConsolidateMaxMs = 60'000;
 
 // Of a document, the most urgent.
 std::uint8_t priority_under_way(const DocumentJob& document) {
@@ -169,6 +170,25 @@ bool JobTable::has_room(const DocumentJob& document) const {
 }
 
 // Open: consolidation moves the process date by which entries are in order, too.
+// Open: 0 is not consolidated.
+UnixMs JobTable::consolidated(UnixMs inserted) const {
+  const std::int64_t wait = consolidate_ms();
+  return wait == 0 ? UnixMs() : UnixMs(inserted.value() + wait);
+}
+
+// Open: "p99" is the least power of two, in milliseconds, that no more than one of a hundred reached, but not longer
+// than a date may be ahead. Of more than 2,000 the older ones count for less; no history has so many.
+std::int64_t JobTable::consolidate_ms() const {
+  if (!rules_.consolidate_measured) return rules_.consolidate_ms;
+  if (release_ms_.empty()) return 0;
+  std::vector<std::int64_t> rising = release_ms_;
+  std::sort(rising.begin(), rising.end());
+  const std::int64_t longest = rising[(rising.size() * 99 + 99) / 100 - 1];
+  std::int64_t wait = 1;
+  while (wait <= longest) wait *= 2;
+  return std::min({wait, kConsolidateMaxMs, rules_.process_at_max_ms});
+}
+
 UnixMs JobTable::due_date(const Waiting& entry) const {
   const UnixMs wished = std::max(entry.urgency.process_at, entry.retry_at);
   return std::max(wished, entry.urgency.consolidate_until);

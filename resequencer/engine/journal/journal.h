@@ -1,5 +1,5 @@
-// Journal: the agenda of requests that wait (journal_batch.h): leases, expirations, dispatch, age. It stands in front of
-// `work` in every process: with mode = "immediate" what waits drains as it came.
+// Journal: the agenda of requests that wait (journal_batch.h): leases, expirations, dispatch, age. It stands in front
+// of `work` in every process: with mode = "immediate" what waits drains as it came.
 // Thread rule: const; any thread.
 #pragma once
 

@@ -10,8 +10,8 @@
 namespace reseq::engine {
 namespace {
 
-// Before what could not leave is looked at again: its record, which may be readable then, and what nobody wants any more,
-// which ends as soon as nothing undecided can want it longer.
+// Before what could not leave is looked at again: its record, which may be readable then, and what nobody wants any
+// more, which ends as soon as nothing undecided can want it longer.
 constexpr Milliseconds kAfterUnreadable{5'000};
 constexpr Milliseconds kAfterExpired{60'000};
 

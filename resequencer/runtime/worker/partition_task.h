@@ -127,8 +127,8 @@ class PartitionTask {
   // Its state cannot be read any more, and nobody has begun to rebuild it.
   [[nodiscard]] bool faulty() const { return takeover_.faulty(); }
   [[nodiscard]] const store::PartitionStore& store() const { return *takeover_.store(); }
-  // What of the agenda can be done now, with so many inputs decided up to `positions` (Chores::turns). While a reference
-  // is read, a turn that begins with no input would only find that.
+  // What of the agenda can be done now, with so many inputs decided up to `positions` (Chores::turns). While a
+  // reference is read, a turn that begins with no input would only find that.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const std::vector<InputPosition>& positions, UnixMs now,
                                                     std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
     const bool waits = inputs == 0 && references_.waits();

@@ -4,8 +4,9 @@
 //
 //   its log begins behind the record, or has another one there  -> gone
 //   one is damaged                                              -> that one cannot be read, for now
-//   its log cannot be read, or nothing comes                    -> the partition leaves the round, for a while; when that
-//                                                                  has lasted for ten seconds, nothing of it can be read
+//   its log cannot be read, or nothing comes                    -> the partition leaves the round, for a while; when
+//                                                                  that has lasted for ten seconds, nothing of it can
+//                                                                  be read
 //
 // Who holds nothing by reference opens no client. Thread rule: one worker.
 #pragma once

@@ -1,7 +1,7 @@
 // ReferencedRecords: records of `requests` that the gate of one partition holds by reference. A turn ends in front of
 // one that has not been read again; then the turns are played ahead as if all were there, which says what they need,
-// and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone, or cannot
-// be read for now.
+// and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone, or
+// cannot be read for now.
 // Records are copied: librdkafka keeps a whole fetched batch for each that is kept, and these lie far apart.
 // Thread rule: one worker.
 #pragma once
