@@ -15,8 +15,8 @@
 // waits, or is gone, stops requests and registrations below it; nothing else sees it before its dispatch.
 //
 // An operator moves what waits: now = priority 0, the insertion as date, not consolidated, losses 0, no back-off;
-// postpone = no date before this one. Whatever J2 and J5 take over later they take over of that. J3 and the room stay as
-// they are.
+// postpone = no date before this one. Whatever J2 and J5 take over later they take over of that. J3 and the room stay
+// as they are.
 #include <algorithm>
 
 #include "engine/documents/decide_register.h"
