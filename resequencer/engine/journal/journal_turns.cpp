@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kBackoffMs = 1'000;
 constexpr std::int64_t kBackoffMsMax = 600'000;
 // Before a record that could not be read is tried again, so that retention cannot take it.
-constexpr std::int64_t kAfterUnreadableMs = 60'000;
+constexpr std::int64_t kReadAgainMs = 60'000;
 
 // The first time at once, then doubling; of one that is stuck the longest.
 std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
@@ -137,7 +137,7 @@ void JournalBatch::take_aged(Turn& turn) {
     if (gone || found == References::Found::kUnreadable) {
       if (!turn.take(0)) return;
       (gone ? missing_ : unreadable_).push_back(held->row.offset);
-      const UnixMs later(turn.until().value() + kAfterUnreadableMs);
+      const UnixMs later(turn.until().value() + kReadAgainMs);
       write_again(*entry, *held, gone ? std::nullopt : std::optional(later));
     } else {
       if (!turn.take(held->row)) return;

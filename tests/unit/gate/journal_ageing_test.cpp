@@ -12,8 +12,7 @@
 #include "codec/keys.h"
 #include "codec/rows.h"
 #include "engine/journal/journal_batch.h"
-#include "gated.h"
-#include "troubled.h"
+#include "journal_by_places.h"
 
 namespace reseq::runtime::troubled {
 namespace {
@@ -25,32 +24,14 @@ using testing::UnorderedElementsAre;
 constexpr std::int64_t kRetentionMs = 20'000;
 constexpr std::int64_t kWaitMs = 100'000;  // many times the retention
 
-config::Settings journal_by_places() {
-  config::Settings settings;
-  settings.application_id = "app";
-  settings.targets = {{"search", "", false, false}};
-  settings.dispatch_mode = "journal";
-  settings.held_bytes_max = 0;
-  return settings;
-}
-
-class JournalAgeing : public Gated<1> {
+class JournalAgeing : public JournalByPlaces {
  protected:
-  explicit JournalAgeing(std::int64_t retention_ms = kRetentionMs) : Gated(journal_by_places()) {
+  explicit JournalAgeing(std::int64_t retention_ms = kRetentionMs) {
     broker.facts(*broker.topic("app.requests")).retention_ms = retention_ms;
     application.delete_retention = Milliseconds(600'000);  // no heartbeats
     test::good(application.ask(*kafka, simulation::kLimit));
     application.delete_retention = Milliseconds(600'000);
-    trouble.topic = application.topics.of(Role::kRequests);
     begin();
-  }
-  void begin() {
-    worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-    for (int i = 0; i < 10'000 && !all_running(); ++i) step();
-    ASSERT_TRUE(all_running());
-  }
-  void run(std::int64_t ms) {
-    for (const std::int64_t until = clock.now().value() + ms; clock.now().value() < until;) step();
   }
   static std::string payload_of(const std::string& id, std::size_t bytes) { return id + std::string(bytes, 'x'); }
   void request_later(const std::string& id, std::size_t bytes = 0) {
@@ -82,9 +63,6 @@ class JournalAgeing : public Gated<1> {
     }
     return turns;
   }
-
-  Trouble trouble;
-  TroubledCluster cluster{*kafka, trouble};
 };
 
 TEST_F(JournalAgeing, IsAtHalfOfTheRetentionAndNotBefore) {

@@ -8,8 +8,7 @@
 
 #include "codec/keys.h"
 #include "codec/rows.h"
-#include "gated.h"
-#include "troubled.h"
+#include "journal_by_places.h"
 
 namespace reseq::runtime::troubled {
 namespace {
@@ -17,31 +16,14 @@ namespace {
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-config::Settings journal_without_bodies() {
-  config::Settings settings;
-  settings.application_id = "app";
-  settings.targets = {{"search", "", false, false}};
-  settings.dispatch_mode = "journal";
-  settings.held_bytes_max = 0;
-  return settings;
-}
-
-class JournalReferences : public Gated<1> {
+class JournalReferences : public JournalByPlaces {
  protected:
-  JournalReferences() : Gated(journal_without_bodies()) {
-    trouble.topic = application.topics.of(Role::kRequests);
-    worker = std::make_unique<Worker>(application, cluster, clock, shelf, [] { return HashKey{}; });
-    for (int i = 0; i < 10'000 && !all_running(); ++i) step();
-    EXPECT_TRUE(all_running());
-  }
+  JournalReferences() { begin(); }
   // In a second: they are held by reference until then.
   void request_later(const std::string& payload, const std::string& priority = "100") {
     const std::string date = std::to_string(clock.now().value() + 1'000);
     append("requests", payload, {{"reseq-seq", "1"}, {"reseq-process-at", date}, {"reseq-priority", priority}},
            payload);
-  }
-  void run(std::int64_t ms) {
-    for (const std::int64_t until = clock.now().value() + ms; clock.now().value() < until;) step();
   }
   // How often something was put off.
   std::size_t retry_dates() {
@@ -51,9 +33,6 @@ class JournalReferences : public Gated<1> {
         dates += std::get<Meta>(codec::decode_meta(codec::meta_key(), row.payload.value())).unreadable.size();
     return dates;
   }
-
-  Trouble trouble;
-  TroubledCluster cluster{*kafka, trouble};
 };
 
 TEST_F(JournalReferences, ThatIsDamagedHoldsNobodyBack) {
