@@ -1,6 +1,6 @@
 // reseq-sink-files: keeps one file per document of `output.<target>` in a directory; `reseq-sink-files list` tells
-// which file a document is in. With --check off it reads the results on `commands` instead, as a sink that knows
-// nothing of order.
+// which file a document is in, or why it has none. With --check off it reads the results on `commands` instead, as a
+// sink that knows nothing of order.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>
@@ -24,7 +24,9 @@ int follow(int argc, char** argv) {
   sink::Arguments arguments;
   std::string directory;
   CLI::App app("Writes the documents of a target into files below a directory", "reseq-sink-files");
-  app.footer("reseq-sink-files list --directory DIR tells which file a document is in.");
+  app.footer(
+      "reseq-sink-files list --directory DIR tells which file a document is in, with --failed what is not there and "
+      "why.");
   sink::declare(app, arguments);
   app.add_option("--directory", directory, "made when it does not exist")->required();
   if (const auto code = parse(app, argc, argv)) return *code;
@@ -39,11 +41,14 @@ int follow(int argc, char** argv) {
 int list(int argc, char** argv) {
   std::string directory;
   std::optional<std::string> id;
+  bool failed = false;
   CLI::App app("Tells which file a document is in: a line of JSON for each", "reseq-sink-files list");
   app.add_option("--directory", directory, "that of the sink")->required();
   app.add_option("--id", id, "this document only; exit code 1 when it is not there");
+  app.add_flag("--failed", failed, "what is not there because it failed, and why; the file says more");
   if (const auto code = parse(app, argc, argv)) return *code;
-  const Result<std::uint64_t> listed = files::list_documents(directory, id, stdout);
+  const auto what = failed ? files::Listed::kFailed : files::Listed::kDocuments;
+  const Result<std::uint64_t> listed = files::list_documents(directory, what, id, stdout);
   if (listed) return id && listed.value() == 0 ? kNoSuchDocument : EX_OK;
   std::fprintf(stderr, "reseq-sink-files: %s\n", listed.error().message.c_str());
   return EX_NOINPUT;

@@ -115,7 +115,9 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), good.error().message.c_str());
       return EX_CONFIG;
     }
-    std::printf("%s", postgres::make_statements(options.settings.layout).c_str());
+    const postgres::Layout& layout = options.settings.layout;
+    std::printf("%s%s", postgres::make_statements(layout).c_str(),
+                postgres::maps_errors(layout) ? "" : postgres::add_errors_statement(layout).c_str());
     return EX_OK;
   }
   return remote::run(app.get_name(), arguments, make_open);

@@ -12,6 +12,8 @@
 
 #include "base/usage.h"
 #include "demo/run/demo.h"
+#include "demo/run/failure_numbers.h"
+#include "demo/run/failures_run.h"
 #include "demo/run/journal_numbers.h"
 #include "demo/run/journal_run.h"
 #include "demo/run/numbers.h"
@@ -34,6 +36,7 @@ void request_stop(int) {
 struct Arguments {
   demo::Settings settings;
   bool journal = false;
+  bool failures = false;
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -68,6 +71,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_flag("--journal", arguments.journal,
                "plays a backfill and live edits with dispatch.mode = journal and with immediate instead");
+  app.add_flag("--failures", arguments.failures, "lets some of the work fail instead: failures.mode = retry")
+      ->excludes("--journal");
   app.add_flag("--require-scramble", settings.require_scramble,
                "fail when a target without the resequencer is right too");
   app.add_flag("--delete-topics", settings.delete_topics, "delete the topics of the application at the end");
@@ -86,8 +91,19 @@ void remove_older_results(const demo::Settings& settings) {
   // Only what a sink has made; somebody's own folder of that name stays.
   const fs::path catalogue = settings.checked_directory();
   if (!fs::exists(catalogue / "index.db")) return;
-  for (const char* name : {"documents", "incoming", "index.db", "index.db-wal", "index.db-shm"})
+  for (const char* name : {"documents", "failed", "incoming", "index.db", "index.db-wal", "index.db-shm"})
     fs::remove_all(catalogue / name);
+}
+
+std::string verdict(const std::string& commit) {
+  return "Both targets equal commit " + commit.substr(0, 12) + ", blob by blob";
+}
+template <typename Numbers>
+std::string verdict(const Numbers& numbers) {
+  return verdict(numbers.commit) + ".";
+}
+std::string verdict(const demo::FailureNumbers& numbers) {
+  return verdict(numbers.commit) + ", but for what is failed, and nothing else is a dead letter.";
 }
 
 template <typename Numbers>
@@ -97,7 +113,7 @@ int report(const demo::Settings& settings, const Numbers& numbers, const std::ve
   std::fputs(demo::table_text(numbers).c_str(), stdout);
   for (const std::string& failure : failures) std::fprintf(stdout, "FAILED: %s\n", failure.c_str());
   if (!failures.empty()) return kNotEqual;
-  std::fprintf(stdout, "\nBoth targets equal commit %s, blob by blob.\n", numbers.commit.substr(0, 12).c_str());
+  std::fprintf(stdout, "\n%s\n", verdict(numbers).c_str());
   return EX_OK;
 }
 
@@ -127,6 +143,13 @@ int run_journal(const demo::Settings& settings) {
   return report(settings, numbers.value(), demo::failures(numbers.value()));
 }
 
+int run_failures(const demo::Settings& settings) {
+  remove_older_results(settings);
+  const Result<demo::FailureNumbers> numbers = demo::run_failures_demo(settings, stop_requested);
+  if (!numbers) return refuse(numbers.error());
+  return report(settings, numbers.value(), demo::failures(numbers.value()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -143,9 +166,10 @@ int main(int argc, char** argv) {
   }
   settings.librdkafka = login.value();
   watch_signals();
-  if (arguments.journal && settings.tap()) {
-    std::fputs("reseq-demo: with intake tap nothing waits: --journal needs intake inline\n", stderr);
+  if ((arguments.journal || arguments.failures) && settings.tap()) {
+    std::fputs("reseq-demo: with intake tap nothing waits: --journal and --failures need intake inline\n", stderr);
     return EX_USAGE;
   }
+  if (arguments.failures) return run_failures(settings);
   return arguments.journal ? run_journal(settings) : run(settings);
 }

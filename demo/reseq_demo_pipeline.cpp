@@ -1,5 +1,6 @@
 // reseq-demo-pipeline: a pipeline that does everything that breaks order: N workers, each with its own consumer in one
-// group, with seeded delays, retries, duplicates and results that overtake each other.
+// group, with seeded delays, retries, duplicates and results that overtake each other; and, if it is told to, with work
+// that fails.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -45,6 +46,7 @@ struct Arguments {
   std::uint64_t pace = 0;
   std::string progress_file;
   std::string work_log;
+  std::string engine_file;
   std::string commit = "work";
   std::uint64_t in_flight = 1'000;
   std::int64_t session_timeout_ms = 10'000;
@@ -68,6 +70,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_option("--progress-file", arguments.progress_file, "JSON lines: records and partitions of each worker");
   app.add_option("--work-log", arguments.work_log, "a line for each record that a worker begins with");
+  app.add_option(
+      "--search-engine", arguments.engine_file,
+      "some work fails (reseq-command: fail); this file says `up`, `down` or `no-index` of the engine of the "
+      "target search; without it nothing fails");
   app.add_option("--commit", arguments.commit, "work: offsets are committed after the work; receipt: before it")
       ->check(CLI::IsMember({"work", "receipt"}))
       ->capture_default_str();
@@ -103,6 +109,7 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const 
                demo::WorkLog& log, std::list<Running>& workers) {
   auto connection = kafka::connection_of(arguments.connection, "demo-worker");
   if (!connection) return connection.error();
+  const demo::Seed seed(arguments.seed);
   constexpr std::uint64_t kNanoseconds = 1'000'000'000;
   const std::uint64_t per_record = arguments.pace == 0 ? 0 : arguments.workers * kNanoseconds / arguments.pace;
   for (std::uint64_t i = 0; i < arguments.workers; ++i) {
@@ -110,9 +117,9 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const 
     auto stage = stage::open_kafka_stage(stage_of(arguments, connection.value()));
     if (!stage) return stage.error();
     Running& running = workers.emplace_back();
-    running.worker =
-        std::make_unique<demo::Worker>(std::move(stage).value(), demo::Seed(arguments.seed), arguments.targets,
-                                       demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts, log);
+    running.worker = std::make_unique<demo::Worker>(
+        std::move(stage).value(), seed, demo::Faults(seed, arguments.engine_file), arguments.targets,
+        demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts, log);
   }
   for (Running& running : workers)
     running.thread = std::thread([&running, &stop, &all_sent] {
@@ -124,19 +131,17 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const 
 
 nlohmann::ordered_json progress_of(const std::list<Running>& workers) {
   nlohmann::ordered_json records = nlohmann::json::array(), partitions = nlohmann::json::array();
-  std::uint64_t results = 0, retries = 0, duplicates = 0;
+  std::uint64_t results = 0, retries = 0, duplicates = 0, failures = 0;
   for (const Running& running : workers) {
     records.push_back(running.counts.records.load());
     partitions.push_back(running.counts.partitions.load());
     results += running.counts.results;
     retries += running.counts.retries;
     duplicates += running.counts.duplicates;
+    failures += running.counts.failures;
   }
-  return {{"records", records},
-          {"partitions", partitions},
-          {"results", results},
-          {"retries", retries},
-          {"duplicates", duplicates}};
+  return {{"records", records}, {"partitions", partitions}, {"results", results},
+          {"retries", retries}, {"duplicates", duplicates}, {"failures", failures}};
 }
 
 Result<> run(const Arguments& arguments) {

@@ -1,9 +1,11 @@
 // FileStore: the documents of one target, one file each, with an index in SQLite.
 //
 //   DIR/documents/...   the payloads of live documents, see folder.h; no id is ever a path
-//   DIR/index.db        documents(id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, file TEXT UNIQUE)
-//                       and the tables of sqlite::Ledger
+//   DIR/failed/...      the notes of markers (sink/marker.h), each under the path of its document
+//   DIR/index.db        documents(id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, file TEXT UNIQUE,
+//                       error TEXT) and the tables of sqlite::Ledger. A marker is deleted with an error
 //
+// A document has a file, or a marker has one, or neither has.
 // Files change before the index does: a batch is written file by file, then synced, then committed. After a kill a
 // file may be ahead of the index, by changes whose positions are not committed either; they are read again, and their
 // version is newer than that of the index, so the same file comes out. A reader who wants no more than a folder of
@@ -13,11 +15,13 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "consumers/files/folder.h"
+#include "consumers/sink/marker.h"
 #include "consumers/sink/store.h"
 #include "consumers/sqlite/ledger.h"
 
@@ -51,7 +55,9 @@ class FileStore : public sink::Store {
   Result<std::string> file_to_change(const sink::Change& change);
   Result<std::string> free_name(std::string_view id);
   Result<bool> is_taken(const std::string& name);
-  Result<> write_row(const sink::Change& change, const std::string& file);
+  Result<> write_row(const sink::Change& change, const std::string& file, const std::optional<sink::Marker>& marker);
+  // `file`: of the document; `marker`: of a change that is one.
+  Result<> change_files(const sink::Change& change, const std::string& file, const std::optional<sink::Marker>& marker);
 
   Folder folder_;
   std::unique_ptr<sqlite::Ledger> ledger_;

@@ -63,7 +63,7 @@ Result<> Folder::write_incoming(std::string_view payload) {
 
 Result<> Folder::put(const std::string& path, std::string_view payload) {
   if (Result<> written = write_incoming(payload); !written) return written;
-  const fs::path to = fs::path(directory_) / below_directory(path);
+  const fs::path to = fs::path(directory_) / path;
   if (std::rename(incoming().c_str(), to.c_str()) == 0) return Done{};
   if (errno != ENOENT) return error_of("cannot write " + to.string(), errno);
   // Its folders are made when the first document needs them.
@@ -75,7 +75,7 @@ Result<> Folder::put(const std::string& path, std::string_view payload) {
 }
 
 Result<> Folder::remove(const std::string& path) {
-  const std::string file = directory_ + "/" + below_directory(path);
+  const std::string file = directory_ + "/" + path;
   if (::unlink(file.c_str()) == 0 || errno == ENOENT) return Done{};
   return error_of("cannot remove " + file, errno);
 }

@@ -1,6 +1,7 @@
 // Folder: the files of documents below one directory.
 //
 //   DIR/documents/FOLD/FOLD/NAME   the payload of a document (file_name.h)
+//   DIR/failed/FOLD/FOLD/NAME      the note of a marker (sink/marker.h), which stands for the document of that name
 //   DIR/incoming                   the file that is being written
 //
 // Invariants: a document's file is whole at any moment, the old payload or the new one; one process at a time has the
@@ -27,7 +28,7 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  // `path`: of file_name(). Replaces what is there.
+  // `path`: below the directory. Replaces what is there.
   Result<> put(const std::string& path, std::string_view payload);
   // That nothing is there is as good.
   Result<> remove(const std::string& path);
@@ -44,9 +45,13 @@ class Folder {
   int descriptor_;  // of the directory, with the lock
 };
 
-// Path of a document's file below the directory of its sink.
-[[nodiscard]] inline std::string below_directory(std::string_view path) {
+// Paths below the directory of a sink: of a document's file, and of the file of a marker in its place. `path`: of
+// file_name().
+[[nodiscard]] inline std::string path_of_document(std::string_view path) {
   return "documents/" + std::string(path);
+}
+[[nodiscard]] inline std::string path_of_marker(std::string_view path) {
+  return "failed/" + std::string(path);
 }
 
 }  // namespace reseq::files

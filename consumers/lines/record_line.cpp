@@ -81,10 +81,12 @@ void document_members(JsonWriter& line, const RecordView& record) {
   if (epoch && is_number(*epoch)) line.json("epoch", *epoch);
 }
 
-void change_members(JsonWriter& line, const RecordView& record, PayloadForm form) {
+std::string_view op_of(const RecordView& record) {
   const auto op = last_value(record.headers, "reseq-op");
-  const bool deletes = op ? *op == "delete" : !record.payload;
-  line.text("op", deletes ? "delete" : "upsert");
+  return (op ? *op == "delete" : !record.payload) ? "delete" : "upsert";
+}
+
+void content_members(JsonWriter& line, const RecordView& record, PayloadForm form) {
   payload_member(line, record.payload, form);
   headers_members(line, record.headers);
 }
@@ -111,7 +113,8 @@ std::string work_line(std::string_view ticket, const RecordView& record, std::sp
   document_members(line, record);
   const json names(std::vector<std::string>(targets.begin(), targets.end()));
   line.json("targets", names.dump(-1, ' ', false, json::error_handler_t::replace));
-  change_members(line, record, form);
+  line.text("op", op_of(record));
+  content_members(line, record, form);
   return std::string(line.finish()) + "\n";
 }
 
@@ -119,7 +122,11 @@ std::string output_line(const RecordView& record, Partition partition, Offset of
   JsonWriter line;
   document_members(line, record);
   bytes_member(line, "version", last_value(record.headers, "reseq-version"));
-  change_members(line, record, form);
+  // A marker: the payload is a note, no document.
+  const bool is_marker = last_value(record.headers, "reseq-op") == "failed";
+  line.text("op", is_marker ? "failed" : op_of(record));
+  if (is_marker) bytes_member(line, "error", last_value(record.headers, "reseq-error"));
+  content_members(line, record, form);
   line.number("partition", partition.value());
   line.number("offset", offset.value());
   return std::string(line.finish()) + "\n";

@@ -13,9 +13,11 @@ namespace {
 using ndjson::LineMembers;
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 14> kNames = {
-    "ticket", "id",      "id_base64", "seq",     "seq_base64", "epoch",          "targets",
-    "op",     "payload", "command",   "headers", "done",       "payload_base64", "headers_base64"};
+constexpr std::array<std::string_view, 4> kOfFail = {"failure", "failure_scope", "error", "effect"};
+constexpr std::array<std::string_view, 18> kNames = {
+    "ticket",   "id",       "id_base64", "seq",     "seq_base64", "epoch",          "targets",
+    "op",       "payload",  "command",   "headers", "done",       "payload_base64", "headers_base64",
+    kOfFail[0], kOfFail[1], kOfFail[2],  kOfFail[3]};
 
 Error bad(std::string why) {
   return Error{.what_to_do = ErrorClass::kInvalid, .code = 0, .message = std::move(why)};
@@ -38,12 +40,41 @@ Result<> read_command(const LineMembers& line, ResultLine& result) {
       result.answer = stage::Answer::kUnregister;
     } else if (name == "register") {
       result.answer = stage::Answer::kRegister;
+    } else if (name == "fail") {
+      result.answer = stage::Answer::kFail;
     } else {
-      return bad("'command' is none of 'sequence', 'unregister' and 'register'");
+      return bad("'command' is none of 'sequence', 'unregister', 'register' and 'fail'");
     }
   } else if (line.has("payload") || line.has("payload_base64") || line.has("op")) {
     result.answer = stage::Answer::kSequence;
   }
+  return Done{};
+}
+
+// REQUIRES: the command was read.
+Result<> read_failure(const LineMembers& line, ResultLine& result) {
+  const auto text_of = [&](std::string_view name) -> std::optional<std::string> {
+    const std::string_view* value = line.find(name);
+    return value == nullptr ? std::nullopt : ndjson::as_text(*value);
+  };
+  for (const std::string_view name : kOfFail)
+    if (line.has(name) && result.answer != stage::Answer::kFail)
+      return bad("'" + std::string(name) + "' is for the command 'fail'");
+  stage::WorkFailure& failure = result.failure;
+  const auto kind = text_of(kOfFail[0]);
+  if (kind == "transient") failure.kind = FailureKind::kTransient;
+  if (kind == "permanent") failure.kind = FailureKind::kPermanent;
+  if (line.has(kOfFail[0]) && failure.kind == FailureKind::kUnknown && kind != "unknown")
+    return bad("'failure' is none of 'transient', 'permanent' and 'unknown'");
+  const auto scope = text_of(kOfFail[1]);
+  if (scope == "universal") failure.scope = FailureScope::kUniversal;
+  if (line.has(kOfFail[1]) && failure.scope == FailureScope::kDocument && scope != "document")
+    return bad("'failure_scope' is neither 'document' nor 'universal'");
+  std::optional<std::string> error = text_of(kOfFail[2]);
+  if (line.has(kOfFail[2]) && !error) return bad("'error' is not a text");
+  failure.error = std::move(error).value_or("");
+  failure.without_effect = text_of(kOfFail[3]) == "none";
+  if (line.has(kOfFail[3]) && !failure.without_effect) return bad("'effect' is not 'none'");
   return Done{};
 }
 
@@ -120,7 +151,8 @@ Result<ResultLine> parse_result_line(std::string_view line) {
   const Result<LineMembers> members = LineMembers::read(line, kNames);
   if (!members) return members.error();
   ResultLine result;
-  for (const auto read : {read_ticket, read_command, read_done, read_targets, read_op, read_payload, read_headers})
+  for (const auto read :
+       {read_ticket, read_command, read_failure, read_done, read_targets, read_op, read_payload, read_headers})
     if (Result<> done = read(members.value(), result); !done) return done.error();
   return result;
 }

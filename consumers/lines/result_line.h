@@ -4,7 +4,11 @@
 //             "payload": any JSON | "payload_base64": text, as in producers/ndjson; null deletes
 //             "op": "upsert" | "delete",                    optional: upsert, or delete when "payload" is null
 //             "targets": [text, ...],                       optional: all targets of the work line
-//             "command": "sequence" | "unregister" | "register",   optional: sequence, a result
+//             "command": "sequence" | "unregister" | "register" | "fail",   optional: sequence, a result
+//             "failure": "transient" | "permanent" | "unknown",     of a fail, optional: unknown
+//             "failure_scope": "document" | "universal",            of a fail, optional: document
+//             "effect": "none",                                     of a fail, optional: nothing was done
+//             "error": text,                                        of a fail, optional: what happened
 //             "headers": { name: text | null, ... },        optional: added to those of the record
 //             "headers_base64": { name: text, ... },        optional, likewise
 //             "done": true | false }                        optional: true, nothing more comes for this ticket
@@ -34,6 +38,7 @@ struct ResultLine {
   std::optional<std::string> payload = {};
   std::vector<std::string> targets = {};  // empty: all
   std::vector<stage::OwnedHeader> headers = {};
+  stage::WorkFailure failure = {};
   bool done = true;
 };
 

@@ -68,6 +68,11 @@ void BulkBody::add_tombstone(std::string_view id, Version version, UnixMs delete
   text_ += "}\n";
 }
 
+void BulkBody::add_marker(std::string_view id, Version version, const sink::Marker& marker) {
+  begin_document(id, version);
+  text_ += R"("reseq_deleted":true,"reseq_failed":)" + sink::note_of(marker) + "}\n";
+}
+
 void BulkBody::add_delete(std::string_view stored_id, Version version) {
   add_action("delete", stored_id, version);
 }

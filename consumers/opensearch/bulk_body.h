@@ -4,8 +4,9 @@
 //   line    = {"index":{"_id":..,"version":N,"version_type":"external_gte"}}      document or tombstone
 //           / {"delete":{"_id":..,"version":N,"version_type":"external_gte"}}     hard deletes only; no document line
 //
-// A tombstone is {"reseq_deleted":true,"reseq_deleted_at":ms}. Where `_id` is not the id itself ("document_id.h") a
-// document and a tombstone have "reseq_id" in front.
+// A tombstone is {"reseq_deleted":true,"reseq_deleted_at":ms}. A marker (sink/marker.h) is
+// {"reseq_deleted":true,"reseq_failed":{..its note..}}: hidden as a tombstone is, and never too old. Where `_id` is not
+// the id itself ("document_id.h") each has "reseq_id" in front.
 // A version of 0 is left out of the line, with its type: the last write wins.
 // Invariant: every item is one line or two, whatever the payload holds.
 // Thread rule: one thread.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "consumers/opensearch/payload.h"
+#include "consumers/sink/marker.h"
 #include "model/ids.h"
 
 namespace reseq::opensearch {
@@ -36,6 +38,7 @@ class BulkBody {
   // A payload of any bytes, as {"text": ..}, or as {"base64": ..} where it is no UTF-8.
   void add_text(std::string_view id, Version version, std::string_view payload);
   void add_tombstone(std::string_view id, Version version, UnixMs deleted_at);
+  void add_marker(std::string_view id, Version version, const sink::Marker& marker);
   // By `_id`, as it stands in the index.
   void add_delete(std::string_view stored_id, Version version);
   // By id.

@@ -128,6 +128,10 @@ std::vector<Finding> OpenSearchStore::check() {
                       .to_do = ""});
   for (const std::string& fault : state.faults)
     findings.push_back({.what = "the index " + index_.index() + " can be used", .to_do = fault});
+  if (state.lacks_failures)
+    findings.push_back({.good = true,
+                        .what = "to know: " + index_.index() + " has no field reseq_failed yet: the start maps it",
+                        .to_do = ""});
   for (const std::string& remark : state.remarks)
     findings.push_back({.good = true, .what = "to know: " + remark, .to_do = ""});
   if (state.exists && state.faults.empty()) findings.push_back(check_writing());
@@ -140,13 +144,14 @@ std::vector<Finding> OpenSearchStore::check() {
 
 std::optional<std::string_view> OpenSearchStore::add(const remote::Write& write) {
   const sink::Change& change = write.change;
-  if (change.op == Op::kUpsert && settings_.payload == PayloadForm::kJson)
+  const bool is_upsert = change.op == sink::ChangeOp::kUpsert;
+  if (is_upsert && settings_.payload == PayloadForm::kJson)
     return body_.add_document(change.id, change.version, *change.payload);
-  if (change.op == Op::kUpsert) {
+  if (is_upsert)
     body_.add_text(change.id, change.version, *change.payload);
-    return std::nullopt;
-  }
-  if (deletes_hard())
+  else if (change.op == sink::ChangeOp::kFailed)
+    body_.add_marker(change.id, change.version, sink::marker_of(change));
+  else if (deletes_hard())
     body_.add_hard_delete(change.id, change.version);
   else
     body_.add_tombstone(change.id, change.version, write.timestamp.value() > 0 ? write.timestamp : now());
@@ -165,8 +170,9 @@ Result<> OpenSearchStore::write(const remote::Batch& batch, std::span<Answer> an
   }
   std::vector<ItemAnswer> items(body_.items());
   const bool has_hard_deletes =
-      deletes_hard() && std::any_of(batch.writes.begin(), batch.writes.end(),
-                                    [](const remote::Write& write) { return write.change.op == Op::kDelete; });
+      deletes_hard() && std::any_of(batch.writes.begin(), batch.writes.end(), [](const remote::Write& write) {
+        return write.change.op == sink::ChangeOp::kDelete;
+      });
   Result<> sent = has_hard_deletes ? index_.require_write_alias(*client_) : Done{};
   if (sent) sent = writer_.send(body_, items);
   for (std::size_t item = 0; item < items.size(); ++item)

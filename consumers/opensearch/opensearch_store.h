@@ -2,7 +2,8 @@
 //
 // Invariants: every write carries `reseq-version` as its external version, so an older one never replaces a newer one;
 // a delete is a tombstone, a document that the alias hides, so its version is remembered (with hard deletes only for
-// as long as the server remembers). What is answered kStored is in the server's translog, on its disk.
+// as long as the server remembers), and so is a marker of one that failed. What is answered kStored is in the server's
+// translog, on its disk.
 // Thread rule: as RemoteStore.
 #pragma once
 

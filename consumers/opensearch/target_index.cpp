@@ -14,6 +14,18 @@ using nlohmann::json;
 
 constexpr std::size_t kNameBytesMax = 200;  // OpenSearch takes 255, with what is appended here
 
+constexpr const char* kFailures = "reseq_failed";
+
+// The note of a marker: words of an error are searched for, and whole errors are counted.
+json field_of_failures() {
+  return {{"dynamic", false},
+          {"properties",
+           {{"reason", {{"type", "keyword"}}},
+            {"error", {{"type", "text"}, {"fields", {{"keyword", {{"type", "keyword"}}}}}}},
+            {"attempts", {{"type", "long"}}},
+            {"failed_at", {{"type", "date"}, {"ignore_malformed", true}}}}}};
+}
+
 // What the sink has to know of a document in fields. Nothing is searched for by reseq_id, it is only shown.
 json our_fields() {
   return {{"reseq_deleted", {{"type", "boolean"}}},
@@ -170,6 +182,11 @@ void TargetIndex::judge_mapping(const json& properties, State& state) const {
                            (type.empty() ? "nothing" : type) + " and has to be " + wanted["type"].get<std::string>() +
                            ": load a new --generation");
   }
+  state.lacks_failures = !properties.contains(kFailures);
+  const std::string error = text_at(properties, {kFailures, "properties", "error", "type"});
+  if (!state.lacks_failures && error != "text")
+    state.faults.push_back("the field reseq_failed.error of " + index() + " is mapped as " +
+                           (error.empty() ? "nothing" : error) + " and has to be text: load a new --generation");
 }
 
 void TargetIndex::judge_settings(const json& settings, State& state) const {
@@ -195,7 +212,21 @@ Result<std::vector<std::string>> TargetIndex::prepare(HttpClient& client) const 
     if (!state) return state.error();
   }
   if (!state.value().faults.empty()) return invalid(state.value().faults.front());
+  if (state.value().lacks_failures) {
+    Result<std::string> remark = map_failures(client);
+    if (!remark) return remark.error();
+    if (!remark.value().empty()) state.value().remarks.push_back(std::move(remark).value());
+  }
   return state.value().remarks;
+}
+
+Result<std::string> TargetIndex::map_failures(HttpClient& client) const {
+  const json body = {{"properties", {{kFailures, field_of_failures()}}}};
+  Result<> mapped = change(client, Method::kPut, "/" + index() + "/_mapping", body.dump());
+  if (mapped) return std::string();
+  if (mapped.error().what_to_do != ErrorClass::kInvalid) return mapped.error();
+  return "the field reseq_failed cannot be mapped, so that what failed is perhaps not found by it: " +
+         mapped.error().message;
 }
 
 Result<> TargetIndex::require_write_alias(HttpClient& client) const {
@@ -255,6 +286,7 @@ Result<std::string> TargetIndex::creation_body(bool with_alias) const {
   if (properties.is_null()) properties = json::object();
   if (!properties.is_object()) return invalid("\"properties\" of the mappings in --index-body is no object");
   properties.update(our_fields());
+  properties[kFailures] = field_of_failures();
   if (!settings_.refresh_interval.empty()) body["settings"]["index.refresh_interval"] = settings_.refresh_interval;
   body["aliases"][write_alias()] = json::object();
   if (with_alias) body["aliases"][alias()] = {{"filter", filter_of_tombstones()}};

@@ -1,7 +1,8 @@
 // TargetIndex: where the documents of a target live, and how it is made and judged.
 //
-//   NAME             alias for those who search; its filter hides tombstones. Made with the first index; moved to
-//                    another generation by whoever decides that it has caught up
+//   NAME             alias for those who search; its filter hides tombstones, and markers, which have their field as
+//                    well. Made with the first index; moved to another generation by whoever decides that it has
+//                    caught up
 //   NAME-vN          the index, N = its generation
 //   NAME-vN-write    alias of that index alone, what the sink writes to. A write has to find it (require_alias), so
 //                    that an index that was deleted is missed, and not made anew with a mapping that somebody guessed
@@ -64,6 +65,7 @@ class TargetIndex {
     bool exists = false;
     bool alias_exists = false;         // NAME leads to some index
     bool alias_leads_here = false;     // and to this one
+    bool lacks_failures = false;       // an index of an older version: the field of markers is not mapped
     std::vector<std::string> faults;   // why it cannot be used; what helps is in the words
     std::vector<std::string> remarks;  // what somebody should know
   };
@@ -78,6 +80,8 @@ class TargetIndex {
   void judge_mapping(const nlohmann::json& properties, State& state) const;
   void judge_settings(const nlohmann::json& settings, State& state) const;
   Result<> make(HttpClient& client, bool with_alias) const;
+  // Empty: it is mapped now. Otherwise what somebody should know, because markers are not found then.
+  Result<std::string> map_failures(HttpClient& client) const;
   Result<std::string> creation_body(bool with_alias) const;
 
   IndexSettings settings_;

@@ -40,6 +40,7 @@ std::vector<Finding> PostgresStore::check() {
   Result<> learned = learn_table();
   findings.push_back({learned.ok(), "the table " + settings_.layout.table + " has the columns, and may be written",
                       learned ? "" : learned.error().message});
+  if (learned && !writes_errors(settings_.layout)) findings.push_back(check_errors());
   if (learned && settings_.forget_deletes_days > 0) findings.push_back(check_forgetting());
   return findings;
 }
@@ -54,6 +55,14 @@ Finding PostgresStore::check_view() {
               (settings_.makes_tables ? "the start tries to make it"
                                       : "somebody who may has to run: " + make_view_statement(settings_.layout)),
           {}};
+}
+
+Finding PostgresStore::check_errors() const {
+  std::string remedy;
+  if (error_type_.empty() && !maps_errors(settings_.layout))
+    remedy = settings_.makes_tables ? "; the start tries to add it"
+                                    : "; somebody who may has to run: " + add_errors_statement(settings_.layout);
+  return {true, "to know: of table " + settings_.layout.table + ", " + why_no_errors() + remedy, {}};
 }
 
 Finding PostgresStore::check_forgetting() {

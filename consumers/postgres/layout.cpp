@@ -48,9 +48,11 @@ std::string path_literal(const std::vector<std::string>& path) {
 }
 
 // A cast that is said would cut a text to the length of its column in silence; what the assignment does is an error.
+// Nothing is taken out of the note of a marker.
 std::string value_of(const Column& column) {
   const bool is_json = column.type == "jsonb" || column.type == "json";
-  const std::string value = "(w.j " + std::string(is_json ? "#>" : "#>>") + " " + path_literal(column.path) + ")";
+  const std::string value = "(CASE WHEN w.error IS NULL THEN w.j END " + std::string(is_json ? "#>" : "#>>") + " " +
+                            path_literal(column.path) + ")";
   const bool is_text = column.type == "text" || column.type.starts_with("character");
   return is_text ? value : value + "::" + column.type;
 }
@@ -66,7 +68,7 @@ std::string payload_value(const Layout& layout) {
 // `condition`: what the written rows hang on; empty: nothing.
 std::string insert_part(const Layout& layout, std::string_view condition) {
   std::string names = "id, version, deleted";
-  std::string values = "w.id, w.version, w.payload IS NULL";
+  std::string values = "w.id, w.version, w.payload IS NULL OR w.error IS NOT NULL";
   std::string changes = "version = excluded.version, deleted = excluded.deleted";
   const auto add = [&](const std::string& name, const std::string& value) {
     names += ", " + name;
@@ -74,13 +76,15 @@ std::string insert_part(const Layout& layout, std::string_view condition) {
     changes += ", " + name + " = excluded." + name;
   };
   if (layout.payload != PayloadAs::kNone) add("payload", payload_value(layout));
+  if (writes_errors(layout)) add("error", "w.error");
   for (const Column& column : layout.columns) add(identifier(column.name), value_of(column));
   const std::string payloads = layout.payload == PayloadAs::kBytea ? "bytea[]" : "text[]";
   // OFFSET 0 keeps the JSON of a payload from being parsed once per column.
   return "INSERT INTO " + quoted_name(layout.table) + " AS d (" + names + ") SELECT " + values +
-         " FROM (SELECT u.id, u.version, u.payload" + (reads_json(layout) ? ", u.payload::jsonb AS j" : "") +
+         " FROM (SELECT u.id, u.version, u.payload, u.error" + (reads_json(layout) ? ", u.payload::jsonb AS j" : "") +
          " FROM unnest($1::" + std::string(name_of(layout.id)) + "[], $2::bigint[], $3::" + payloads +
-         ") AS u (id, version, payload)" + (condition.empty() ? "" : " WHERE " + std::string(condition)) +
+         ", $4::text[]) AS u (id, version, payload, error)" +
+         (condition.empty() ? "" : " WHERE " + std::string(condition)) +
          " OFFSET 0) AS w ON CONFLICT (id) DO UPDATE SET " + changes +
          (layout.versions ? " WHERE d.version < excluded.version" : "") + " RETURNING d.version";
 }
@@ -133,6 +137,11 @@ Result<Column> parse_column(std::string_view text) {
   return column;
 }
 
+bool maps_errors(const Layout& layout) {
+  return std::any_of(layout.columns.begin(), layout.columns.end(),
+                     [](const Column& column) { return column.name == "error"; });
+}
+
 std::string quoted_name(std::string_view name) {
   const NameParts parts = name_parts_of(name);
   return (parts.schema ? identifier(*parts.schema) + "." : "") + identifier(parts.name);
@@ -158,9 +167,13 @@ std::string make_view_statement(const Layout& layout) {
          quoted_name(layout.table) + " WHERE NOT deleted;\n";
 }
 
+std::string add_errors_statement(const Layout& layout) {
+  return "ALTER TABLE " + quoted_name(layout.table) + " ADD COLUMN IF NOT EXISTS error text;\n";
+}
+
 std::string make_statements(const Layout& layout) {
   const std::string table = quoted_name(layout.table);
-  std::string columns;
+  std::string columns = maps_errors(layout) ? "" : ", error text";
   for (const Column& column : layout.columns) columns += ", " + identifier(column.name) + " " + column.type;
   const std::string payload =
       layout.payload == PayloadAs::kNone ? "" : ", payload " + std::string(name_of(layout.payload));
@@ -181,7 +194,7 @@ std::string write_statement(const Layout& layout) {
 
 std::string write_and_move_statement(const Layout& layout) {
   return "WITH moved AS (UPDATE " + quoted_name(positions_table(layout)) +
-         " SET next = $7 WHERE topic = $4 AND partition = $5 AND next = $6 RETURNING 1), written AS (" +
+         " SET next = $8 WHERE topic = $5 AND partition = $6 AND next = $7 RETURNING 1), written AS (" +
          insert_part(layout, "EXISTS (SELECT FROM moved)") +
          ") SELECT (SELECT count(*) FROM moved), (SELECT array_agg(version) FROM written)";
 }

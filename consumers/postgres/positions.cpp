@@ -9,6 +9,14 @@ namespace {
 constexpr std::chrono::hours kTendEvery{1};
 constexpr std::size_t kForgottenAtOnce = 10'000;
 
+// A marker says why a document is not there, for as long as that is so. Without both columns it looks like a delete.
+std::string deletes_of(const Layout& layout) {
+  std::string condition = "deleted";
+  if (writes_errors(layout)) condition += " AND error IS NULL";
+  if (layout.payload != PayloadAs::kNone) condition += " AND payload IS NULL";
+  return condition;
+}
+
 }  // namespace
 
 Result<std::map<Partition, Offset>> PostgresStore::positions(std::span<const Partition> partitions) {
@@ -71,9 +79,9 @@ Result<> PostgresStore::tend() {
   const auto version = static_cast<std::int64_t>(version_at(UnixMs(ms)).value());
   const std::vector<Parameter> parameters = {{kInt8Type, int8_bytes(version)}};
   const std::string table = quoted_name(settings_.layout.table);
-  const std::string statement = "DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table +
-                                " WHERE deleted AND version < $1 LIMIT " + std::to_string(kForgottenAtOnce) +
-                                ") AND deleted AND version < $1";
+  const std::string which = deletes_of(settings_.layout) + " AND version < $1";
+  const std::string statement = "DELETE FROM " + table + " WHERE id IN (SELECT id FROM " + table + " WHERE " + which +
+                                " LIMIT " + std::to_string(kForgottenAtOnce) + ") AND " + which;
   while (true) {
     auto rows = run(statement, parameters);
     if (!rows && interrupted_) return Done{};

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "consumers/postgres/sql_state.h"
+#include "consumers/sink/marker.h"
 
 namespace reseq::postgres {
 namespace {
@@ -60,7 +61,7 @@ Result<> judge_not_null(const Layout& layout, const Rows& columns) {
     const std::string name(columns.at(i, 0).value_or(""));
     if (columns.at(i, 2) != kYes || name == "id" || name == "version" || name == "deleted") continue;
     const bool is_written =
-        (name == "payload" && layout.payload != PayloadAs::kNone) ||
+        (name == "payload" && layout.payload != PayloadAs::kNone) || (name == "error" && writes_errors(layout)) ||
         std::any_of(layout.columns.begin(), layout.columns.end(), [&](const Column& one) { return one.name == name; });
     if (!is_written && columns.at(i, 3) == kYes) continue;
     const std::string alter = "ALTER TABLE " + quoted_name(layout.table) + " ALTER COLUMN " + quoted_name(name);
@@ -119,6 +120,8 @@ Result<> PostgresStore::prepare() {
     complete = positions.value();
   }
   if (Result<> made = complete ? make_view() : make(); !made) return made;
+  if (there.value())
+    if (Result<> added = add_errors(); !added) return added;
   return learn_table();
 }
 
@@ -163,15 +166,42 @@ Result<> PostgresStore::make_view() {
   auto there = exists(view);
   if (!there || there.value()) return there ? Result<>(Done{}) : Result<>(there.error());
   const std::string statement = make_view_statement(settings_.layout);
-  std::string why = "--create is off";
-  if (settings_.makes_tables) {
-    Result<> made = make_one_by_one(statement);
-    if (made || made.error().what_to_do != ErrorClass::kInvalid) return made;
-    why = made.error().message;
-  }
-  spdlog::warn("view={} is missing, and was not made ({}): who reads {} sees deletes, too. Run: {}", view,
-               log::one_line(why), settings_.layout.table, log::one_line(statement));
+  const auto why = try_to_make(statement);
+  if (!why) return why.error();
+  if (!why.value().empty())
+    spdlog::warn("view={} is missing, and was not made ({}): who reads {} sees deletes, too. Run: {}", view,
+                 log::one_line(why.value()), settings_.layout.table, log::one_line(statement));
   return Done{};
+}
+
+Result<> PostgresStore::add_errors() {
+  if (writes_errors(settings_.layout)) return Done{};
+  const bool is_lacking = error_type_.empty() && !maps_errors(settings_.layout);
+  const std::string statement = add_errors_statement(settings_.layout);
+  std::string remedy;
+  if (is_lacking) {
+    const auto why = try_to_make(statement);
+    if (!why) return why.error();
+    if (why.value().empty()) return Done{};
+    remedy = ". It was not added (" + log::one_line(why.value()) + "). Run: " + log::one_line(statement);
+  }
+  spdlog::warn("table={} {}{}", settings_.layout.table, why_no_errors(), remedy);
+  return Done{};
+}
+
+std::string PostgresStore::why_no_errors() const {
+  const std::string why = maps_errors(settings_.layout) ? "--column fills its column error"
+                          : error_type_.empty()         ? "it has no column error"
+                                                        : "its column error is of type " + error_type_ + ", not text";
+  return why + ": why a document failed stands only in the payload of its row";
+}
+
+Result<std::string> PostgresStore::try_to_make(const std::string& statement) {
+  if (!settings_.makes_tables) return std::string("--create is off");
+  Result<> made = make_one_by_one(statement);
+  if (made) return std::string();
+  if (made.error().what_to_do != ErrorClass::kInvalid) return made.error();
+  return made.error().message;
 }
 
 Result<> PostgresStore::learn_table() {
@@ -217,6 +247,9 @@ Result<> PostgresStore::learn_columns() {
                      quoted_name(column.name) + " text, or another type");
     column.type = found->second;
   }
+  const auto errors = types.find("error");
+  error_type_ = errors == types.end() ? "" : errors->second;
+  layout.errors = error_type_ == "text";
   return judge_not_null(layout, rows.value());
 }
 
@@ -243,10 +276,18 @@ std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> write
   ArrayWriter ids(text_ids ? kTextType : kByteaType, writes.size());
   ArrayWriter versions(kInt8Type, writes.size());
   ArrayWriter payloads(bytes ? kByteaType : kTextType, writes.size());
+  ArrayWriter errors(kTextType, writes.size());
   for (const std::size_t place : by_id(writes)) {
     const sink::Change& change = writes[place].change;
     ids.add(change.id);
     versions.add_int8(static_cast<std::int64_t>(change.version.value()));
+    if (change.op == sink::ChangeOp::kFailed) {
+      const sink::Marker marker = sink::marker_of(change);
+      payloads.add(sink::note_of(marker));
+      errors.add(marker.why());
+      continue;
+    }
+    errors.add_null();
     if (change.payload)
       payloads.add(*change.payload);
     else
@@ -254,7 +295,8 @@ std::vector<Parameter> PostgresStore::parameters_of(std::span<const Write> write
   }
   return {{text_ids ? kTextArrayType : kByteaArrayType, ids.take()},
           {kInt8ArrayType, versions.take()},
-          {bytes ? kByteaArrayType : kTextArrayType, payloads.take()}};
+          {bytes ? kByteaArrayType : kTextArrayType, payloads.take()},
+          {kTextArrayType, errors.take()}};
 }
 
 Result<> PostgresStore::write(const Batch& batch, std::span<Answer> answers) {

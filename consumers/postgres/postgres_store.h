@@ -56,9 +56,14 @@ class PostgresStore : public remote::RemoteStore {
   Result<> make();
   // In one transaction. Instances that start together would be in each other's way, so one waits for the other.
   Result<> make_one_by_one(const std::string& statements);
-  // The view that readers want, where only that is missing. The sink does without: if it cannot be made, the log says
-  // so.
+  // The view that readers want, where only that is missing, and the column of errors, which a table of an older version
+  // lacks. The sink does without: if one cannot be made, the log says so.
   Result<> make_view();
+  Result<> add_errors();
+  // Empty: it is made. Otherwise why it is not.
+  Result<std::string> try_to_make(const std::string& statement);
+  // Why errors have no column in the table.
+  [[nodiscard]] std::string why_no_errors() const;
   // kInvalid: the table is gone, and positions say that something was written to it.
   Result<> judge_missing_table();
   // Reads the types of the columns and makes the statements. kInvalid names what is missing in the table.
@@ -84,11 +89,13 @@ class PostgresStore : public remote::RemoteStore {
 
   remote::Finding check_table(const std::string& table, bool is_there);
   remote::Finding check_view();
+  [[nodiscard]] remote::Finding check_errors() const;
   remote::Finding check_forgetting();
 
   StoreSettings settings_;
   std::unique_ptr<Connection> connection_;
-  std::string write_;  // empty: the table was not looked at in this session
+  std::string error_type_;  // of the column `error`; empty: there is none
+  std::string write_;       // empty: the table was not looked at in this session
   std::string write_and_move_;
   std::chrono::steady_clock::time_point tended_;
   std::size_t rows_at_once_ = kAnyNumber;  // less when as many took too long in this session

@@ -12,6 +12,16 @@ std::optional<std::string_view> header(std::span<const Header> headers, std::str
   return std::nullopt;
 }
 
+// Empty: no op that is known. Only what the resequencer has released can be a marker.
+std::optional<ChangeOp> op_of(const RecordView& record, Check check) {
+  const auto op = header(record.headers, "reseq-op");
+  if (!op) return record.payload ? ChangeOp::kUpsert : ChangeOp::kDelete;
+  if (*op == "upsert") return ChangeOp::kUpsert;
+  if (*op == "delete") return ChangeOp::kDelete;
+  if (*op == "failed" && check == Check::kVersions) return ChangeOp::kFailed;
+  return std::nullopt;
+}
+
 // Decimal, 0 < v < 2^63.
 std::optional<Version> parse_version(std::string_view text) {
   std::uint64_t number = 0;
@@ -37,11 +47,13 @@ Reading read_change(const RecordView& record, Check check, std::string_view targ
   if (change.id.size() > kMaxIdBytes) return Malformed{"id longer than 4096 bytes"};
   change.seq = header(record.headers, "reseq-seq");
 
-  const auto op = header(record.headers, "reseq-op");
-  if (op && *op != "upsert" && *op != "delete") return Malformed{"reseq-op is neither upsert nor delete"};
-  change.op = op ? (*op == "delete" ? Op::kDelete : Op::kUpsert) : (record.payload ? Op::kUpsert : Op::kDelete);
-  if (change.op == Op::kUpsert && !record.payload) return Malformed{"upsert with a null payload"};
-  if (change.op == Op::kUpsert) change.payload = record.payload;
+  const auto op = op_of(record, check);
+  if (!op) return Malformed{"reseq-op is neither upsert nor delete"};
+  change.op = *op;
+  if (change.op == ChangeOp::kUpsert && !record.payload) return Malformed{"upsert with a null payload"};
+  if (change.op == ChangeOp::kFailed && !record.payload) return Malformed{"failed with a null payload"};
+  if (change.op != ChangeOp::kDelete) change.payload = record.payload;
+  if (change.op == ChangeOp::kFailed) change.error = header(record.headers, "reseq-error");
 
   if (check == Check::kOff) return change;
   const auto version = header(record.headers, "reseq-version");

@@ -18,12 +18,16 @@ namespace reseq::sink {
 // nothing of order; it exists to show what the check is worth.
 enum class Check : unsigned char { kVersions, kOff };
 
+// What a target shall hold of a document. kFailed: it was given up, and a marker stands for it (marker.h).
+enum class ChangeOp : unsigned char { kUpsert, kDelete, kFailed };
+
 struct Change {
   std::string_view id{};
   std::optional<std::string_view> seq{};
   Version version{};  // 0 when the check is off
-  Op op = Op::kUpsert;
-  std::optional<std::string_view> payload{};  // set if and only if op is kUpsert
+  ChangeOp op = ChangeOp::kUpsert;
+  std::optional<std::string_view> payload{};  // set unless op is kDelete; of a marker its note
+  std::optional<std::string_view> error{};    // of a marker: what was said, any bytes
 };
 
 // Not for this sink: another command or another target. Not an error.

@@ -124,6 +124,14 @@ Result<std::vector<Statement>> Database::prepare_all(std::span<const std::string
   return made;
 }
 
+Result<bool> Database::has_column(std::string_view table, std::string_view column) {
+  Result<Statement> find = prepare("SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2");
+  if (!find) return find.error();
+  find.value().bind_text(1, table);
+  find.value().bind_text(2, column);
+  return find.value().step();
+}
+
 std::int64_t Database::changes() const {
   return sqlite3_changes64(handle_.get());
 }

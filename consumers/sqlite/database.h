@@ -64,6 +64,8 @@ class Database {
   // One Statement per text, in the same order.
   Result<std::vector<Statement>> prepare_all(std::span<const std::string_view> sql);
 
+  Result<bool> has_column(std::string_view table, std::string_view column);
+
   // Rows changed by the last INSERT, UPDATE or DELETE.
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] std::int64_t last_row_id() const;

@@ -4,20 +4,22 @@
 #include <vector>
 
 #include "codec/json_writer.h"
+#include "consumers/sink/marker.h"
 
 namespace reseq::sqlite {
 namespace {
 
 constexpr std::string_view kDocumentTables =
     "CREATE TABLE IF NOT EXISTS documents("
-    "  id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB);"
+    "  id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB, error TEXT);"
     "CREATE VIRTUAL TABLE IF NOT EXISTS documents_fts USING fts5(id UNINDEXED, text);"
     "CREATE TABLE IF NOT EXISTS documents_fts_rows(row INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE);";
 
 constexpr std::string_view kUpsert =
-    "INSERT INTO documents(id, seq, version, deleted, payload) VALUES(?1, ?2, ?3, ?4, ?5) "
+    "INSERT INTO documents(id, seq, version, deleted, payload, error) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "
     "ON CONFLICT(id) DO UPDATE SET "
-    "seq = excluded.seq, version = excluded.version, deleted = excluded.deleted, payload = excluded.payload";
+    "seq = excluded.seq, version = excluded.version, deleted = excluded.deleted, payload = excluded.payload, "
+    "error = excluded.error";
 
 }  // namespace
 
@@ -33,6 +35,7 @@ Result<std::unique_ptr<DocumentStore>> DocumentStore::open(const std::string& fi
                                                            const sink::StoreIdentity& identity) {
   Result<std::unique_ptr<Ledger>> ledger = Ledger::open(file, identity, kDocumentTables);
   if (!ledger) return ledger.error();
+  if (Result<> added = ledger.value()->add_column("documents", "error", "TEXT"); !added) return added.error();
   std::unique_ptr<DocumentStore> store(new DocumentStore(std::move(ledger).value()));
   if (Result<> prepared = store->prepare(identity.check); !prepared) return prepared.error();
   return store;
@@ -58,13 +61,24 @@ Result<> DocumentStore::prepare(sink::Check check) {
 }
 
 Result<sink::Applied> DocumentStore::apply(const sink::Change& change) {
-  const bool deleted = change.op == Op::kDelete;
+  std::optional<std::string_view> payload = change.payload;
+  std::optional<std::string_view> error;
+  sink::Marker marker;
+  std::string note;
+  if (change.op == sink::ChangeOp::kFailed) {
+    marker = sink::marker_of(change);
+    note = sink::note_of(marker);
+    payload = note;
+    error = marker.why();
+  }
   Statement& write = statements_->write;
   write.bind_blob(1, change.id);
   write.bind_text(2, change.seq);
   write.bind_int(3, static_cast<std::int64_t>(change.version.value()));
-  write.bind_int(4, deleted ? 1 : 0);
-  write.bind_blob(5, change.payload);
+  // Whoever leaves out what is deleted has documents, and nothing else.
+  write.bind_int(4, change.op == sink::ChangeOp::kUpsert ? 0 : 1);
+  write.bind_blob(5, payload);
+  write.bind_text(6, error);
   if (Result<> written = write.run(); !written) return written.error();
   if (ledger_->database().changes() == 0) return sink::Applied::kNotNewer;
   if (Result<> indexed = index(change); !indexed) return indexed.error();
@@ -76,7 +90,7 @@ Result<> DocumentStore::index(const sink::Change& change) {
   if (!row) return row.error();
   Statement& remove = statements_->fts_remove;
   remove.bind_int(1, row.value());
-  if (Result<> removed = remove.run(); !removed || change.op == Op::kDelete) return removed;
+  if (Result<> removed = remove.run(); !removed || change.op != sink::ChangeOp::kUpsert) return removed;
   Statement& add = statements_->fts_add;
   add.bind_int(1, row.value());
   if (codec::is_utf8(change.id))

@@ -1,7 +1,8 @@
 // DocumentStore: the documents of one target in one SQLite file, with a full-text index over their payloads and the
 // offsets they were read up to.
 //
-//   documents(id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB)
+//   documents(id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB, error TEXT)
+//                                  a marker (sink/marker.h) is deleted with an error, and its payload is its note
 //   documents_fts(id, text)        FTS5; text of payloads that are no UTF-8 is empty, deleted documents have no row
 //   documents_fts_rows(row, id)    which row of documents_fts belongs to a document; rowids of `documents` would not
 //                                  survive a VACUUM

@@ -47,6 +47,15 @@ Result<std::unique_ptr<Ledger>> Ledger::open(const std::string& file, const sink
   return ledger;
 }
 
+Result<> Ledger::add_column(std::string_view table, std::string_view column, std::string_view type) {
+  Result<bool> there = database_.has_column(table, column);
+  if (!there) return there.error();
+  if (there.value()) return Done{};
+  const std::string add =
+      "ALTER TABLE " + std::string(table) + " ADD COLUMN " + std::string(column) + " " + std::string(type);
+  return database_.execute(add.c_str());
+}
+
 Result<> Ledger::pin_identity() {
   if (Result<> pinned = pin("topic", identity_.topic); !pinned) return pinned;
   return pin("check", identity_.check == sink::Check::kOff ? "off" : "on");

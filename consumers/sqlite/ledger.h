@@ -27,6 +27,9 @@ class Ledger {
   static Result<std::unique_ptr<Ledger>> open(const std::string& file, const sink::StoreIdentity& identity,
                                               std::string_view schema);
 
+  // For a file whose version did not have the column yet. `type`: as SQLite reads it.
+  Result<> add_column(std::string_view table, std::string_view column, std::string_view type);
+
   [[nodiscard]] Database& database() { return database_; }
 
   // As sink::Store. What is not committed is rolled back when the ledger is closed.

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/utf8.h"
+#include "codec/header_names.h"
+#include "codec/target_names.h"
+#include "model/row.h"
+
 namespace reseq::stage {
 namespace {
 
@@ -14,8 +19,31 @@ std::string_view command_name(Answer answer) {
       return "register";
     case Answer::kUnregister:
       return "unregister";
+    case Answer::kFail:
+      return "fail";
   }
   return {};
+}
+
+std::string_view kind_name(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::kTransient:
+      return "transient";
+    case FailureKind::kPermanent:
+      return "permanent";
+    case FailureKind::kUnknown:
+      return "unknown";
+  }
+  return {};
+}
+
+void add_failure(const WorkFailure& failure, std::vector<OwnedHeader>& own) {
+  const bool universal = failure.scope == FailureScope::kUniversal;
+  own.push_back({std::string(codec::header::kFailure), std::string(kind_name(failure.kind))});
+  own.push_back({std::string(codec::header::kFailureScope), universal ? "universal" : "document"});
+  if (failure.without_effect) own.push_back({std::string(codec::header::kEffect), "none"});
+  if (!failure.error.empty())
+    own.push_back({std::string(codec::header::kError), std::string(cut_at_character(failure.error, kMaxErrorBytes))});
 }
 
 std::vector<OwnedHeader> own_headers(const StageResult& result) {
@@ -24,9 +52,12 @@ std::vector<OwnedHeader> own_headers(const StageResult& result) {
   if (!result.target.empty()) {
     // REGISTER names a list; UNREGISTER uses reseq-target, because a reseq-targets copied from `work` means nothing.
     own.push_back({result.answer == Answer::kRegister ? "reseq-targets" : "reseq-target", result.target});
+  } else if (result.answer == Answer::kFail) {
+    own.push_back({"reseq-target", "*"});
   }
   if (result.op) own.push_back({"reseq-op", *result.op == Op::kDelete ? "delete" : "upsert"});
   if (result.observed) own.push_back({"reseq-observed-version", std::to_string(result.observed->value())});
+  if (result.answer == Answer::kFail) add_failure(result.failure, own);
   own.insert(own.end(), result.headers.begin(), result.headers.end());
   return own;
 }
@@ -44,6 +75,26 @@ std::vector<OwnedHeader> result_headers(std::span<const OwnedHeader> work, const
   }
   headers.insert(headers.end(), own.begin(), own.end());
   return headers;
+}
+
+std::vector<std::string> targets_of(std::span<const OwnedHeader> work) {
+  const auto list = last_header(work, "reseq-targets");
+  return list && *list ? codec::names_in(**list) : std::vector<std::string>();
+}
+
+std::vector<StageResult> asked_for(std::span<const OwnedHeader> work, std::vector<StageResult> answers) {
+  std::vector<std::string> asked = targets_of(work);
+  if (asked.empty()) return answers;
+  for (const StageResult& answer : answers) {
+    if (answer.answer != Answer::kRegister) continue;
+    const std::vector<std::string> registered = codec::names_in(answer.target);
+    asked.insert(asked.end(), registered.begin(), registered.end());
+  }
+  std::erase_if(answers, [&](const StageResult& answer) {
+    if (answer.answer == Answer::kRegister || answer.target.empty() || answer.target == "*") return false;
+    return std::find(asked.begin(), asked.end(), answer.target) == asked.end();
+  });
+  return answers;
 }
 
 std::optional<std::optional<std::string>> last_header(std::span<const OwnedHeader> headers, std::string_view name) {

@@ -21,6 +21,16 @@ enum class Answer : unsigned char {
   kSequence,    // the result for one target
   kRegister,    // this order has to reach further targets
   kUnregister,  // nothing will come for these targets
+  kFail,        // the work could not be done for these targets (docs/failures.md)
+};
+
+// What is said of work that could not be done. Without a word: of this document, and nobody knows why, nor what was
+// done of it.
+struct WorkFailure {
+  FailureKind kind = FailureKind::kUnknown;
+  FailureScope scope = FailureScope::kDocument;
+  std::string error{};          // for people; only the first kMaxErrorBytes are sent, up to the end of a character
+  bool without_effect = false;  // nothing was done of it: only then a potent target is tried again
 };
 
 struct OwnedHeader {
@@ -37,17 +47,26 @@ struct OwnedHeader {
 // One record to send to `commands`. Its key is the key of the work record.
 struct StageResult {
   Answer answer = Answer::kSequence;
-  // kSequence, kUnregister: one target; kUnregister also "*". kRegister: a comma list. Empty: no header is set, which
-  // the resequencer accepts of a SEQUENCE when the application has exactly one target.
+  // One target; kUnregister and kFail also "*", kRegister a comma list. Empty: of a kFail "*", all that the record was
+  // sent to `work` for and that have no result; else no header is set, which the resequencer accepts of a SEQUENCE when
+  // the application has exactly one target.
   std::string target{};
   std::optional<Op> op{};                // absent: the op of the work record stays
   std::optional<std::string> payload{};  // absent = null, as a delete has
   std::optional<Version> observed{};     // highest version that the computation has read
   std::vector<OwnedHeader> headers{};    // added; each replaces all of its name
+  WorkFailure failure{};                 // kFail
 };
 
 // The headers of a result: those of the work record in their order, less the replaced ones, then the result's own.
 [[nodiscard]] std::vector<OwnedHeader> result_headers(std::span<const OwnedHeader> work, const StageResult& result);
+
+// The targets that the work record lists: those that have to get a result. None: it lists none.
+[[nodiscard]] std::vector<std::string> targets_of(std::span<const OwnedHeader> work);
+
+// All answers to a record but those for targets that it does not list, nor one of the answers registers. Work that is
+// tried again lists only the targets that are still to be done, and a worker may answer for all that it knows.
+[[nodiscard]] std::vector<StageResult> asked_for(std::span<const OwnedHeader> work, std::vector<StageResult> answers);
 
 // Last value of that name, as Kafka's lastHeader. Outer empty: no such header; inner empty: its value is null.
 [[nodiscard]] std::optional<std::optional<std::string>> last_header(std::span<const OwnedHeader> headers,

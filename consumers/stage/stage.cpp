@@ -53,9 +53,7 @@ Stage::~Stage() {
 }
 
 Result<std::optional<Work>> Stage::next(Milliseconds limit) {
-  keep_leases();
-  if (Result<> taken = take_acknowledgements(kAtOnce); !taken) return taken.error();
-  if (Result<> committed = commit_when_due(); !committed) return committed.error();
+  if (Result<> tended = tend(); !tended) return tended.error();
   if (!received_.empty()) {
     Result<std::optional<Work>> received = hand_out_received();
     if (!received || received.value()) return received;
@@ -71,6 +69,12 @@ Result<std::optional<Work>> Stage::next(Milliseconds limit) {
   if (record.value()) return hand_out(std::move(*record.value()));
   for (const NextOffset& position : reader_->positions()) in_flight_.reached(position.partition, position.next);
   return std::optional<Work>();
+}
+
+Result<> Stage::tend() {
+  keep_leases();
+  if (Result<> taken = take_acknowledgements(kAtOnce); !taken) return taken;
+  return commit_when_due();
 }
 
 Result<std::optional<Work>> Stage::hand_out(WorkRecord record) {
@@ -246,7 +250,7 @@ Result<> run_stage(Stage& stage, const WorkHandler& handler, const std::function
     Result<std::optional<Work>> work = stage.next(kPollSlice);
     if (!work) return work.error();
     if (!work.value()) continue;
-    for (const StageResult& result : answers_of(stage, handler, *work.value()))
+    for (const StageResult& result : asked_for(work.value()->headers, answers_of(stage, handler, *work.value())))
       if (Result<> sent = stage.send(*work.value(), result); !sent) return sent;
     stage.finish(*work.value());
   }

@@ -93,8 +93,11 @@ class Stage : private AssignmentListener {
   // one. kInvalid: it is to commit on receipt, and a record has no lease.
   Result<std::optional<Work>> next(Milliseconds limit);
 
-  // Sends a result; any number per record. Waits while the producer's queue is full.
+  // Sends an answer, whatever it says; any number per record. Waits while the producer's queue is full.
   Result<> send(const Work& work, const StageResult& result);
+
+  // All that next() does but reading: for whoever has no use for another record now.
+  Result<> tend();
 
   // No more results will be sent for it.
   void finish(const Work& work);
@@ -148,8 +151,9 @@ class Stage : private AssignmentListener {
   std::size_t received_committed_ = 0;  // so many at the front may be
 };
 
-// The simplest pipeline: one record after the other until `stop` says so. The handler answers all results of a record.
-// While it works on a record with a lease, it does so in another thread, and Work::lease tells it when to stop.
+// The simplest pipeline: one record after the other until `stop` says so. The handler answers all results of a record,
+// and what failed (Answer::kFail); what is for targets that nobody asked for is left out, see asked_for(). While it
+// works on a record with a lease, it does so in another thread, and Work::lease tells it when to stop.
 using WorkHandler = std::function<std::vector<StageResult>(const Work&)>;
 Result<> run_stage(Stage& stage, const WorkHandler& handler, const std::function<bool()>& stop);
 

@@ -16,9 +16,11 @@ Result<> check_entry(SinkView& sink, const TreeEntry& entry, const std::string& 
   ++comparison.expected;
   if (!held.value().payload) {
     ++comparison.missing;
+    comparison.missing_paths.push_back(entry.path);
     note(comparison, entry.path, held.value().known ? "deleted, but the commit has it" : "missing");
   } else if (*held.value().payload != content) {
     ++comparison.differs;
+    comparison.differing_paths.push_back(entry.path);
     note(comparison, entry.path, "other bytes than the commit has");
   } else {
     ++comparison.equal;

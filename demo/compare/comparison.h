@@ -21,6 +21,7 @@ struct Comparison {
   std::uint64_t missing = 0;          // of the tree, but absent or deleted in the sink
   std::uint64_t resurrected = 0;      // live in the sink, absent from the tree
   std::vector<std::string> examples;  // the first few paths that are not right, and how
+  std::vector<std::string> differing_paths, missing_paths;
 
   [[nodiscard]] std::uint64_t wrong() const { return differs + missing; }
   [[nodiscard]] bool right() const { return equal == expected && wrong() == 0 && resurrected == 0; }

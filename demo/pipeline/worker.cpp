@@ -11,19 +11,30 @@ namespace {
 constexpr Milliseconds kLongestPoll{50};
 constexpr Milliseconds kDrainLimit{2'000};
 
+std::uint32_t attempt_of(const stage::Work& work) {
+  std::uint32_t attempt = 1;
+  const std::string_view text = work.header("reseq-attempt");
+  std::from_chars(text.data(), text.data() + text.size(), attempt);
+  return attempt;
+}
+
 WorkBegun begun_with(const stage::Work& work) {
-  WorkBegun begun{.micros = micros_now(),
-                  .request = request_number(work.key.value_or(std::string()), work.header("reseq-seq"))};
-  const std::string_view attempt = work.header("reseq-attempt");
-  std::from_chars(attempt.data(), attempt.data() + attempt.size(), begun.attempt);
-  return begun;
+  return {.micros = micros_now(),
+          .request = request_number(work.key.value_or(std::string()), work.header("reseq-seq")),
+          .attempt = attempt_of(work)};
 }
 
 }  // namespace
 
-Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, std::vector<std::string> targets, PacedClock clock,
-               WorkerCounts& counts, WorkLog& log)
-    : stage_(std::move(stage)), seed_(seed), targets_(std::move(targets)), clock_(clock), counts_(counts), log_(log) {}
+Worker::Worker(std::unique_ptr<stage::Stage> stage, Seed seed, Faults faults, std::vector<std::string> targets,
+               PacedClock clock, WorkerCounts& counts, WorkLog& log)
+    : stage_(std::move(stage)),
+      seed_(seed),
+      faults_(std::move(faults)),
+      targets_(std::move(targets)),
+      clock_(clock),
+      counts_(counts),
+      log_(log) {}
 
 Result<> Worker::run(const std::atomic<bool>& stop, const std::atomic<bool>& all_sent) {
   auto before = std::chrono::steady_clock::now();
@@ -45,8 +56,10 @@ Result<> Worker::take(stage::Work work) {
   ++counts_.records;
   Result<> logged = log_.write(begun_with(work));
   if (!logged) return logged;
-  auto record = std::make_shared<Record>(Record{.work = std::move(work), .open_targets = targets_.size()});
-  for (std::size_t target = 0; target < targets_.size(); ++target)
+  const std::vector<std::size_t> targets = asked_for(work);
+  auto record = std::make_shared<Record>(Record{.work = std::move(work), .open_targets = targets.size()});
+  if (targets.empty()) stage_->finish(record->work);
+  for (const std::size_t target : targets)
     schedule(treatment(record->work, target).work, Step::kFirstAttempt, record, target);
   return Done{};
 }
@@ -69,8 +82,12 @@ Result<> Worker::do_step(const Waiting& waiting) {
     schedule(*plan.retry, Step::kResult, waiting.record, waiting.target);
     return Done{};
   }
-  if (Result<> sent = send(record.work, targets_[waiting.target]); !sent) return sent;
-  if (waiting.step != Step::kDuplicate && plan.duplicate) {
+  auto failure = waiting.step == Step::kDuplicate ? std::nullopt : fault(record.work, targets_[waiting.target]);
+  const bool failed = failure.has_value();
+  Result<> sent = failed ? say(record.work, targets_[waiting.target], std::move(*failure))
+                         : send(record.work, targets_[waiting.target]);
+  if (!sent) return sent;
+  if (waiting.step != Step::kDuplicate && plan.duplicate && !failed) {
     ++counts_.duplicates;
     schedule(*plan.duplicate, Step::kDuplicate, waiting.record, waiting.target);
     return Done{};
@@ -83,6 +100,30 @@ Result<> Worker::send(const stage::Work& work, const std::string& target) {
   Result<> sent = stage_->send(work, {.answer = stage::Answer::kSequence, .target = target, .payload = work.payload});
   if (sent) ++counts_.results;
   return sent;
+}
+
+Result<> Worker::say(const stage::Work& work, const std::string& target, stage::WorkFailure failure) {
+  Result<> sent = stage_->send(work, {.answer = stage::Answer::kFail, .target = target, .failure = std::move(failure)});
+  if (sent) ++counts_.failures;
+  return sent;
+}
+
+std::optional<stage::WorkFailure> Worker::fault(const stage::Work& work, const std::string& target) const {
+  const std::string id = work.key.value_or(std::string());
+  return faults_.of({.target = target,
+                     .id = id,
+                     .sequence = work.header("reseq-seq"),
+                     .attempt = attempt_of(work),
+                     .payload = work.payload});
+}
+
+std::vector<std::size_t> Worker::asked_for(const stage::Work& work) const {
+  const std::vector<std::string> listed = stage::targets_of(work.headers);
+  std::vector<std::size_t> asked;
+  for (std::size_t target = 0; target < targets_.size(); ++target)
+    if (listed.empty() || std::find(listed.begin(), listed.end(), targets_[target]) != listed.end())
+      asked.push_back(target);
+  return asked;
 }
 
 void Worker::schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target) {

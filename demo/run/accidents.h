@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -14,11 +15,20 @@
 
 namespace reseq::demo {
 
+enum class Accident : unsigned char { kKill, kStartAgain, kStandStill, kGoOn };
+
+struct PlannedAccident {
+  std::chrono::seconds at;
+  Accident what;
+  std::size_t process;
+};
+
 class Accidents {
  public:
-  // `launch_of`: the process of this number.
-  Accidents(Fleet& fleet, std::function<Launch(std::size_t)> launch_of, std::size_t processes)
-      : fleet_(fleet), launch_of_(std::move(launch_of)), processes_(processes) {}
+  // `launch_of`: the process of this number. REQUIRES: the plan is in the order of time, and outlives this.
+  Accidents(Fleet& fleet, std::function<Launch(std::size_t)> launch_of, std::size_t processes,
+            std::span<const PlannedAccident> plan)
+      : fleet_(fleet), launch_of_(std::move(launch_of)), processes_(processes), plan_(plan) {}
 
   // Lets happen what is due so long after the load began. Call it often.
   Result<> happen(std::chrono::milliseconds since);
@@ -32,6 +42,7 @@ class Accidents {
   Fleet& fleet_;
   std::function<Launch(std::size_t)> launch_of_;
   std::size_t processes_;
+  std::span<const PlannedAccident> plan_;
   std::size_t next_ = 0;
   std::uint64_t killed_ = 0;
   std::uint64_t stood_still_ = 0;

@@ -93,6 +93,7 @@ Result<Flow> Completion::look() {
   }
   if (!flow.waiting_for.empty()) ends.clear();
   flow.complete = !ends.empty() && ends == ends_before_;
+  if (!flow.complete && flow.waiting_for.empty()) flow.waiting_for = "a second look";
   ends_before_ = std::move(ends);
   return flow;
 }

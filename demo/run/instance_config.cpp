@@ -26,7 +26,7 @@ std::string instance_config(const Settings& settings, const std::string& instanc
        << "state.dir = " << quoted(settings.in_work("state")) << "\n"
        << "sequence_kind = \"u64\"\n"
        << "intake = " << quoted(settings.intake) << "\n"
-       << "events = \"drops\"\n"
+       << "events = " << quoted(settings.failures ? "all" : "drops") << "\n"
        << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << settings.partitions() << "\n"
        << "init.output_partitions = " << settings.partitions() << "\n"
@@ -35,6 +35,16 @@ std::string instance_config(const Settings& settings, const std::string& instanc
     toml << "dispatch.mode = \"journal\"\n"
          << "dispatch.in_flight_max = " << Settings::kUnderWay / settings.partitions() << "\n"
          << "dispatch.lease_ms = " << Settings::kLeaseMs << "\n";
+  // Hours are seconds here. So many retries take longer than the search engine is down: where few documents come, no
+  // breaker opens.
+  if (settings.failures)
+    toml << "failures.mode = \"retry\"\n"
+         << "failures.retries_max = " << Settings::kRetriesMax << "\n"
+         << "failures.backoff_ms = 500\n"
+         << "failures.backoff_max_ms = 4000\n"
+         << "failures.breaker_documents = 3\n"
+         << "failures.breaker_pause_ms = 500\n"
+         << "failures.breaker_pause_max_ms = 2000\n";
   toml << "\n[[target]]\nname = " << quoted(Settings::kSearch) << "\n"
        << "\n[[target]]\nname = " << quoted(Settings::kCatalogue) << "\n";
   return toml.str();

@@ -29,7 +29,8 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t processes = 1;
   std::uint64_t requests_per_second = 500;
-  std::string dispatch;  // of the resequencer, journal or immediate; empty: the demo is not about that
+  std::string dispatch;   // of the resequencer, journal or immediate; empty: the demo is not about that
+  bool failures = false;  // the demo is about work that fails
   bool require_scramble = false;
   bool delete_topics = false;  // at the end, whatever it was
 
@@ -40,6 +41,8 @@ struct Settings {
   // also how long the group waits for a worker: what a worker that died had is given back when its partitions are.
   static constexpr std::uint64_t kUnderWay = 200;
   static constexpr std::uint64_t kLeaseMs = 6'000;
+  // Where work fails: how often it is tried again.
+  static constexpr std::uint64_t kRetriesMax = 5;
 
   // Sinks without the resequencer run beside those behind it.
   [[nodiscard]] bool unchecked_too() const { return dispatch.empty(); }
@@ -53,6 +56,8 @@ struct Settings {
   [[nodiscard]] std::string program(const std::string& name) const { return programs + "/" + name; }
   // Without --out the result lives in the work folder, which its owner removes.
   [[nodiscard]] std::string result_folder() const { return out_folder.empty() ? work_folder : out_folder; }
+  // What the pipeline takes for the state of the search engine.
+  [[nodiscard]] std::string engine_file() const { return in_work("search-engine"); }
   [[nodiscard]] std::string checked_database() const { return result_folder() + "/search.db"; }
   [[nodiscard]] std::string unchecked_database() const { return in_work("unchecked.db"); }
   [[nodiscard]] std::string checked_directory() const { return result_folder() + "/catalogue"; }

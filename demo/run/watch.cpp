@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "demo/run/connection.h"
+#include "demo/run/topic_reader.h"
 
 namespace reseq::demo {
 namespace {
@@ -11,15 +12,8 @@ namespace {
 constexpr Milliseconds kAskLimit{30'000};
 constexpr Milliseconds kWatchPoll{100};
 
-std::string_view value_of(const kafka::PlainRecord& record, std::string_view name) {
-  std::string_view value;
-  for (const Header& header : record.headers)
-    if (header.name == name) value = header.value.value_or(std::string_view());
-  return value;
-}
-
 Seen seen_of(const kafka::PlainRecord& record) {
-  const std::string_view sequence = value_of(record, "reseq-seq");
+  const std::string_view sequence = header_of(record, "reseq-seq");
   Seen seen{.micros = micros_now(), .request = request_number(record.key.value_or(std::string_view()), sequence)};
   std::from_chars(sequence.data(), sequence.data() + sequence.size(), seen.sequence);
   return seen;

@@ -1,5 +1,7 @@
 #include "admin/json_text.h"
 
+#include "codec/base64.h"
+
 namespace reseq::admin {
 
 Json parse_object(std::string_view text) {
@@ -36,6 +38,11 @@ std::string bytes_in(const Json& object, const std::string& name) {
   if (object.contains(name)) return text_in(object, name.c_str());
   const std::string base64 = text_in(object, (name + "_base64").c_str(), "");
   return base64.empty() ? "-" : "base64:" + base64;
+}
+
+std::string raw_bytes_in(const Json& object, const std::string& name) {
+  const std::string base64 = text_in(object, (name + "_base64").c_str(), "");
+  return base64.empty() ? text_in(object, name.c_str(), "") : codec::parse_base64(base64).value_or("");
 }
 
 std::string order_text(const Json& order) {

@@ -22,6 +22,8 @@ inline constexpr int kJsonDepthMax = 64;
 [[nodiscard]] std::string number_text(const Json& object, const char* name);
 // `name`, or what is below `name`_base64 marked as such.
 [[nodiscard]] std::string bytes_in(const Json& object, const std::string& name);
+// The bytes themselves, whichever of both has them; empty: neither.
+[[nodiscard]] std::string raw_bytes_in(const Json& object, const std::string& name);
 // epoch/sequence+revision, without an epoch or revision of 0.
 [[nodiscard]] std::string order_text(const Json& order);
 // Those of a list of strings, with commas; a dash when there are none.

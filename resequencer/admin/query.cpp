@@ -6,16 +6,18 @@
 
 #include "admin/document_json.h"
 #include "admin/json_text.h"
+#include "base/utf8.h"
 #include "codec/base64.h"
 #include "model/command.h"
+#include "model/row.h"
 
 namespace reseq::admin {
 
 namespace {
 
 constexpr std::array<std::string_view, 5> kQueryNames = {"document", "list", "stats", "topology", "config"};
-constexpr std::array<std::string_view, 8> kStateNames = {"any",       "live",    "overdue",    "starving",
-                                                         "completed", "waiting", "processing", "stuck"};
+constexpr std::array<std::string_view, 10> kStateNames = {"any",     "live",       "overdue", "starving", "completed",
+                                                          "waiting", "processing", "stuck",   "retrying", "failed"};
 constexpr std::array<std::string_view, static_cast<std::size_t>(Refusal::kCount)> kRefusalNames = {
     "malformed_request", "unsupported_protocol", "unknown_query", "no_such_partition", "not_ready", "timeout", "fault"};
 
@@ -70,7 +72,8 @@ class Members {
 State state_named(const std::string& name, Members& members) {
   for (std::size_t i = 0; i < kStateNames.size(); ++i)
     if (kStateNames[i] == name) return static_cast<State>(i);
-  members.wrong("state", "must be any, live, overdue, starving, completed, waiting, processing or stuck");
+  members.wrong("state",
+                "must be any, live, overdue, starving, completed, waiting, processing, stuck, retrying or failed");
   return State::kAny;
 }
 
@@ -91,6 +94,13 @@ std::optional<Query> query_named(const std::string& name, Members& members) {
   if (list.id_prefix.size() > kMaxIdBytes) members.wrong("id_prefix", "must have at most 4096 bytes");
   list.state = state_named(members.text("state", "any"), members);
   list.older_than = Milliseconds(members.number("older_than_ms", 0, 0, INT64_MAX));
+  list.error.part = members.bytes("error").value_or("");
+  if (list.error.part.size() > kMaxErrorBytes) members.wrong("error", "must have at most 1024 bytes");
+  list.error.shown = members.bytes("error_is");
+  if (list.error.shown && list.error.shown->size() > kMaxErrorBytes)
+    members.wrong("error_is", "must have at most 1024 bytes");
+  if (!list.error.is_any() && !is_of_failures(list.state))
+    members.wrong(list.error.shown ? "error_is" : "error", "is for state retrying or failed");
   list.documents_max = static_cast<std::size_t>(
       members.number("documents_max", kPageDocumentsDefault, 1, static_cast<std::int64_t>(kPageDocumentsMax)));
   const auto cursor = codec::parse_base64(members.text("cursor", ""));
@@ -101,6 +111,11 @@ std::optional<Query> query_named(const std::string& name, Members& members) {
 }
 
 }  // namespace
+
+bool WantedError::fits(std::string_view error) const {
+  if (error.find(part) == std::string_view::npos) return false;
+  return !shown || error == *shown || cut_at_character(error, kShownErrorBytes) == *shown;
+}
 
 std::string_view name_of(State state) {
   return kStateNames[static_cast<std::size_t>(state)];
@@ -142,6 +157,8 @@ std::string write_request(const Request& request) {
     if (!list->id_prefix.empty()) set_bytes(object, "id_prefix", list->id_prefix);
     object["state"] = name_of(list->state);
     object["older_than_ms"] = list->older_than.value();
+    if (!list->error.part.empty()) set_bytes(object, "error", list->error.part);
+    if (list->error.shown) set_bytes(object, "error_is", *list->error.shown);
     object["documents_max"] = list->documents_max;
     if (!list->cursor.empty()) object["cursor"] = codec::base64(list->cursor);
   }

@@ -44,21 +44,38 @@ enum class State : std::uint8_t {
   kWaiting,     // an order of it waits for its dispatch
   kProcessing,  // an order of it was dispatched and is under way
   kStuck,       // an order of it was dispatched so often in vain that it is tried behind all others
+  kRetrying,    // work of it failed, and is tried again
+  kFailed,      // work of it failed for good, and nothing newer came since
 };
 // What the orders are about that wait or are under way.
 [[nodiscard]] constexpr bool is_of_the_queue(State state) {
   return state == State::kWaiting || state == State::kProcessing || state == State::kStuck;
+}
+// What is said of work that could not be done.
+[[nodiscard]] constexpr bool is_of_failures(State state) {
+  return state == State::kRetrying || state == State::kFailed;
 }
 [[nodiscard]] std::string_view name_of(State state);
 
 struct DocumentQuery {
   std::string id;
 };
+// Bytes of an error that `stats` and the page show: documents are counted by them.
+inline constexpr std::size_t kShownErrorBytes = 200;
+// What was said last of the failures that are wanted.
+struct WantedError {
+  std::string part = {};                  // stands in it, in this case; empty = does not matter
+  std::optional<std::string> shown = {};  // it is this, or shown as this; empty = nothing was said
+  [[nodiscard]] bool is_any() const { return part.empty() && !shown; }
+  [[nodiscard]] bool fits(std::string_view error) const;
+  friend bool operator==(const WantedError&, const WantedError&) = default;
+};
 struct ListQuery {
   std::optional<Partition> partition = {};  // absent: all, which is for first pages
   std::string id_prefix = {};
   State state = State::kAny;
   Milliseconds older_than{0};  // waits for at least so long; 0 = does not matter
+  WantedError error = {};      // of failures only
   std::size_t documents_max = kPageDocumentsDefault;
   std::string cursor = {};  // of the page before; empty = the first page. Bytes that mean nothing to a client
 };

@@ -4,17 +4,21 @@
 #pragma once
 
 #include <algorithm>
-#include <boost/container/pmr/monotonic_buffer_resource.hpp>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace reseq {
 
 class Arena {
  public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
   // A view of `bytes` that lives until reset().
   [[nodiscard]] std::string_view copy(std::string_view bytes) {
     char* place = allocate(bytes.size());
@@ -35,27 +39,37 @@ class Arena {
   }
 
   [[nodiscard]] char* allocate(std::size_t bytes) {
-    if (static_cast<std::size_t>(end_ - at_) <= bytes) more(bytes + 1);  // never null: no bytes are not nothing
+    if (static_cast<std::size_t>(end_ - at_) <= bytes) return allocate_anew(bytes);
     char* const place = at_;
     at_ += bytes;
     return place;
   }
 
   void reset() {
-    memory_.release();
+    pieces_.clear();
     at_ = end_ = nullptr;
   }
 
  private:
-  static constexpr std::size_t kPiece = 4096;
+  // Pieces double up to a size of which a half is no loss: large arenas stay for as long as a checkpoint needs.
+  static constexpr std::size_t kPieceMin = 4096;
+  static constexpr std::size_t kDoublings = 6;
+  static constexpr std::size_t kAloneFrom = (kPieceMin << kDoublings) / 4;  // in a piece of its own
 
-  void more(std::size_t bytes) {
-    const std::size_t piece = std::max(bytes, kPiece);
-    at_ = static_cast<char*>(memory_.allocate(piece, 1));
-    end_ = at_ + piece;
+  // Never null: no bytes are not nothing.
+  [[gnu::noinline]] char* allocate_anew(std::size_t bytes) {
+    const bool alone = bytes >= kAloneFrom;
+    const std::size_t doubled = kPieceMin << std::min(pieces_.size(), kDoublings);
+    const std::size_t piece = alone ? bytes : std::max(bytes + 1, doubled);
+    pieces_.push_back(std::make_unique_for_overwrite<char[]>(piece));
+    char* const place = pieces_.back().get();
+    if (alone) return place;
+    at_ = place + bytes;
+    end_ = place + piece;
+    return place;
   }
 
-  boost::container::pmr::monotonic_buffer_resource memory_;  // of pieces
+  std::vector<std::unique_ptr<char[]>> pieces_;
   char* at_ = nullptr;
   char* end_ = nullptr;  // of the piece
 };

@@ -15,7 +15,9 @@ namespace reseq {
 template <typename Number>
 void append_big_endian(Number number, std::string& out) {
   static_assert(static_cast<Number>(-1) > Number{}, "a number with a sign compares otherwise");
-  for (std::size_t i = sizeof number; i > 0; --i) out.push_back(static_cast<char>(number >> (8 * (i - 1))));
+  char bytes[sizeof number];
+  for (std::size_t i = 0; i < sizeof number; ++i) bytes[i] = static_cast<char>(number >> (8 * (sizeof number - 1 - i)));
+  out.append(bytes, sizeof bytes);
 }
 
 // The first eight bytes. REQUIRES: there are so many.

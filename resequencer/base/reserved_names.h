@@ -12,24 +12,19 @@ namespace reseq::reserved {
 // clang-format off
 
 // On any input.
-inline constexpr std::array<std::string_view, 20> kHeaders = {
+inline constexpr std::array<std::string_view, 15> kHeaders = {
     // failures
-    "reseq-failure", "reseq-failure-scope", "reseq-error", "reseq-effect", "reseq-retry", "reseq-source",
+    "reseq-retry",
     // trees
     "reseq-root", "reseq-parent", "reseq-order", "reseq-order-key", "reseq-children", "reseq-shared", "reseq-last",
     "reseq-tree", "reseq-run",
     // orders, loads, groups of linked records
     "reseq-previous-seq", "reseq-transaction", "reseq-group", "reseq-links", "reseq-part"};
 
-// Values of reseq-command. Each is refused as an unknown command.
-inline constexpr std::array<std::string_view, 1> kCommands = {"fail"};
-
 // Of an input.
-inline constexpr std::array<std::string_view, 3> kOutcomes = {"held", "staged", "unchanged"};
+inline constexpr std::array<std::string_view, 2> kOutcomes = {"held", "staged"};
 
-inline constexpr std::array<std::string_view, 17> kReasons = {
-    // failures
-    "no_request", "effect_unknown", "failed",
+inline constexpr std::array<std::string_view, 14> kReasons = {
     // trees
     "tree_incomplete", "tree_closed", "parent_unknown", "parent_closed", "parent_conflict", "kind_conflict",
     "foreign_child", "rank_too_long", "too_many_nodes",
@@ -37,11 +32,9 @@ inline constexpr std::array<std::string_view, 17> kReasons = {
     "gap", "skipped", "transaction_aborted", "transaction_ended", "unknown_transaction"};
 
 // Tables and keys of the configuration; of a table all its keys.
-inline constexpr std::array<std::string_view, 10> kKeys = {
-    "failures", "step", "trees", "orders", "loads", "match", "rest",
-    "skip_unchanged", "unchanged_headers", "inherit_failed"};
+inline constexpr std::array<std::string_view, 5> kKeys = {"trees", "orders", "loads", "match", "rest"};
 // Of [[target]].
-inline constexpr std::array<std::string_view, 2> kTargetKeys = {"order", "effect"};
+inline constexpr std::array<std::string_view, 1> kTargetKeys = {"order"};
 
 // clang-format on
 

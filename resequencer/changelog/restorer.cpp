@@ -8,14 +8,6 @@
 
 namespace reseq::changelog {
 
-namespace {
-
-// A checkpoint inside of a transaction is worth nothing after a crash, so a restore goes on to the next meta row, but
-// not beyond this many times the limit.
-constexpr std::size_t kStretch = 4;
-
-}  // namespace
-
 Restorer::Restorer(kafka::LogReader& reader, kafka::TopicIndex changelog, MemoryLimit limit)
     : reader_(reader), changelog_(changelog), limit_(limit) {}
 
@@ -135,8 +127,9 @@ std::optional<Restorer::Failure> Restorer::apply(const kafka::Record& record, Re
 bool Restorer::full(const store::PartitionStore& store) const {
   const bool reached = store.dirty_rows() >= limit_.rows || store.dirty_bytes() >= limit_.bytes;
   const auto standing = store.checkpoint();
-  return reached && ((standing && standing->generation != 0) || store.dirty_rows() >= limit_.rows * kStretch ||
-                     store.dirty_bytes() >= limit_.bytes * kStretch);
+  return reached &&
+         ((standing && standing->generation != 0) || store.dirty_rows() / MemoryLimit::kRowsStretch >= limit_.rows ||
+          store.dirty_bytes() / MemoryLimit::kBytesStretch >= limit_.bytes);
 }
 
 bool Restorer::reached(Partition partition) const {

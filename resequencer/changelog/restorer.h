@@ -42,6 +42,10 @@ struct LogEnds {
 struct MemoryLimit {
   std::size_t rows = SIZE_MAX;
   std::uint64_t bytes = UINT64_MAX;
+  // So many times as much where a checkpoint cannot be written, or would be worth nothing after a crash, because a
+  // transaction is not read to its end: by default more than the rows of a batch (batch_bytes_max).
+  static constexpr std::uint64_t kRowsStretch = 4;
+  static constexpr std::uint64_t kBytesStretch = 8;
 };
 
 class Restorer {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "admin/answers.h"
+#include "admin/failure_answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
 #include "cli/operations.h"
@@ -92,7 +93,9 @@ Result<> more_pages(Session& session, admin::ListQuery query, const Json& first,
   for (;;) {
     for (Json document : part.value("documents", Json::array())) {
       if (!document.is_object()) continue;
-      if (wanted.target && !is_because_of(*wanted.target, document, wanted.state)) continue;
+      if (wanted.target && !is_because_of(*wanted.target, document, wanted.state, wanted.error)) continue;
+      // An instance of a version without this question lists what failed of anything.
+      if (!wanted.error.is_any() && causing_targets(document, wanted.state, wanted.error).empty()) continue;
       found.more = found.documents.size() >= documents_max;
       if (found.more) return Done{};
       document["partition"] = query.partition->value();
@@ -159,6 +162,7 @@ void print_found(const Found& found, View view, const config::Settings& settings
   const bool known = for_each_document(found.answers, [&](const Json& part, const Json& document) {
     std::fputs(standing_text(part, document).c_str(), stdout);
     std::fputs(queue_text(part, document).c_str(), stdout);
+    std::fputs(failures_text(document).c_str(), stdout);
     std::fputs(older_text(part, document, found.events.events, settings.topic_requests).c_str(), stdout);
     std::fputs(stopped_text(document, found.events.events).c_str(), stdout);
   });
@@ -222,6 +226,7 @@ Result<> list(const config::Settings& settings, const ListOptions& wanted, const
   query.id_prefix = wanted.id_prefix;
   query.state = wanted.state;
   query.older_than = wanted.older_than;
+  query.error = wanted.error;
   // Those of other targets are left out here, of pages as large as they may be.
   const std::int64_t page_max = wanted.target ? INT64_MAX : wanted.documents_max;
   query.documents_max = static_cast<std::size_t>(std::min<std::int64_t>(page_max, admin::kPageDocumentsMax));
@@ -256,11 +261,14 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
                       {"partitions", answers.parts()},
                       {"targets", admin::targets_of(answers)},
                       {"queue", admin::queue_of(answers)},
-                      {"waits", admin::waits_of(answers)}});
+                      {"waits", admin::waits_of(answers)},
+                      {"failures", admin::failures_of(answers)},
+                      {"breaker_changes", admin::breaker_changes_of(answers)}});
     } else {
       if (watch) std::puts(admin::time_text(runtime::SystemClock().now()).c_str());
       std::fputs((stats_text(answers, options.view) + "\n" + target_stats_text(answers)).c_str(), stdout);
-      if (const std::string queue = queue_stats_text(answers); !queue.empty()) std::printf("\n%s", queue.c_str());
+      for (const std::string& more : {queue_stats_text(answers), failures_stats_text(answers)})
+        if (!more.empty()) std::printf("\n%s", more.c_str());
     }
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));
     if (!answers.complete()) std::fprintf(stderr, "resequencer: %s\n", nobody(answers).message.c_str());

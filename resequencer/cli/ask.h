@@ -26,6 +26,7 @@ struct ListOptions {
   admin::State state = admin::State::kLive;
   std::optional<std::string> target;  // those that are so because of it; not for kAny and kCompleted
   Milliseconds older_than{0};
+  admin::WantedError error;  // of failures
   std::int64_t documents_max = 100;
 };
 

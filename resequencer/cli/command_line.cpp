@@ -15,6 +15,7 @@
 #include "cli/init.h"
 #include "cli/operation_commands.h"
 #include "cli/option_values.h"
+#include "cli/page_operations.h"
 #include "cli/privacy.h"
 #include "cli/seek.h"
 #include "cli/shadow.h"
@@ -107,17 +108,21 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
                                                       {"completed", admin::State::kCompleted},
                                                       {"waiting", admin::State::kWaiting},
                                                       {"processing", admin::State::kProcessing},
-                                                      {"stuck", admin::State::kStuck}};
+                                                      {"stuck", admin::State::kStuck},
+                                                      {"retrying", admin::State::kRetrying},
+                                                      {"failed", admin::State::kFailed}};
   all.list
       ->add_option("--state", options.list.state,
                    "live (default), overdue, starving, completed or any; of requests that wait for their turn: "
-                   "waiting, processing or stuck")
+                   "waiting, processing or stuck; of work that failed: retrying or failed")
       ->transform(one_of(states))
       ->option_text("STATE");
   all.list->add_option("--target", options.list.target, "those that are in the state because of this target");
-  all.list->callback([&wanted = options.list] {
+  const ErrorOptions error = ErrorOptions::declare(*all.list, options.list.error, "those that failed ");
+  all.list->callback([&wanted = options.list, error] {
     if (wanted.target && (wanted.state == admin::State::kAny || wanted.state == admin::State::kCompleted))
       throw CLI::ValidationError("--target", "is not for --state any or completed");
+    error.refuse_unless(admin::is_of_failures(wanted.state), "retrying or failed");
   });
   all.list->add_option("--prefix", options.list.id_prefix, "ids that begin with it");
   all.list->add_option("--max", options.list.documents_max, "documents at most")->check(CLI::PositiveNumber);
@@ -206,7 +211,11 @@ int run_subcommand(const Subcommands& all, const Options& options, const runtime
   const Write write = options.dry_run ? Write::kDryRun : Write::kReally;
   if (all.run->parsed() && settings.value().mode == "observe")
     return finish(Shadow::observe(std::move(settings).value()));
-  if (all.run->parsed()) return finish(runtime::run(std::move(settings).value(), internals));
+  if (all.run->parsed()) {
+    runtime::Internals with_page = internals;
+    with_page.page_operations = page_operations();
+    return finish(runtime::run(std::move(settings).value(), with_page));
+  }
   if (all.init->parsed()) return finish(init(std::move(settings).value(), write));
   if (all.seek->parsed()) return finish(seek(std::move(settings).value(), options.seek, write));
   return finish(

@@ -44,7 +44,8 @@ class Run {
 
  private:
   Result<> work() {
-    while (tally_.seen() < selection_.documents_max) {
+    const auto begin = SteadyClock::now();
+    while (tally_.seen() < selection_.documents_max && !takes_too_long(begin)) {
       const auto began_at = SteadyClock::now();
       auto page = pages_.next(selection_.documents_max - tally_.seen());
       if (!page) return page.error();
@@ -59,6 +60,11 @@ class Run {
     }
     more_ = true;
     return Done{};
+  }
+
+  [[nodiscard]] bool takes_too_long(SteadyClock::time_point begin) const {
+    const std::chrono::milliseconds most(selection_.time_max.value());
+    return most.count() > 0 && SteadyClock::now() - begin >= most;
   }
 
   Result<> one(const SelectedPage& page) {
@@ -77,7 +83,7 @@ class Run {
 
   void tell(std::int64_t partition) {
     const auto now = SteadyClock::now();
-    if (now - told_at_ < kTellEvery) return;
+    if (options_.told != nullptr || now - told_at_ < kTellEvery) return;
     told_at_ = now;
     std::fprintf(stderr, "%lld documents, partition %lld; what comes now begins at --from %s\n",
                  static_cast<long long>(tally_.seen()), static_cast<long long>(partition), place_.c_str());
@@ -89,8 +95,7 @@ class Run {
       told["dry_run"] = options_.dry_run;
       told["more"] = more_;
       if (more_) told["from"] = place_;
-      std::fputs(admin::indented(told).c_str(), stdout);
-      return;
+      return put(admin::indented(told), options_);
     }
     std::fputs(tally_.text((options_.dry_run ? "would be " : "") + mender_.done()).c_str(), stdout);
     if (more_) std::fprintf(stderr, "resequencer: there may be more: --from %s goes on\n", place_.c_str());

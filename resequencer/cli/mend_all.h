@@ -1,5 +1,5 @@
 // expire and reprocess for all documents of a selection, page by page, at a limited rate.
-// Thread rule: main thread.
+// Thread rule: one thread.
 #pragma once
 
 #include "cli/operations.h"

@@ -4,7 +4,6 @@
 
 #include "admin/json_text.h"
 #include "cli/table.h"
-#include "codec/base64.h"
 
 namespace reseq::cli {
 
@@ -34,8 +33,7 @@ Json Tally::json() const {
 }
 
 std::string id_of(const Json& document) {
-  const std::string base64 = admin::text_in(document, "id_base64", "");
-  return base64.empty() ? admin::text_in(document, "id", "") : codec::parse_base64(base64).value_or("");
+  return admin::raw_bytes_in(document, "id");
 }
 
 }  // namespace reseq::cli

@@ -48,6 +48,7 @@ Newest newest_in(std::int64_t partition, const Json& part, const Json& document,
                 .offset = Offset(number_in(request, "offset", -1)),
                 .order = member(request, "order"),
                 .groups = member(document, "groups"),
+                .failures = member(document, "failures"),
                 .above = "",
                 .paused = part.contains("paused")};
   if (!newest.groups.is_array()) newest.groups = Json::array();
@@ -57,10 +58,18 @@ Newest newest_in(std::int64_t partition, const Json& part, const Json& document,
   return newest;
 }
 
-Again again_of(const Newest& newest, SequenceKind kind) {
+Again again_of(const Newest& newest, SequenceKind kind, const std::vector<config::Target>& targets) {
+  const auto is_potent = [&](const Json& name) {
+    return std::any_of(targets.begin(), targets.end(),
+                       [&](const config::Target& one) { return one.effect == "potent" && name == one.name; });
+  };
   Again again;
   Names newer;
   const auto request = order_of(newest.order, kind);
+  Names failed;
+  for (const Json& failure : newest.failures)
+    if (text_in(failure, "state") == "failed" && order_of(member(failure, "order"), kind) == request)
+      for (const Json& name : member(failure, "targets")) failed.add(name);
   for (const Json& group : newest.groups) {
     const bool is_newest = order_of(member(group, "order"), kind) == request;
     const auto take = [&](const char* what, Names& into) {
@@ -68,9 +77,16 @@ Again again_of(const Newest& newest, SequenceKind kind) {
         if (!newer.has(name)) into.add(name);
     };
     take("pending", is_newest ? again.targets : again.older);
-    if (is_newest) take("pending", again.pending);
-    if (is_newest) take("served", again.targets);
-    if (is_newest) take("removed", again.removed);
+    if (is_newest) take("pending", again.wanted);
+    if (is_newest)
+      for (const Json& name : member(group, "served"))
+        if (!newer.has(name) && !is_potent(name)) again.targets.add(name);
+    for (const Json& name : member(group, "removed")) {
+      if (!is_newest || newer.has(name)) continue;
+      const bool has_failed = failed.has(name);
+      (has_failed ? again.targets : again.removed).add(name);
+      if (has_failed) again.wanted.add(name);
+    }
     for (const char* what : {"pending", "served", "removed"})
       for (const Json& name : member(group, what)) newer.add(name);
   }

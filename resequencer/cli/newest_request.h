@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "admin/json_text.h"
 #include "cli/dead_letter.h"
 #include "cli/session.h"
+#include "config/settings.h"
 #include "model/order.h"
 
 namespace reseq::cli {
@@ -15,8 +17,9 @@ namespace reseq::cli {
 struct Newest {
   Partition partition;
   Offset offset;
-  admin::Json order;    // epoch, seq, revision
-  admin::Json groups;   // of all orders that have targets, newest first
+  admin::Json order;   // epoch, seq, revision
+  admin::Json groups;  // of all orders that have targets, newest first
+  admin::Json failures;
   std::string above;    // a newer order of the document than that of its request, for a person; empty: none
   bool paused = false;  // the partition decides nothing for the time being
 
@@ -42,7 +45,7 @@ class Names {
 // told before. No target is older than an accepted delete of all: that one needs no rule of its own.
 struct Again {
   Names targets;
-  Names pending;  // those of them that wait for it
+  Names wanted;   // those of them that wait for it, or failed
   Names removed;  // stay removed from it
   Names older;    // wait for an older request, which cannot be sent once more
 };
@@ -50,7 +53,8 @@ struct Again {
 // REQUIRES: the document has a member `request`. `part`: of an answer, the partition that the document is in.
 [[nodiscard]] Newest newest_in(std::int64_t partition, const admin::Json& part, const admin::Json& document,
                                SequenceKind kind);
-[[nodiscard]] Again again_of(const Newest& newest, SequenceKind kind);
+// `targets`: what was done for a potent one is not done again.
+[[nodiscard]] Again again_of(const Newest& newest, SequenceKind kind, const std::vector<config::Target>& targets);
 
 // kInvalid: the document is not known, or was never requested. kTimeout: nobody answers for its partition.
 [[nodiscard]] Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind kind);

@@ -61,13 +61,15 @@ void declare_dispatch(CLI::App& app, OperationCommands& all, OperationArguments&
       ->option_text("DATE");
 }
 
-// A document, or all of a state.
-void declare_documents(CLI::App& command, OperationArguments& into) {
+// A document, or all of a state. What failed is over: only to ask for it again is left.
+void declare_documents(CLI::App& command, OperationArguments& into, bool also_failed) {
   CLI::Option* id = into.id.declare(command);
   id->required(false);
-  const std::map<std::string, admin::State> states = {{"overdue", admin::State::kOverdue},
-                                                      {"starving", admin::State::kStarving}};
-  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: overdue, starving")
+  std::map<std::string, admin::State> states = {{"overdue", admin::State::kOverdue},
+                                                {"starving", admin::State::kStarving}};
+  if (also_failed) states.emplace("failed", admin::State::kFailed);
+  const std::string names = also_failed ? "overdue, starving, failed" : "overdue, starving";
+  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: " + names)
                            ->transform(one_of(states))
                            ->option_text("STATE")
                            ->excludes(id);
@@ -83,8 +85,14 @@ void declare_documents(CLI::App& command, OperationArguments& into) {
       ->needs(state);
   command.add_option("--from", into.selection.from, "with --state: where an earlier run has ended, as it said")
       ->needs(state);
-  command.callback([id, state] {
+  std::optional<ErrorOptions> error;
+  if (also_failed) {
+    error = ErrorOptions::declare(command, into.selection.error, "with --state failed: those ");
+    for (CLI::Option* one : {error->part, error->shown}) one->needs(state);
+  }
+  command.callback([id, state, error, &wanted = into.selection] {
     if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
+    if (error) error->refuse_unless(wanted.state == admin::State::kFailed, "failed");
   });
 }
 
@@ -122,6 +130,12 @@ Result<> pause_or_resume(bool paused, const OperationArguments& arguments, const
   return pause(settings, paused, arguments.partition, arguments.options);
 }
 
+// Without a partition it is about all of them: a target is down for all, or for none.
+Result<> resume(const OperationArguments& arguments, const config::Settings& settings) {
+  if (!arguments.resumed_target) return pause_or_resume(false, arguments, settings);
+  return resume_target(settings, *arguments.resumed_target, arguments.partition, arguments.options);
+}
+
 Result<> redrive_those(const OperationArguments& arguments, const std::vector<LetterPlace>& places,
                        const config::Settings& settings) {
   if (places.empty() && !arguments.all_letters)
@@ -145,9 +159,9 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
   all.floor = app.add_subcommand("raise-version-floor", "stamp all that is released from now on above a version");
   all.pause = app.add_subcommand("pause", "let partitions decide nothing until they are resumed");
-  all.resume = app.add_subcommand("resume", "let paused partitions go on");
+  all.resume = app.add_subcommand("resume", "let paused partitions go on, or dispatch for a target that was down");
   declare_letters(app, all, into);
-  for (CLI::App* command : {all.expire, all.reprocess}) declare_documents(*command, into);
+  for (CLI::App* command : {all.expire, all.reprocess}) declare_documents(*command, into, command == all.reprocess);
   all.release->add_option("place", into.places, "of the dead letter, as `dead-letter list` shows it")
       ->required()
       ->expected(1);
@@ -176,6 +190,7 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
     CLI::Option* one = command->add_option("--partition", into.partition, "this one")->check(partition_number);
     command->add_flag("--all", into.all_partitions, "all of them")->excludes(one);
   }
+  all.resume->add_option("--target", into.resumed_target, "say that this target can be reached again");
   for (CLI::App* command : all.all())
     if (command != all.letters_list && command != all.letters_show)
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
@@ -222,7 +237,7 @@ std::optional<Result<>> run_operation(const OperationCommands& commands, Operati
   if (commands.reset->parsed()) return reset(settings, arguments.epoch, options);
   if (commands.floor->parsed()) return raise_version_floor(settings, arguments.floor, options);
   if (commands.pause->parsed()) return pause_or_resume(true, arguments, settings);
-  if (commands.resume->parsed()) return pause_or_resume(false, arguments, settings);
+  if (commands.resume->parsed()) return resume(arguments, settings);
   if (commands.letters_list->parsed()) return list_dead_letters(settings, arguments.filter, options.ask.view);
   if (commands.letters_show->parsed()) return show_dead_letter(settings, places.front(), options.ask.view);
   if (commands.letters_redrive->parsed()) return redrive_those(arguments, places, settings);

@@ -25,6 +25,7 @@ struct OperationArguments {
   Expectation expected;
   std::optional<std::int32_t> partition;
   bool all_partitions = false;
+  std::optional<std::string> resumed_target;
   std::uint32_t epoch = 0;
   std::vector<std::string> places;
   bool unknown = false;

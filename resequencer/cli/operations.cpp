@@ -144,8 +144,7 @@ class Operation {
       Json events = Json::array();
       for (const auto& [partition, event] : told) events.push_back(event);
       const Json all = {{"control_id", control_id_}, {"events", std::move(events)}};
-      std::fputs(admin::indented(all).c_str(), stdout);
-      return;
+      return put(admin::indented(all), options_);
     }
     for (const auto& [partition, event] : told)
       std::printf("partition %lld: %s\n", static_cast<long long>(partition), log::one_line(told_of(event)).c_str());
@@ -198,6 +197,13 @@ class Operation {
 };
 
 }  // namespace
+
+void put(const std::string& json, const OperationOptions& options) {
+  if (options.told != nullptr)
+    *options.told = json;
+  else
+    std::fputs(json.c_str(), stdout);
+}
 
 std::string draw_control_id() {
   std::random_device random;
@@ -273,6 +279,14 @@ Result<> pause(const config::Settings& settings, bool paused, std::optional<std:
                const OperationOptions& options) {
   Operation operation(settings, paused ? "pause" : "resume", options);
   if (auto known = operation.knows({}, {}); !known) return known;
+  return operation.run_for(partition);
+}
+
+Result<> resume_target(const config::Settings& settings, const std::string& target,
+                       std::optional<std::int32_t> partition, const OperationOptions& options) {
+  Operation operation(settings, "resume-target", options);
+  if (auto known = operation.knows(target, {}); !known) return known;
+  operation.add(header::kTarget, target);
   return operation.run_for(partition);
 }
 

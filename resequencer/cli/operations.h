@@ -1,6 +1,6 @@
 // Operations on what runs: control records that instances take in their order, exactly once, and answer on the events
 // topic (schemas/wire.md, "Control"). Whoever may write the control topic may do them.
-// Thread rule: main thread.
+// Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace reseq::cli {
 struct OperationOptions {
   AskOptions ask;
   bool dry_run = false;
-  std::string control_id;  // stands in the audit event, in front of a part that is drawn
+  std::string control_id;       // stands in the audit event, in front of a part that is drawn
+  std::string* told = nullptr;  // where JSON is put instead of stdout, by whoever has none
 };
 
 // What the operator has seen; an operation that finds something else does nothing.
@@ -43,6 +44,8 @@ struct FloorRequest {
   std::optional<std::int32_t> partition;  // absent: all
 };
 
+// What a program gets that has asked for it.
+void put(const std::string& json, const OperationOptions& options);
 // A name that no other operation has: its events are told from all others by it.
 [[nodiscard]] std::string draw_control_id();
 // kInvalid: the configuration has no such target.
@@ -65,6 +68,9 @@ Result<> raise_version_floor(const config::Settings& settings, const FloorReques
 // `partition` absent: all.
 Result<> pause(const config::Settings& settings, bool paused, std::optional<std::int32_t> partition,
                const OperationOptions& options);
+// A target that could not be reached can be reached again. `partition` absent: for all.
+Result<> resume_target(const config::Settings& settings, const std::string& target,
+                       std::optional<std::int32_t> partition, const OperationOptions& options);
 // A dead-lettered result goes out although nothing waits for it, unless a newer one is known.
 Result<> release(const config::Settings& settings, const ReleaseRequest& wanted, const OperationOptions& options);
 

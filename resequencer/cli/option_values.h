@@ -1,4 +1,5 @@
-// What options of the command line take: durations as 90s, 10m, 2h, whole numbers, one word of a few, and ids.
+// What options of the command line take: durations as 90s, 10m, 2h, whole numbers, one word of a few, parts of
+// errors, and ids.
 // Thread rule: pure functions.
 #pragma once
 
@@ -13,8 +14,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "admin/query.h"
 #include "cli/refusal.h"
 #include "codec/base64.h"
+#include "model/row.h"
 
 namespace reseq::cli {
 
@@ -65,6 +68,41 @@ struct GivenId {
   };
   return CLI::Validator(look, "NUMBER");
 }
+
+// The error of failures, by a part of it or by all that is shown of it.
+struct ErrorOptions {
+  CLI::Option* part = nullptr;
+  CLI::Option* shown = nullptr;
+
+  // `where` stands before what they are for.
+  static ErrorOptions declare(CLI::App& command, admin::WantedError& into, const std::string& where) {
+    // Nothing would be in all of them, and more is in none.
+    const auto bytes = [](std::size_t least) {
+      return CLI::Validator(
+          [least](const std::string& text) {
+            const bool fits = text.size() >= least && text.size() <= kMaxErrorBytes;
+            return fits ? "" : "it has " + std::to_string(least) + " to " + std::to_string(kMaxErrorBytes) + " bytes";
+          },
+          "TEXT");
+    };
+    ErrorOptions all;
+    all.part = command.add_option("--error", into.part, where + "with this text in their last error, in this case")
+                   ->check(bytes(1));
+    all.shown = command
+                    .add_option_function<std::string>(
+                        "--error-is", [&into](const std::string& text) { into.shown = text; },
+                        where + "whose last error is this text, or begins so and is cut in stats; empty: none was said")
+                    ->check(bytes(0))
+                    ->excludes(all.part);
+    return all;
+  }
+  // One of them is there where no failure is meant.
+  void refuse_unless(bool failures, const char* states) const {
+    for (const CLI::Option* one : {part, shown})
+      if (one->count() > 0 && !failures)
+        throw CLI::ValidationError(one->get_name(), std::string("is only for --state ") + states);
+  }
+};
 
 // Makes an option for an enumeration take its names, and nothing else: CLI11's own would print numbers beside them.
 template <typename Enumeration>

@@ -114,7 +114,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   });
   if (!read) return read;
   if (!is_its_request) return invalid("the request of " + log::one_line(id) + " is not where its row says");
-  const Again again = again_of(newest.value(), kind);
+  const Again again = again_of(newest.value(), kind, settings.targets);
   if (again.targets.empty())
     return invalid("nothing would be requested: " + log::one_line(id) +
                    " is removed from all targets of its newest request " +
@@ -136,7 +136,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
                      std::to_string(newest.value().partition.value()) + " is resumed"};
   const auto decided = wait_for_revision(*session.value(), id, newest.value(), kind, options.ask.timeout);
   if (!decided) return decided.error();
-  print(id, decided.value(), again_of(decided.value(), kind), options);
+  print(id, decided.value(), again_of(decided.value(), kind, settings.targets), options);
   return Done{};
 }
 

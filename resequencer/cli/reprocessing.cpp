@@ -38,11 +38,15 @@ class Reprocessing : public Mender {
     const Newest newest = newest_in(page.partition, page.part, document, application_.sequence_kind);
     if (newest.paused) return "in a paused partition";
     if (!newest.above.empty()) return "below an order that a command or a release by hand has brought";
-    const Again again = again_of(newest, application_.sequence_kind);
-    const std::vector<std::string> meant =
-        selection_.target ? std::vector{*selection_.target} : causing_targets(document, selection_.state);
+    for (const Json& failure : member(document, "failures"))
+      if (failure.value("effect_unknown", false))
+        return "an effect that nobody knows: look, and ask for each by its id";
+    const Again again = again_of(newest, application_.sequence_kind, application_.settings.targets);
+    const std::vector<std::string> meant = selection_.target
+                                               ? std::vector{*selection_.target}
+                                               : causing_targets(document, selection_.state, selection_.error);
     const bool helps =
-        std::any_of(meant.begin(), meant.end(), [&](const std::string& name) { return again.pending.has(name); });
+        std::any_of(meant.begin(), meant.end(), [&](const std::string& name) { return again.wanted.has(name); });
     return helps ? "" : "waits for an older request: only the newest can be sent once more";
   }
 

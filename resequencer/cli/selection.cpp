@@ -17,6 +17,10 @@ using admin::Json;
 // Small enough that the rate is kept to the second, and that a run that is ended has little to do twice.
 constexpr std::int64_t kPageMax = 100;
 
+bool is_failure_with(const Json& failure, admin::State state, const admin::WantedError& error) {
+  return is_in_state(failure, state) && error.fits(admin::raw_bytes_in(failure, "error"));
+}
+
 }  // namespace
 
 bool is_in_state(const Json& entry, admin::State state) {
@@ -24,7 +28,7 @@ bool is_in_state(const Json& entry, admin::State state) {
   return admin::text_in(entry, "state") == admin::name_of(state);
 }
 
-std::vector<std::string> causing_targets(const Json& document, admin::State state) {
+std::vector<std::string> causing_targets(const Json& document, admin::State state, const admin::WantedError& error) {
   std::vector<std::string> targets;
   const auto add_all = [&targets](const Json& names) {
     for (const Json& name : names)
@@ -34,6 +38,9 @@ std::vector<std::string> causing_targets(const Json& document, admin::State stat
   if (state == admin::State::kStarving) add_all(admin::member(document, "starving"));
   if (state == admin::State::kLive)
     for (const Json& group : admin::member(document, "groups")) add_all(admin::member(group, "pending"));
+  if (admin::is_of_failures(state))
+    for (const Json& failure : admin::member(document, "failures"))
+      if (is_failure_with(failure, state, error)) add_all(admin::member(failure, "targets"));
   const admin::State of_queue = state == admin::State::kLive ? admin::State::kWaiting : state;
   if (admin::is_of_the_queue(of_queue))
     for (const Json& entry : admin::member(document, "journal"))
@@ -41,8 +48,9 @@ std::vector<std::string> causing_targets(const Json& document, admin::State stat
   return targets;
 }
 
-bool is_because_of(const std::string& target, const Json& document, admin::State state) {
-  const std::vector<std::string> targets = causing_targets(document, state);
+bool is_because_of(const std::string& target, const Json& document, admin::State state,
+                   const admin::WantedError& error) {
+  const std::vector<std::string> targets = causing_targets(document, state, error);
   return std::find(targets.begin(), targets.end(), target) != targets.end();
 }
 
@@ -50,11 +58,13 @@ SelectionPages::SelectionPages(Session& session, const Selection& selection, std
     : session_(session),
       state_(selection.state),
       target_(selection.target),
+      error_(selection.error),
       page_max_(std::min(selection.rate, kPageMax)),
       partitions_(partitions) {
   query_.state = selection.state;
   query_.id_prefix = selection.id_prefix;
   query_.older_than = selection.older_than;
+  query_.error = selection.error;
 }
 
 Result<SelectionPages> SelectionPages::open(Session& session, const Selection& selection, std::int32_t partitions) {
@@ -72,7 +82,9 @@ Result<SelectionPages> SelectionPages::open(Session& session, const Selection& s
 
 bool SelectionPages::fits(const Json& document) const {
   if (!document.is_object()) return false;
-  return target_ ? is_because_of(*target_, document, state_) : !causing_targets(document, state_).empty();
+  // An instance of a version without this question lists what failed of anything.
+  return target_ ? is_because_of(*target_, document, state_, error_)
+                 : !causing_targets(document, state_, error_).empty();
 }
 
 void SelectionPages::go_to_next_partition() {

@@ -15,11 +15,13 @@ namespace reseq::cli {
 struct Selection {
   admin::State state = admin::State::kOverdue;
   std::optional<std::string> target;  // those that are so because of it
+  admin::WantedError error;           // of kFailed
   std::string id_prefix;
   Milliseconds older_than{0};
   std::int64_t documents_max = INT64_MAX;
-  std::int64_t rate = 100;  // documents a second, at least 1
-  std::string from;         // a place() where an earlier run ended; empty: from the beginning
+  std::int64_t rate = 100;   // documents a second, at least 1
+  Milliseconds time_max{0};  // then it ends behind the page that it is at; 0 = never
+  std::string from;          // a place() where an earlier run ended; empty: from the beginning
 };
 
 struct SelectedPage {
@@ -28,11 +30,15 @@ struct SelectedPage {
   std::vector<admin::Json> documents;
 };
 
-// Of an order in the `journal` of a document. REQUIRES: is_of_the_queue(state).
+// Of an order in the `journal` of a document, or one of its `failures`. REQUIRES: is_of_the_queue(state), or
+// is_of_failures(state).
 [[nodiscard]] bool is_in_state(const admin::Json& entry, admin::State state);
-// Targets because of which a document is in this state; of kAny and kCompleted none are.
-[[nodiscard]] std::vector<std::string> causing_targets(const admin::Json& document, admin::State state);
-[[nodiscard]] bool is_because_of(const std::string& target, const admin::Json& document, admin::State state);
+// Targets because of which a document is in this state; of kAny and kCompleted none are. Of failures only those with
+// such an error.
+[[nodiscard]] std::vector<std::string> causing_targets(const admin::Json& document, admin::State state,
+                                                       const admin::WantedError& error = {});
+[[nodiscard]] bool is_because_of(const std::string& target, const admin::Json& document, admin::State state,
+                                 const admin::WantedError& error = {});
 
 class SelectionPages {
  public:
@@ -55,6 +61,7 @@ class SelectionPages {
   Session& session_;
   admin::State state_;
   std::optional<std::string> target_;
+  admin::WantedError error_;
   admin::ListQuery query_;
   std::int64_t page_max_;
   std::int32_t partition_ = 0;

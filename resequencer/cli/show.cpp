@@ -3,7 +3,11 @@
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "admin/failure_answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
 #include "cli/queue_text.h"
@@ -113,6 +117,8 @@ std::string document_text(const Json& part, const Json& document) {
                  text_in(deletion, "at"));
   for (const Json& entry : member(document, "journal"))
     add_line(text, text_in(entry, "state"), order_in_queue_text(part, document, entry));
+  for (const Json& failure : member(document, "failures"))
+    add_line(text, text_in(failure, "state"), failure_text(failure));
   add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));
   add_line(text, "barrier", order_text(member(document, "barrier")));
@@ -128,6 +134,7 @@ std::string document_text(const Json& part, const Json& document) {
 
 std::string list_text(const Json& documents, admin::State state, View view) {
   if (admin::is_of_the_queue(state)) return queue_list_text(documents, state, view);
+  if (admin::is_of_failures(state)) return failures_list_text(documents, state, view);
   std::vector<std::string> header = {"PARTITION", "ID", "STATE", "ORDER", "PENDING", "WAITS SINCE"};
   if (view == View::kWide)
     for (const char* name : {"SERVED", "REMOVED", "LAST VERSION", "REQUEST OFFSET"}) header.emplace_back(name);
@@ -182,6 +189,23 @@ std::string stats_text(const admin::Answers& answers, View view) {
   return table.text();
 }
 
+// A line for each target: what the partition says in which that began.
+std::string targets_down_text(const admin::Answers& answers) {
+  std::map<std::string, std::pair<Json, int>> all;
+  for (const auto& [partition, part] : answers.partitions())
+    for (const Json& down : member(part, "targets_down")) {
+      auto& [first, partitions] = all[text_in(down, "target")];
+      if (partitions == 0 || text_in(down, "since") < text_in(first, "since")) first = down;
+      ++partitions;
+    }
+  std::string text;
+  for (const auto& [target, down] : all)
+    text += log::one_line("in " + std::to_string(down.second) + (down.second == 1 ? " partition " : " partitions ") +
+                          target_down_text(down.first)) +
+            "\n";
+  return text;
+}
+
 // Durations are whole seconds.
 std::string target_stats_text(const admin::Answers& answers) {
   Table table({"TARGET", "WAITING", "OVERDUE", "OLDEST SINCE", "RELEASED/S", "LAST RELEASE"});
@@ -191,10 +215,11 @@ std::string target_stats_text(const admin::Answers& answers) {
                text_in(one, "oldest_waits_since"), rate_text(one, "per_s"),
                released < 0 ? "-" : std::to_string(released / 1000) + " s ago"});
   }
+  std::string text = table.text() + targets_down_text(answers);
   const std::int64_t counted = admin::surveyed(answers);
-  if (counted >= answers.total()) return table.text();
-  return table.text() + "What waits is counted in " + std::to_string(counted) + " of " +
-         std::to_string(answers.total()) + " partitions: the others do not run, or have not been looked through yet.\n";
+  if (counted >= answers.total()) return text;
+  return text + "What waits is counted in " + std::to_string(counted) + " of " + std::to_string(answers.total()) +
+         " partitions: the others do not run, or have not been looked through yet.\n";
 }
 
 std::string queue_stats_text(const admin::Answers& answers) {
@@ -207,6 +232,23 @@ std::string queue_stats_text(const admin::Answers& answers) {
   const Json waits = admin::waits_of(answers);
   return table.text() + "of what waited " + rate_text(waits, "dispatched_per_s") + " are dispatched a second; " +
          number_text(waits, "leases_lost") + " leases were lost since the instances began\n";
+}
+
+std::string failures_stats_text(const admin::Answers& answers) {
+  const Json failures = admin::failures_of(answers);
+  if (!failures.is_object()) return "";
+  Table table({"FAILED", "RETRYING", "LAST", "EXAMPLE", "ERROR"});
+  for (const Json& one : member(failures, "errors")) {
+    const Json examples = member(one, "examples");
+    table.add({number_text(one, "failed"), number_text(one, "retrying"), text_in(one, "last"),
+               examples.empty() ? "-" : bytes_in(examples.front(), "id"), bytes_in(one, "error")});
+  }
+  std::string text = table.text() + "of " + number_text(failures, "failed") +
+                     " documents something failed for good, of " + number_text(failures, "retrying") +
+                     " it is tried again";
+  if (const Json others = member(failures, "others"); others.is_object())
+    text += "; other errors: " + number_text(others, "failed") + ", " + number_text(others, "retrying");
+  return text + "\n";
 }
 
 std::string topology_text(const admin::Answers& answers, View view) {

@@ -56,6 +56,12 @@ std::string order_of(const Json& document, const Json& group) {
   return order_text(order) + (member(document, "barrier") == order ? ", which was requested as a delete" : "");
 }
 
+// Its targets have an older release, which is what it asks for.
+bool is_unchanged(const Json& document, const Json& group) {
+  const Json request = member(document, "request");
+  return request.contains("unchanged") && member(request, "order") == member(group, "order");
+}
+
 std::string pending_text(const Json& part, const Json& document, const Json& group, const std::string& target) {
   std::string text = "waits since " + waits_since(document, target) + " for the result of " + order_of(document, group);
   const Json request = member(document, "request");
@@ -98,6 +104,9 @@ std::string standing_text(const Json& part, const Json& document) {
     tell(member(group, "served"), [&](const std::string& name) {
       const std::string deleted = deleted_text(document, name);
       released = true;
+      if (is_unchanged(document, group))
+        return "has what " + order_text(member(group, "order")) +
+               " asks for: " + (deleted.empty() ? "an older release" : "it was deleted before");
       return deleted.empty() ? "got the release of " + order_of(document, group) + ", the newest for it" : deleted;
     });
     tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });

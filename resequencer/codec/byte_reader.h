@@ -65,6 +65,8 @@ class ByteReader {
     return ok() ? value : 0;
   }
 
+  std::uint32_t varint32() { return static_cast<std::uint32_t>(varint(UINT32_MAX)); }
+
   // Number of elements that take at least one byte each: bounded by what is left, so it is safe to reserve.
   std::size_t count() {
     const std::uint64_t value = varint();

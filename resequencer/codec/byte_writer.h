@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -17,6 +18,14 @@
 #include "model/ids.h"
 
 namespace reseq::codec {
+
+// Bytes that a number and what has its length in front take.
+[[nodiscard]] constexpr std::size_t varint_size(std::uint64_t value) {
+  return (static_cast<std::size_t>(std::bit_width(value | 1U)) + 6) / 7;
+}
+[[nodiscard]] constexpr std::size_t bytes_size(std::string_view bytes) {
+  return varint_size(bytes.size()) + bytes.size();
+}
 
 class ByteWriter {
  public:

@@ -10,8 +10,12 @@ namespace {
 
 Command decode_command(RecordReader& reader) {
   if (says_operation(reader)) reader.refuse(Reason::kUnsupportedHeader);
+  const Header* const command = reader.find(HeaderKind::kCommand);
+  const bool fails = reader.context().failures && command != nullptr && command->value == "fail";
   // The others of what a journal reads or writes are copied from work.
-  reader.refuse_any({HeaderKind::kReserved});
+  constexpr HeaderKinds kReserved = {HeaderKind::kReserved};
+  reader.refuse_any(fails ? kReserved : kReserved | kOfFailures);
+  if (fails) return decode_fail(reader);
   const auto name = reader.text(HeaderKind::kCommand);
   if (name == "sequence") return decode_result(reader);
   if (name == "register") return decode_register(reader);

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/arena.h"
 #include "codec/header_names.h"
@@ -60,7 +62,10 @@ struct DecodeContext {
   const InputPlaces* elsewhere = nullptr;  // where requests say id and sequence; null: in the key and in reseq-seq
   Arena* arena = nullptr;                  // for ids that requests have in a header, and for wishes
   bool journal = false;                    // requests may wait: what they wish is read
-  const KeyedHash* hash = nullptr;         // of the partition, with a journal; none: nobody reads requests again
+  bool failures = false;                   // workers may say that they could not do their work
+  bool reads_again = false;                // requests: those that are dispatched later are known by place and hash
+  const std::vector<std::string>* content_headers = nullptr;  // that count in content_hash(); null: nobody compares
+  const KeyedHash* hash = nullptr;                            // of the partition, for either of these; else null
 };
 
 // Fills record.said. Never fails: what cannot be read becomes Refused with its reason. Of a doubled header the last one

@@ -7,6 +7,7 @@
 #include "codec/header_names.h"
 #include "codec/record_size.h"
 #include "codec/sequence_text.h"
+#include "codec/target_names.h"
 
 namespace reseq::codec {
 namespace {
@@ -70,6 +71,15 @@ void add_spring(std::string_view reason, const InputRecord& input, const EncodeC
   edits.push_back({spring::kStackTrace, ""});
 }
 
+void say_why(const GivenUp& given_up, const EncodeContext& context, Arena& arena, HeaderEdits& edits) {
+  if (!given_up.targets.empty()) {
+    edits.push_back({header::kTargets, list_of(given_up.targets, *context.targets, arena)});
+    edits.push_back({header::kAttempts, decimal(given_up.attempts, arena)});
+    if (!given_up.error.empty()) edits.push_back({header::kError, given_up.error});
+  }
+  if (given_up.gone > 0) edits.push_back({header::kPayloadOmitted, decimal(given_up.gone, arena)});
+}
+
 bool too_large(const OutputRecord& record, const InputRecord& input, const EncodeContext& context) {
   std::uint64_t bytes =
       record_bytes_max(record.key ? record.key->size() : 0, record.payload ? record.payload->size() : 0,
@@ -90,15 +100,22 @@ void make_fit(OutputRecord& record, const InputRecord& input, const EncodeContex
     record.edits.push_back({header::kHeadersOmitted, decimal(input.headers.size(), arena)});
     record.takes_input_headers = false;
   }
-  if (!too_large(record, input, context) || !record.key) return;
-  record.edits.push_back({header::kKeyOmitted, decimal(record.key->size(), arena)});
+  if (!too_large(record, input, context)) return;
+  if (record.key) record.edits.push_back({header::kKeyOmitted, decimal(record.key->size(), arena)});
   record.key.reset();
+  // They stand in the state of the document, too.
+  for (const std::string_view name : {header::kError, header::kTargets}) {
+    if (!too_large(record, input, context)) return;
+    const auto kept = std::remove_if(record.edits.begin(), record.edits.end(),
+                                     [name](const HeaderEdit& edit) { return edit.name == name; });
+    record.edits.erase(kept, record.edits.end());
+  }
 }
 
 // What only some dead letters say must not come from the input: whoever reads them would believe it.
 void remove_forged(const InputRecord& input, HeaderEdits& edits) {
   for (const std::string_view name : {header::kExpectedSeq, header::kFirstWritten, header::kPayloadOmitted,
-                                      header::kHeadersOmitted, header::kKeyOmitted}) {
+                                      header::kHeadersOmitted, header::kKeyOmitted, header::kAttempts}) {
     const auto has_name = [name](const auto& one) { return one.name == name; };
     const bool said = std::any_of(edits.begin(), edits.end(), has_name);
     if (!said && std::any_of(input.headers.begin(), input.headers.end(), has_name))
@@ -110,7 +127,7 @@ void remove_forged(const InputRecord& input, HeaderEdits& edits) {
 
 OutputRecord dead_letter(const DeadLetter& letter, const InputRecord& input, const EncodeContext& context,
                          Arena& arena) {
-  const auto& [reason, expected, gone] = letter;
+  const auto& [reason, expected, given_up] = letter;
   OutputRecord record;
   record.role = Role::kDeadLetter;
   record.key = input.key;
@@ -129,7 +146,7 @@ OutputRecord dead_letter(const DeadLetter& letter, const InputRecord& input, con
     add_streams(name_of(reason), input, context, arena, record.edits);
   if (context.dead_letter_headers == DeadLetterHeaders::kSpring)
     add_spring(name_of(reason), input, context, arena, record.edits);
-  if (gone > 0) record.edits.push_back({header::kPayloadOmitted, decimal(gone, arena)});
+  if (given_up != nullptr) say_why(*given_up, context, arena, record.edits);
   if (!record.takes_input_headers)
     record.edits.push_back({header::kHeadersOmitted, decimal(input.headers_left_out, arena)});
   make_fit(record, input, context, arena);
@@ -145,12 +162,12 @@ std::optional<UnixMs> parse_first_written(std::string_view text) {
 
 bool is_added_to_dead_letters(std::string_view name) {
   constexpr std::array kAdded = {
-      header::kReason,      header::kSourceTopic,  header::kSourcePartition, header::kSourceOffset,
-      header::kExpectedSeq, header::kFirstWritten, header::kPayloadOmitted,  header::kHeadersOmitted,
-      header::kKeyOmitted,  streams::kException,   streams::kMessage,        streams::kStackTrace,
-      streams::kTopic,      streams::kPartition,   streams::kOffset,         spring::kTopic,
-      spring::kPartition,   spring::kOffset,       spring::kTimestamp,       spring::kException,
-      spring::kMessage,     spring::kStackTrace};
+      header::kAttempts,        header::kError,          header::kReason,      header::kSourceTopic,
+      header::kSourcePartition, header::kSourceOffset,   header::kExpectedSeq, header::kFirstWritten,
+      header::kPayloadOmitted,  header::kHeadersOmitted, header::kKeyOmitted,  streams::kException,
+      streams::kMessage,        streams::kStackTrace,    streams::kTopic,      streams::kPartition,
+      streams::kOffset,         spring::kTopic,          spring::kPartition,   spring::kOffset,
+      spring::kTimestamp,       spring::kException,      spring::kMessage,     spring::kStackTrace};
   return std::find(kAdded.begin(), kAdded.end(), name) != kAdded.end();
 }
 

@@ -10,12 +10,22 @@ namespace reseq::codec {
 namespace {
 
 // Only the resequencer raises a revision, counts attempts and gives leases.
-constexpr HeaderKinds kNotOfRequests = {HeaderKind::kReserved, HeaderKind::kRevision, HeaderKind::kAttempt,
-                                        HeaderKind::kLeaseUntil};
+constexpr HeaderKinds kNotOfRequests = kOfFailures | HeaderKinds{HeaderKind::kReserved, HeaderKind::kRevision,
+                                                                 HeaderKind::kAttempt, HeaderKind::kLeaseUntil};
 // Nobody waits without a journal.
-constexpr HeaderKinds kNotAtOnce = {HeaderKind::kReserved,   HeaderKind::kRevision, HeaderKind::kAttempt,
-                                    HeaderKind::kLeaseUntil, HeaderKind::kPriority, HeaderKind::kProcessAt,
-                                    HeaderKind::kExpiresAt};
+constexpr HeaderKinds kNotAtOnce =
+    kNotOfRequests | HeaderKinds{HeaderKind::kPriority, HeaderKind::kProcessAt, HeaderKind::kExpiresAt};
+
+// Which order of which document a command is about.
+template <typename AnyCommand>
+[[gnu::always_inline]] inline void read_order(RecordReader& reader, AnyCommand& command) {
+  reader.read_id();
+  reader.check_partition();
+  command.id = reader.id();
+  command.sequence = reader.sequence();
+  command.epoch = reader.epoch();
+  command.revision = reader.revision();
+}
 
 Wish read_wish(RecordReader& reader, Op op) {
   Wish wish;
@@ -42,13 +52,18 @@ inline void weigh(const RecordReader& reader, Request& request) {
   if (context.journal) wish = read_wish(reader, request.what.op);
   if (reader.failed()) return reader.refused();
   weigh(reader, request);
-  request.work_bytes += dispatch_bytes_max();
   const InputRecord record = as_in_log(reader.record());
-  wish.place.offset = record.offset;
-  wish.place.timestamp = record.timestamp;
-  if (context.hash != nullptr) wish.place.hash = context.hash->of_input(record.key, record.payload);
-  wish.place.record_bytes = held_bytes(record);
-  wish.place.work_bytes = request.work_bytes;
+  if (context.journal || context.reads_again) {
+    request.work_bytes += dispatch_bytes_max();
+    wish.place.offset = record.offset;
+    wish.place.timestamp = record.timestamp;
+    if (context.hash != nullptr) wish.place.hash = context.hash->of_input(record.key, record.payload);
+    wish.place.record_bytes = held_bytes(record);
+    wish.place.work_bytes = request.work_bytes;
+  }
+  if (context.hash != nullptr && context.content_headers != nullptr)
+    wish.content =
+        content_hash(*context.hash, request.what.op, record.payload, record.headers, *context.content_headers);
   request.wish = context.arena->copy(std::span<const Wish>(&wish, 1)).data();
   return request;
 }
@@ -94,13 +109,8 @@ Command decode_register(RecordReader& reader) {
 }
 
 Command decode_unregister(RecordReader& reader) {
-  reader.read_id();
-  reader.check_partition();
   Unregister command;
-  command.id = reader.id();
-  command.sequence = reader.sequence();
-  command.epoch = reader.epoch();
-  command.revision = reader.revision();
+  read_order(reader, command);
   if (const auto name = reader.text(HeaderKind::kTarget)) {
     command.everything = *name == "*";
     if (!command.everything)
@@ -117,15 +127,38 @@ Command decode_unregister(RecordReader& reader) {
 }
 
 Command decode_heartbeat(RecordReader& reader) {
-  reader.read_id();
-  reader.check_partition();
   Heartbeat command;
-  command.id = reader.id();
-  command.sequence = reader.sequence();
-  command.epoch = reader.epoch();
-  command.revision = reader.revision();
+  read_order(reader, command);
   command.attempt = reader.attempt();
   command.timestamp = reader.record().timestamp;
+  if (reader.failed()) return reader.refused();
+  return command;
+}
+
+// A result of work that has none. What it does not say is the least that it can mean: a document that fails, nobody
+// knows why. Whatever an error message is, it costs nobody the command.
+Command decode_fail(RecordReader& reader) {
+  Fail command;
+  read_order(reader, command);
+  if (const auto name = reader.text(HeaderKind::kTarget)) {
+    command.everything = *name == "*";
+    if (!command.everything) command.target = reader.target(*name).value_or(TargetNumber());
+  } else {
+    reader.refuse(Reason::kMissingTarget);
+  }
+  command.attempt = reader.attempt();
+  const auto kind = reader.text(HeaderKind::kFailure);
+  if (kind == "transient") command.kind = FailureKind::kTransient;
+  if (kind == "permanent") command.kind = FailureKind::kPermanent;
+  if (kind && command.kind == FailureKind::kUnknown && kind != "unknown") reader.refuse(Reason::kMalformedHeader);
+  const auto scope = reader.text(HeaderKind::kFailureScope);
+  if (scope == "universal") command.scope = FailureScope::kUniversal;
+  if (scope && command.scope == FailureScope::kDocument && scope != "document") reader.refuse(Reason::kMalformedHeader);
+  const auto effect = reader.text(HeaderKind::kEffect);
+  command.without_effect = effect == "none";
+  if (effect && !command.without_effect) reader.refuse(Reason::kMalformedHeader);
+  if (const Header* error = reader.find(HeaderKind::kError); error != nullptr && error->value)
+    command.error = error->value->substr(0, kMaxErrorBytes);
   if (reader.failed()) return reader.refused();
   return command;
 }
@@ -139,12 +172,7 @@ Command decode_result(RecordReader& reader) {
 }
 
 void read_result(RecordReader& reader, SequenceResult& result) {
-  reader.read_id();
-  reader.check_partition();
-  result.id = reader.id();
-  result.sequence = reader.sequence();
-  result.epoch = reader.epoch();
-  result.revision = reader.revision();
+  read_order(reader, result);
   if (const auto name = reader.text(HeaderKind::kTarget))
     result.target = reader.target(*name).value_or(TargetNumber());
   else if (reader.context().targets->names().size() != 1)

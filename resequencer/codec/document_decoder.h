@@ -13,6 +13,7 @@ namespace reseq::codec {
 [[nodiscard]] Command decode_register(RecordReader& reader);
 [[nodiscard]] Command decode_unregister(RecordReader& reader);
 [[nodiscard]] Command decode_heartbeat(RecordReader& reader);
+[[nodiscard]] Command decode_fail(RecordReader& reader);
 [[nodiscard]] Command decode_result(RecordReader& reader);
 
 // What makes a record a result, on whatever topic.

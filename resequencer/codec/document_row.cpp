@@ -17,13 +17,18 @@
 //   extension 0 := (target varint | order | time varint)+            last releases that were deletes, each target once
 //   extension 4 := (targets varint | time varint)+                  last releases of waiting targets; sets disjoint
 //   extension 6 := (targets varint | order | time varint)+          with which order waits began that were overtaken
+//   extension 8 := (targets varint | order | attempt varint | retries varint | repeats varint | for good u8
+//                   | time varint | error bytes)+                   what workers could not do; sets disjoint
 //   extension 9 := journal                                          must be understood; grammar in row_journal.h
+//   extension 12 := position offset | content fixed64 fixed64       what the request at this place asks for; while that
+//                                                                   is `requested`
 //   order       :  grammar in row_order.h
 //
 // A live row without pending targets has no deadline: nothing of it can be overdue.
 #include "base/big_endian.h"
 #include "codec/byte_writer.h"
 #include "codec/keys.h"
+#include "codec/row_extensions.h"
 #include "codec/row_frame.h"
 #include "codec/row_journal.h"
 #include "codec/row_order.h"
@@ -45,11 +50,6 @@ constexpr std::uint64_t kRequestedTargets = 512;
 constexpr std::uint64_t kJournal = std::uint64_t{kJournalFlag} << 7U;
 constexpr std::uint64_t kAllFlags = 2047;
 static_assert(kAllFlags < 1U << 14U, "has_journal() looks at two bytes");
-
-// Tags of extensions.
-constexpr std::uint64_t kDeletions = 0;  // no other can stand before it
-constexpr std::uint64_t kMeanwhile = 4;
-constexpr std::uint64_t kOvertaken = 6;
 
 constexpr std::uint8_t kSetRequested = 1;
 constexpr std::uint8_t kSetPending = 2;
@@ -124,6 +124,11 @@ bool holds(const Row& row) {
     if (one.targets.empty() || !(one.targets & overtaken).empty()) return false;
     overtaken |= one.targets;
   }
+  TargetSet failed;
+  for (const Failure& one : row.failures) {
+    if (one.targets.empty() || !(one.targets & failed).empty() || one.error.size() > kMaxErrorBytes) return false;
+    failed |= one.targets;
+  }
   if (!row.journal.empty()) {
     if (!journal_holds(row)) return false;
     if (row.live() && row.completed() && row.deadline != UnixMs()) return false;
@@ -164,69 +169,6 @@ Requested read_requested(const Row& row, std::uint64_t flags, ByteReader& in) {
   requested.hash = PayloadHash(in.fixed64());
   requested.forwarded = (flags & kRequestedTargets) != 0 ? TargetSet(in.varint()) : known_to_newest(row);
   return requested;
-}
-
-void write_deletions(const Row& row, ByteWriter& writer) {
-  if (row.deletions.empty()) return;
-  std::string bytes;
-  ByteWriter list(bytes);
-  for (const Deletion& deletion : row.deletions) {
-    list.varint(deletion.target.value());
-    write_order(deletion.order, list);
-    list.time(deletion.at);
-  }
-  list.finish();
-  writer.varint(kDeletions);
-  writer.bytes(bytes);
-}
-
-// Bytes of those of a list that stand in front of a tag.
-std::size_t bytes_before(std::uint64_t tag, std::string_view extensions) {
-  ByteReader list(extensions);
-  std::size_t before = 0;
-  while (!list.rest().empty() && list.varint() < tag) {
-    (void)list.bytes();
-    before = extensions.size() - list.rest().size();
-  }
-  return before;
-}
-
-// Each behind those of `kept`, which this version does not know, that stand in front of it. `write`: of its content.
-template <typename Write>
-void write_extension(std::uint64_t tag, std::string_view& kept, ByteWriter& writer, const Write& write) {
-  const std::size_t before = bytes_before(tag, kept);
-  writer.raw(kept.substr(0, before));
-  kept.remove_prefix(before);
-  std::string bytes;
-  ByteWriter list(bytes);
-  write(list);
-  list.finish();
-  writer.varint(tag);
-  writer.bytes(bytes);
-}
-
-// Returns what is still to be written of those that this version does not know.
-std::string_view write_extensions(const Row& row, ByteWriter& writer) {
-  write_deletions(row, writer);
-  std::string_view kept = row.extensions;
-  if (!row.meanwhile.empty())
-    write_extension(kMeanwhile, kept, writer, [&](ByteWriter& list) {
-      for (const Meanwhile& one : row.meanwhile) {
-        list.varint(one.targets.bits());
-        list.time(one.released);
-      }
-    });
-  if (!row.overtaken.empty())
-    write_extension(kOvertaken, kept, writer, [&](ByteWriter& list) {
-      for (const Overtaken& one : row.overtaken) {
-        list.varint(one.targets.bits());
-        write_order(one.began, list);
-        list.time(one.first_registered);
-      }
-    });
-  if (!row.journal.empty())
-    write_extension(kJournalTag, kept, writer, [&](ByteWriter& list) { write_journal(row, list); });
-  return kept;
 }
 
 void write_body(DocumentId id, const Row& row, ByteWriter& writer) {
@@ -322,80 +264,10 @@ ByteReader body_of(std::string_view value) {
   return {};
 }
 
-[[gnu::noinline]] CountSet with_journal(CountSet counted, std::string_view value) {
-  const DocumentPriorities priorities = priorities_of(value);
+[[gnu::noinline]] CountSet with_journal(CountSet counted, const DocumentPriorities& priorities) {
   if (priorities.waiting) counted = counted | CountSet::of(Count::kWaiting);
   if (priorities.processing) counted = counted | CountSet::of(Count::kProcessing);
   return counted;
-}
-
-void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
-  ByteReader list(bytes);
-  TargetSet seen;
-  list.require(!bytes.empty());
-  while (!list.rest().empty()) {
-    const TargetNumber target(static_cast<std::uint8_t>(list.varint(kMaxTargets - 1)));
-    list.require(!seen.contains(target));
-    seen |= TargetSet::of(target);
-    const Order order = read_order(list);
-    row.deletions.push_back({target, order, list.time()});
-  }
-  if (!list.ok()) in.fail(*list.error());
-}
-
-// A list whose entries begin with sets of targets that are disjoint. `read`: the rest of one, with its set.
-template <typename Read>
-void read_by_targets(std::string_view bytes, ByteReader& in, const Read& read) {
-  ByteReader list(bytes);
-  TargetSet seen;
-  list.require(!bytes.empty());
-  while (!list.rest().empty()) {
-    const TargetSet targets(list.varint());
-    list.require(!targets.empty() && (targets & seen).empty());
-    seen |= targets;
-    read(targets, list);
-  }
-  in.require(list.ok());
-}
-
-void read_meanwhile(std::string_view bytes, Row& row, ByteReader& in) {
-  read_by_targets(bytes, in, [&](TargetSet targets, ByteReader& list) {
-    row.meanwhile.push_back({targets, list.time()});
-  });
-}
-
-void read_overtaken(std::string_view bytes, Row& row, ByteReader& in) {
-  read_by_targets(bytes, in, [&](TargetSet targets, ByteReader& list) {
-    const Order began = read_order(list);
-    row.overtaken.push_back({targets, began, list.time()});
-  });
-}
-
-void read_journal_extension(std::string_view bytes, Row& row, ByteReader& in) {
-  ByteReader list(bytes);
-  read_journal(list, row);
-  in.require(list.ok());
-}
-
-// Those that this version knows are read, the others kept.
-void read_row_extensions(Row& row, ByteReader& in) {
-  if (in.rest().empty()) return;  // most of them
-  const std::string_view all = read_extensions(in, 0, kJournalTag);
-  for (ByteReader list(all); !list.rest().empty();) {
-    const std::string_view from = list.rest();
-    const std::uint64_t tag = list.varint();
-    const std::string_view bytes = list.bytes();
-    if (tag == kDeletions)
-      read_deletions(bytes, row, in);
-    else if (tag == kMeanwhile)
-      read_meanwhile(bytes, row, in);
-    else if (tag == kOvertaken)
-      read_overtaken(bytes, row, in);
-    else if (tag == kJournalTag)
-      read_journal_extension(bytes, row, in);
-    else
-      row.extensions += from.substr(0, from.size() - list.rest().size());
-  }
 }
 
 // `name` is what the key says of the id: all of it, or its prefix when the key is hashed. `id` becomes the one that the
@@ -434,7 +306,7 @@ void encode_row(std::string_view key, DocumentId id, const Row& row, std::string
   const std::size_t begin = out.size();
   ByteWriter writer(out);
   write_body(id, row, writer);
-  seal(key, write_extensions(row, writer), begin, writer);
+  seal(key, write_row_extensions(row, writer), begin, writer);
 }
 
 Decoded<DocumentRow> decode_row(std::string_view key, std::string_view value) {
@@ -459,7 +331,11 @@ bool is_watermark(std::string_view value) {
 
 CountSet count_document(std::string_view value) {
   const CountSet counted = CountSet::of(is_live(value) ? Count::kLiveRows : Count::kWatermarks);
-  return has_journal(value) ? with_journal(counted, value) : counted;
+  return has_journal(value) ? with_journal(counted, priorities_of(value)) : counted;
+}
+
+CountSet count_document(std::string_view value, const DocumentPriorities& priorities) {
+  return with_journal(CountSet::of(is_live(value) ? Count::kLiveRows : Count::kWatermarks), priorities);
 }
 
 DocumentPriorities priorities_of(std::string_view value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "codec/header_names.h"
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
@@ -21,6 +22,10 @@ std::string_view kind_name(EventKind kind) {
       return "operation";
     case EventKind::kLeaseLost:
       return "lease_lost";
+    case EventKind::kTargetDown:
+      return "target_down";
+    case EventKind::kTargetUp:
+      return "target_up";
   }
   return "unknown";
 }
@@ -79,6 +84,19 @@ void trace_members(const InputRecord& input, JsonWriter& json) {
   if (state != nullptr && state->value && is_tracestate(*state->value)) json.text("tracestate", *state->value);
 }
 
+constexpr std::size_t kMaxSourceBytes = 256;
+
+// Whatever a producer calls the place where the document came from.
+void document_source_member(std::string_view source, JsonWriter& json) {
+  if (source.empty()) return;
+  bytes_member("document_source", "document_source_base64", cut_at_character(source, kMaxSourceBytes), json);
+}
+
+std::string_view source_of(const InputRecord& input) {
+  const Header* source = find_header(input.headers, header::kSource);
+  return source != nullptr ? source->value.value_or("") : "";
+}
+
 // Which operation it was, as its record says; a refused one may say anything.
 void operation_members(const Event& event, const InputRecord& input, JsonWriter& json) {
   const FoundHeaders found(input.headers);
@@ -105,9 +123,13 @@ std::string_view event_json(const Event& event, const InputRecord* input, const 
   if (event.expected) order_member("expected", *event.expected, context, json);
   if (event.target) json.text("target", context.targets->name(*event.target));
   if (!event.targets.empty()) targets_member(event.targets, *context.targets, json);
+  if (event.attempt != 0) json.number("attempt", event.attempt);
   if (event.version) json.number_as_text("version", event.version->value());
-  if (input != nullptr) {
+  if (input == nullptr) {
+    document_source_member(event.document_source, json);
+  } else {
     trace_members(*input, json);
+    document_source_member(source_of(*input), json);
     json.begin_object("source");
     json.text("topic", context.input_topic);
     json.number("partition", input->partition.value());

@@ -1,5 +1,6 @@
 #include "codec/hash.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -76,6 +77,32 @@ Digest add(Digest a, Digest b) {
 
 Digest subtract(Digest a, Digest b) {
   return {a.low - b.low, a.high - b.high - (a.low < b.low ? 1 : 0)};
+}
+
+Digest content_hash(const KeyedHash& hash, Op op, std::optional<std::string_view> payload,
+                    std::span<const Header> headers, std::span<const std::string> names) {
+  std::string all(1, static_cast<char>((op == Op::kDelete ? 1 : 0) + (payload ? 2 : 0)));
+  const auto put_number = [&](std::uint64_t number) {
+    unsigned char bytes[sizeof number];
+    put_u64(bytes, number);
+    all.append(reinterpret_cast<const char*>(bytes), sizeof bytes);
+  };
+  const auto put_text = [&](std::string_view text) {
+    put_number(text.size());
+    all += text;
+  };
+  const Digest of_payload = hash(payload.value_or(std::string_view()));
+  put_number(of_payload.low);
+  put_number(of_payload.high);
+  for (const std::string& name : names) {
+    put_text(name);
+    const auto last =
+        std::find_if(headers.rbegin(), headers.rend(), [&](const Header& header) { return header.name == name; });
+    const bool is_there = last != headers.rend();
+    all += static_cast<char>(!is_there ? 0 : last->value ? 2 : 1);
+    put_text(is_there ? last->value.value_or(std::string_view()) : std::string_view());
+  }
+  return hash(all);
 }
 
 PayloadHash payload_hash(Op op, std::optional<std::string_view> payload) {

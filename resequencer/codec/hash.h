@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "model/command.h"
@@ -46,6 +48,14 @@ class KeyedHash {
 // Digest arithmetic is mod 2^128.
 [[nodiscard]] Digest add(Digest a, Digest b);
 [[nodiscard]] Digest subtract(Digest a, Digest b);
+
+// What a request asks for: over op, null-ness and bytes of its payload, and those of its headers that are named, each
+// with its name, whether it is there or null, and its value; of a doubled one the last. Two requests with other names
+// never ask for the same. KeyedHash of: (1 if delete) + (2 if not null) u8, KeyedHash of the payload, then of each
+// name its bytes, 0 if absent, 1 if null, 2 u8, and its value; lengths in front of names and values. Numbers are u64
+// little-endian, low half of a hash first.
+[[nodiscard]] Digest content_hash(const KeyedHash& hash, Op op, std::optional<std::string_view> payload,
+                                  std::span<const Header> headers, std::span<const std::string> names);
 
 // Over op, null-ness and bytes of a request's payload: XXH3_64bits with seed (1 if delete) + (2 if not null).
 [[nodiscard]] PayloadHash payload_hash(Op op, std::optional<std::string_view> payload);

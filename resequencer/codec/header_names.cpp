@@ -42,6 +42,10 @@ constexpr std::array kRead = {
     Known{header::kExpiresAt, HeaderKind::kExpiresAt},
     Known{header::kAttempt, HeaderKind::kAttempt},
     Known{header::kLeaseUntil, HeaderKind::kLeaseUntil},
+    Known{header::kFailure, HeaderKind::kFailure},
+    Known{header::kFailureScope, HeaderKind::kFailureScope},
+    Known{header::kError, HeaderKind::kError},
+    Known{header::kEffect, HeaderKind::kEffect},
 };
 
 // By length, so that a length leads to at most seven candidates; of a length, those that are read stand first.

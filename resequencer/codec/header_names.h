@@ -29,6 +29,11 @@ inline constexpr std::string_view kProcessAt = "reseq-process-at";
 inline constexpr std::string_view kExpiresAt = "reseq-expires-at";
 inline constexpr std::string_view kAttempt = "reseq-attempt";
 inline constexpr std::string_view kLeaseUntil = "reseq-lease-until";
+inline constexpr std::string_view kFailure = "reseq-failure";
+inline constexpr std::string_view kFailureScope = "reseq-failure-scope";
+inline constexpr std::string_view kEffect = "reseq-effect";
+inline constexpr std::string_view kError = "reseq-error";
+inline constexpr std::string_view kSource = "reseq-source";
 inline constexpr std::string_view kVersion = "reseq-version";
 inline constexpr std::string_view kControl = "reseq-control";
 inline constexpr std::string_view kControlId = "reseq-control-id";
@@ -49,11 +54,16 @@ inline constexpr std::string_view kFirstWritten = "reseq-first-written";
 inline constexpr std::string_view kPayloadOmitted = "reseq-payload-omitted";
 inline constexpr std::string_view kHeadersOmitted = "reseq-headers-omitted";
 inline constexpr std::string_view kKeyOmitted = "reseq-key-omitted";
+inline constexpr std::string_view kAttempts = "reseq-attempts";
 
 // Of other contracts. The first two travel on, and events tell of them (W3C Trace Context); the others are read and
 // written with profile = cloudevents only (CloudEvents 1.0, Kafka binding, extension Sequence).
 inline constexpr std::string_view kTraceParent = "traceparent";
 inline constexpr std::string_view kTraceState = "tracestate";
+inline constexpr std::string_view kCeSpecVersion = "ce_specversion";
+inline constexpr std::string_view kCeId = "ce_id";
+inline constexpr std::string_view kCeSource = "ce_source";
+inline constexpr std::string_view kCeType = "ce_type";
 inline constexpr std::string_view kCeSubject = "ce_subject";
 inline constexpr std::string_view kCeSequence = "ce_sequence";
 
@@ -89,6 +99,10 @@ enum class HeaderKind : std::uint8_t {
   kExpiresAt,
   kAttempt,
   kLeaseUntil,
+  kFailure,
+  kFailureScope,
+  kError,
+  kEffect,
   kReserved,  // reserved::kHeaders and any other `reseq-control-...`
   kCount,
 };
@@ -106,6 +120,10 @@ class HeaderKinds {
   }
   constexpr void add(HeaderKind kind) { bits_ |= bit(kind); }
   void remove(HeaderKind kind) { bits_ &= ~bit(kind); }
+  friend constexpr HeaderKinds operator|(HeaderKinds a, HeaderKinds b) {
+    a.bits_ |= b.bits_;
+    return a;
+  }
   [[nodiscard]] bool has(HeaderKind kind) const { return (bits_ & bit(kind)) != 0; }
   [[nodiscard]] bool has_any(HeaderKinds of) const { return (bits_ & of.bits_) != 0; }
 
@@ -114,6 +132,10 @@ class HeaderKinds {
   static constexpr std::uint64_t bit(HeaderKind kind) { return std::uint64_t{1} << static_cast<unsigned>(kind); }
   std::uint64_t bits_ = 0;
 };
+
+// What only a worker says that could not do its work.
+inline constexpr HeaderKinds kOfFailures = {HeaderKind::kFailure, HeaderKind::kFailureScope, HeaderKind::kError,
+                                            HeaderKind::kEffect};
 
 // The last header of each kind.
 class FoundHeaders {

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "codec/byte_reader.h"
 #include "codec/byte_writer.h"
+#include "codec/header_names.h"
 #include "codec/keys.h"
 #include "codec/row_frame.h"
 
@@ -15,7 +16,8 @@ constexpr std::uint8_t kHasKey = 1;
 constexpr std::uint8_t kHasPayload = 2;
 constexpr std::uint8_t kBody = 0;
 constexpr std::uint8_t kReference = 1;
-constexpr std::size_t kLengthBytes = 2;  // of a piece
+constexpr std::size_t kLengthBytes = 2;   // of a piece
+constexpr std::size_t kWriterRoom = 256;  // so that what is written is not moved while it grows
 constexpr std::size_t kPieceBytes = kHeldValueBytes - 1 - kLengthBytes - kChecksumBytes;
 
 // Of the first piece: what is left behind `before` bytes.
@@ -42,23 +44,32 @@ void write_record(const InputRecord& record, ByteWriter& out) {
   if (record.payload) out.raw(*record.payload);
 }
 
-// False: it is no record.
-bool read_record(std::string_view bytes, InputRecord& record, Arena& arena) {
-  ByteReader in(bytes);
+Header read_header(ByteReader& in) {
+  Header header;
+  header.name = in.bytes();
+  const std::uint8_t has_value = in.u8();
+  in.require(has_value <= 1);
+  if (has_value == 1) header.value = in.bytes();
+  return header;
+}
+
+// What stands before its headers; its flags.
+std::uint8_t read_beginning(ByteReader& in, InputRecord& record) {
   const std::uint8_t flags = in.u8();
   in.require((flags & ~(kHasKey | kHasPayload)) == 0);
   if ((flags & kHasKey) != 0) record.key = in.bytes();
-  record.headers_left_out = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
+  record.headers_left_out = in.varint32();
+  return flags;
+}
+
+// False: it is no record.
+bool read_record(std::string_view bytes, InputRecord& record, Arena& arena) {
+  ByteReader in(bytes);
+  const std::uint8_t flags = read_beginning(in, record);
   const std::size_t count = in.count();
   std::vector<Header> headers;
   headers.reserve(count);
-  for (std::size_t i = 0; i < count && in.ok(); ++i) {
-    Header& header = headers.emplace_back();
-    header.name = in.bytes();
-    const std::uint8_t has_value = in.u8();
-    in.require(has_value <= 1);
-    if (has_value == 1) header.value = in.bytes();
-  }
+  for (std::size_t i = 0; i < count && in.ok(); ++i) headers.push_back(read_header(in));
   if ((flags & kHasPayload) != 0) {
     record.payload = in.rest();
   } else {
@@ -80,16 +91,17 @@ struct Head {
 };
 
 void write_head(const Head& head, ByteWriter& out) {
-  std::string entries;
-  ByteWriter list(entries);
+  std::size_t entries_bytes = 0;
   for (const IndexEntry& entry : head.entries) {
     RESEQ_ASSERT(entry.index < kIndexes && entry.bytes.size() <= kMaxIndexEntryBytes, "an entry outside its limits");
-    list.u8(entry.index);
-    list.bytes(entry.bytes);
+    entries_bytes += 1 + bytes_size(entry.bytes);
   }
-  list.finish();
   out.u8(kRowFormat);
-  out.bytes(entries);
+  out.varint(entries_bytes);
+  for (const IndexEntry& entry : head.entries) {
+    out.u8(entry.index);
+    out.bytes(entry.bytes);
+  }
   out.bytes(head.note);
   out.u8(static_cast<std::uint8_t>(head.role));
   out.varint(static_cast<std::uint64_t>(head.partition.value()));
@@ -113,21 +125,47 @@ KeyedChange sealed(std::string_view key, ByteWriter& writer, std::string& value,
   return {arena.copy(key), arena.copy(value)};
 }
 
+HeldRow read_held(ByteReader& in) {
+  HeldRow held;
+  held.entries = in.bytes();
+  read_entries(held.entries, in);
+  held.note = in.bytes();
+  held.role = in.role();
+  held.partition = Partition(static_cast<std::int32_t>(in.varint(INT32_MAX)));
+  held.offset = in.offset();
+  held.timestamp = in.time();
+  held.bytes = in.varint();
+  const std::uint8_t form = in.u8();
+  in.require(form <= kReference);
+  held.reference = form == kReference;
+  held.record_bytes = in.varint(kMaxHeldRecordBytes);
+  if (held.reference) {
+    in.require(held.role == Role::kRequests);
+    held.hash = in.fixed64();
+  } else if (in.ok()) {
+    held.piece = in.bytes();
+    in.require(held.piece.size() <= held.record_bytes);
+    if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
+  }
+  held.extensions = read_extensions(in);
+  return held;
+}
+
 }  // namespace
 
 std::uint64_t held_bytes(const InputRecord& record) {
-  std::string bytes;
-  InputRecord head = record;
-  if (head.payload) head.payload = std::string_view();
-  ByteWriter writer(bytes);
-  write_record(head, writer);
-  writer.finish();
-  return bytes.size() + (record.payload ? record.payload->size() : 0);
+  std::uint64_t bytes = 1 + varint_size(record.headers_left_out) + varint_size(record.headers.size());
+  if (record.key) bytes += bytes_size(*record.key);
+  for (const Header& header : record.headers)
+    bytes += bytes_size(header.name) + 1 + (header.value ? bytes_size(*header.value) : 0);
+  return bytes + (record.payload ? record.payload->size() : 0);
 }
 
 void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& hash, Arena& arena,
                  std::vector<KeyedChange>& out) {
   std::string value;
+  value.reserve(hold.note.size() + kWriterRoom +
+                static_cast<std::size_t>(std::min<std::uint64_t>(hold.bytes, kHeldValueBytes)));
   ByteWriter first(value);
   write_head({hold.entries, hold.note, record.role, record.partition, record.offset, record.timestamp, hold.bytes},
              first);
@@ -141,6 +179,7 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
     return;
   }
   std::string bytes;
+  bytes.reserve(held_bytes(record) + kWriterRoom);
   ByteWriter whole(bytes);
   write_record(record, whole);
   whole.finish();
@@ -177,33 +216,17 @@ KeyedChange held_again(std::string_view key, const HeldRow& held, std::span<cons
 }
 
 Decoded<HeldRow> decode_held(std::string_view key, std::string_view value) {
-  const auto parsed = parse_key(key);
-  if (!parsed || parsed->type != KeyType::kHeld) return RowError::kInvalid;
+  if (!is_held_key(key)) return RowError::kInvalid;
   ByteReader in = open_frame(key, value);
-  HeldRow held;
-  held.entries = in.bytes();
-  read_entries(held.entries, in);
-  held.note = in.bytes();
-  held.role = in.role();
-  held.partition = Partition(static_cast<std::int32_t>(in.varint(INT32_MAX)));
-  held.offset = in.offset();
-  held.timestamp = in.time();
-  held.bytes = in.varint();
-  const std::uint8_t form = in.u8();
-  in.require(form <= kReference);
-  held.reference = form == kReference;
-  held.record_bytes = in.varint(kMaxHeldRecordBytes);
-  if (held.reference) {
-    in.require(held.role == Role::kRequests);
-    held.hash = in.fixed64();
-  } else if (in.ok()) {
-    held.piece = in.bytes();
-    in.require(held.piece.size() <= held.record_bytes);
-    if (in.ok()) held.further_pieces = pieces_of(held.record_bytes - held.piece.size());
-  }
-  held.extensions = read_extensions(in);
+  const HeldRow held = read_held(in);
   if (!in.ok()) return *in.error();
   return held;
+}
+
+HeldRow held_of(std::string_view value) {
+  RESEQ_ASSERT(value.size() > 1 + kChecksumBytes, "no row");
+  ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));
+  return read_held(in);
 }
 
 Decoded<std::string_view> decode_piece(std::string_view key, std::string_view value) {
@@ -242,6 +265,17 @@ std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held
   record.timestamp = held.timestamp;
   if (!read_record({place, size}, record, arena)) return std::nullopt;
   return record;
+}
+
+std::string_view document_source_of(const HeldRow& held) {
+  if (held.reference) return {};
+  ByteReader in(held.piece);
+  InputRecord record;
+  read_beginning(in, record);
+  std::string_view source;  // of the last one, as of an input
+  for (std::size_t left = in.count(); left > 0 && in.ok(); --left)
+    if (const Header header = read_header(in); header.name == header::kSource) source = header.value.value_or("");
+  return in.ok() ? source : std::string_view();
 }
 
 void each_index_entry(std::string_view value, const EntryVisit& visit) {

@@ -66,6 +66,8 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
 
 // Views into `value`.
 [[nodiscard]] Decoded<HeldRow> decode_held(std::string_view key, std::string_view value);
+// The same of a value that was decoded before: its checksum is not looked at again.
+[[nodiscard]] HeldRow held_of(std::string_view value);
 [[nodiscard]] Decoded<std::string_view> decode_piece(std::string_view key, std::string_view value);
 
 // The record of a body, put together in the arena. `row`: what stands under a key, whole. None: a piece is missing or
@@ -73,6 +75,10 @@ void append_held(const Hold& hold, const InputRecord& record, const KeyedHash& h
 using FindRow = std::function<std::optional<std::string_view>(std::string_view key)>;
 [[nodiscard]] std::optional<InputRecord> held_record(std::string_view key, const HeldRow& held, const FindRow& row,
                                                      Arena& arena);
+
+// Where a producer has the document from (reseq-source), of what the first row of a body says alone. Empty: it is a
+// reference, its headers do not end in that row, or nobody said.
+[[nodiscard]] std::string_view document_source_of(const HeldRow& held);
 
 // Calls visit(index, bytes) for each entry of an encoded H row. REQUIRES: it was encoded by this process or checked.
 void each_index_entry(std::string_view value, const EntryVisit& visit);

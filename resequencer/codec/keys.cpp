@@ -162,6 +162,11 @@ std::string_view identity_key() {
   return literal("I\0\0partition\0\0");
 }
 
+bool is_held_key(std::string_view key) {
+  return key.size() >= kHeadBytes + kMinRankBytes && key.size() <= kHeadBytes + kMaxRankBytes &&
+         key[0] == static_cast<char>(KeyType::kHeld) && key[1] == kRealm;
+}
+
 std::optional<ParsedKey> parse_key(std::string_view key) {
   if (key.size() <= kHeadBytes || key[1] != kRealm) return std::nullopt;
   const auto type = static_cast<KeyType>(key[0]);

@@ -73,6 +73,9 @@ inline constexpr std::size_t kMaxRankBytes = 400;
 [[nodiscard]] std::string_view target_table_key();
 [[nodiscard]] std::string_view identity_key();
 
+// True for a key that held_key() makes: what parse_key() would say, without a copy.
+[[nodiscard]] bool is_held_key(std::string_view key);
+
 // Empty when the bytes are no key of a type that this version knows.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 

@@ -40,8 +40,11 @@ constexpr std::uint64_t kPausedTag = 1;
 constexpr std::uint64_t kPinsTag = 2;
 constexpr std::uint64_t kWaitingTag = 3;
 constexpr std::uint64_t kJournalNumbersTag = 4;
-constexpr std::uint64_t kPrioritiesTag = 6;  // no extension that is kept as it came can stand before it
+constexpr std::uint64_t kPrioritiesTag = 6;
+constexpr std::uint64_t kBreakersTag = 8;  // no extension that is kept as it came can stand before it
 constexpr std::uint8_t kNotRead = 0;
+constexpr std::uint8_t kOpen = 1;  // of a breaker
+constexpr std::uint8_t kUntilResume = 2;
 
 bool lineage_holds(const Meta& meta) {
   const auto not_rising = [](const Generation& a, const Generation& b) { return a.number >= b.number; };
@@ -54,6 +57,20 @@ bool agenda_holds(const Meta& meta) {
   const auto nothing = [](const AgendaDone& done) { return done.rows == 0; };
   return std::none_of(meta.agenda.begin(), meta.agenda.end(), nothing) &&
          std::adjacent_find(meta.agenda.begin(), meta.agenda.end(), not_rising) == meta.agenda.end();
+}
+
+bool breaker_holds(const Breaker& one) {
+  const bool pauses = one.pause >= Milliseconds(1) && one.pause <= kMaxBreakerPause;
+  const bool knows = !one.counted.empty() || one.changed_behind != 0;
+  return (one.open ? one.counted.empty() && pauses : knows && !one.until_resume) &&
+         one.counted.size() <= kMaxBreakerDocuments && one.error.size() <= kMaxBreakerErrorBytes &&
+         one.target.value() < kMaxTargets;
+}
+
+bool breakers_hold(const std::vector<Breaker>& breakers) {
+  const auto not_rising = [](const Breaker& a, const Breaker& b) { return a.target.value() >= b.target.value(); };
+  return std::all_of(breakers.begin(), breakers.end(), breaker_holds) &&
+         std::adjacent_find(breakers.begin(), breakers.end(), not_rising) == breakers.end();
 }
 
 bool not_read_holds(const Meta& meta) {
@@ -90,6 +107,7 @@ bool holds(const Meta& meta) {
   for (const auto& [target, floor] : state.floors.by_target)
     if (target.value() >= kMaxTargets || floor.value() == 0 || !version_holds(floor)) return false;
   if (!each_role_once(meta.positions) || !each_role_once(meta.pins)) return false;
+  if (!breakers_hold(state.breakers)) return false;
   return std::all_of(meta.ranges.begin(), meta.ranges.end(),
                      [](const InputRange& range) { return range.first <= range.end; }) &&
          lineage_holds(meta) && agenda_holds(meta) && not_read_holds(meta) && priorities_hold(meta.summary.priorities);
@@ -117,7 +135,7 @@ PartitionState read_state(ByteReader& in) {
     in.require(state.floors.by_target.empty() || state.floors.by_target.rbegin()->first < target);
     state.floors.by_target[target] = Version(in.varint());
   }
-  state.default_epoch = Epoch(static_cast<std::uint32_t>(in.varint(UINT32_MAX)));
+  state.default_epoch = Epoch(in.varint32());
   return state;
 }
 
@@ -201,6 +219,24 @@ void write_journal_numbers(const PartitionState& state, ByteWriter& out) {
   }
 }
 
+void write_breakers(const std::vector<Breaker>& breakers, ByteWriter& out) {
+  for (const Breaker& one : breakers) {
+    out.u8(one.target.value());
+    out.u8(static_cast<std::uint8_t>((one.open ? kOpen : 0U) | (one.until_resume ? kUntilResume : 0U)));
+    out.varint(one.changed_behind);
+    if (one.open) {
+      out.time(one.opened_at);
+      out.varint(one.probe);
+      out.time(one.probe_at);
+      out.varint(static_cast<std::uint64_t>(one.pause.value()));
+    } else {
+      out.varint(one.counted.size());
+      for (const std::uint64_t document : one.counted) out.fixed64(document);
+    }
+    out.bytes(one.error);
+  }
+}
+
 void write_extensions(const Meta& meta, ByteWriter& out) {
   if (meta.state.paused) {
     out.varint(kPausedTag);
@@ -223,6 +259,7 @@ void write_extensions(const Meta& meta, ByteWriter& out) {
       list.varint(one.processing);
     }
   });
+  write_extension(kBreakersTag, out, [&](ByteWriter& list) { write_breakers(meta.state.breakers, list); });
 }
 
 void read_pins(ByteReader& list, Meta& meta) {
@@ -262,7 +299,7 @@ void read_waiting(ByteReader& list, Meta& meta) {
     AgendaDone& done = meta.agenda.emplace_back();
     done.kind = kind;
     done.until = list.time();
-    done.rows = static_cast<std::uint32_t>(list.varint(UINT32_MAX));
+    done.rows = list.varint32();
   }
   list.require(meta.capabilities != 0 || counts != 0 || !meta.agenda.empty());
 }
@@ -289,6 +326,29 @@ void read_priorities(ByteReader& list, std::vector<PriorityCount>& priorities) {
     one.waiting = list.varint();
     one.processing = list.varint();
   }
+}
+
+void read_breakers(ByteReader& list, std::vector<Breaker>& breakers) {
+  while (!list.rest().empty()) {
+    Breaker& one = breakers.emplace_back();
+    one.target = TargetNumber(list.u8());
+    const std::uint8_t flags = list.u8();
+    list.require(flags <= (kOpen | kUntilResume));
+    one.open = (flags & kOpen) != 0;
+    one.until_resume = (flags & kUntilResume) != 0;
+    one.changed_behind = list.varint();
+    if (one.open) {
+      one.opened_at = list.time();
+      one.probe = list.varint();
+      one.probe_at = list.time();
+      one.pause = Milliseconds(static_cast<std::int64_t>(list.varint(INT64_MAX)));
+    } else {
+      for (std::size_t left = list.count(); left > 0 && list.ok(); --left) one.counted.push_back(list.fixed64());
+    }
+    one.error = list.bytes();
+    if (!list.ok()) return;
+  }
+  list.require(breakers_hold(breakers));
 }
 
 // Not inline: with -fsanitize=thread g++ 12 takes the error of the list for uninitialized there.
@@ -323,7 +383,8 @@ void read_meta_extensions(Meta& meta, ByteReader& in) {
   read_extension(kWaitingTag, in, [&](ByteReader& list) { read_waiting(list, meta); });
   read_extension(kJournalNumbersTag, in, [&](ByteReader& list) { read_journal_numbers(list, meta.state); });
   read_extension(kPrioritiesTag, in, [&](ByteReader& list) { read_priorities(list, meta.summary.priorities); });
-  meta.extensions = read_extensions(in, kPrioritiesTag + 1);
+  read_extension(kBreakersTag, in, [&](ByteReader& list) { read_breakers(list, meta.state.breakers); });
+  meta.extensions = read_extensions(in, kBreakersTag + 1);
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 namespace reseq::codec {
 namespace {
 
-constexpr HeaderKinds kRefused = {HeaderKind::kReserved,  HeaderKind::kPriority, HeaderKind::kProcessAt,
-                                  HeaderKind::kExpiresAt, HeaderKind::kAttempt,  HeaderKind::kLeaseUntil};
-// Only this one has a date.
-constexpr HeaderKinds kRefusedWithDate = {HeaderKind::kReserved, HeaderKind::kPriority, HeaderKind::kExpiresAt,
-                                          HeaderKind::kAttempt, HeaderKind::kLeaseUntil};
+// Only one operation has a date.
+constexpr HeaderKinds kRefusedWithDate =
+    kOfFailures | HeaderKinds{HeaderKind::kReserved, HeaderKind::kPriority, HeaderKind::kExpiresAt,
+                              HeaderKind::kAttempt, HeaderKind::kLeaseUntil};
+constexpr HeaderKinds kRefused = kRefusedWithDate | HeaderKinds{HeaderKind::kProcessAt};
 
 std::optional<ExpectedRequest> expected(RecordReader& reader) {
   const auto digits = reader.text(HeaderKind::kControlExpectedSeq);
@@ -65,6 +65,17 @@ Command raise_floor(RecordReader& reader, bool dry_run) {
   return command;
 }
 
+Command resume_target(RecordReader& reader, bool dry_run) {
+  ResumeTarget command;
+  command.dry_run = dry_run;
+  const auto name = reader.text(HeaderKind::kTarget);
+  const auto target = name ? reader.target(*name) : std::nullopt;
+  if (!name) reader.refuse(Reason::kMissingTarget);
+  command.target = target.value_or(TargetNumber());
+  if (reader.failed()) return reader.refused();
+  return command;
+}
+
 }  // namespace
 
 Command decode_reset(RecordReader& reader) {
@@ -84,7 +95,8 @@ Command decode_operation(RecordReader& reader) {
   const auto name = reader.text(HeaderKind::kControl);
   const bool postpones = name == "dispatch-postpone";
   const bool of_document = name == "expire" || name == "release" || name == "dispatch-now" || postpones;
-  const bool of_partition = name == "raise-version-floor" || name == "pause" || name == "resume";
+  const bool of_partition =
+      name == "raise-version-floor" || name == "pause" || name == "resume" || name == "resume-target";
   if (!of_document && !of_partition) return reader.refused(Reason::kUnknownControl);
   reader.refuse_any(postpones ? kRefusedWithDate : kRefused);
   const auto id = reader.text(HeaderKind::kControlId);
@@ -97,6 +109,7 @@ Command decode_operation(RecordReader& reader) {
   if (name == "dispatch-now" || postpones) return dispatch(reader, dry_run, postpones);
   if (name == "release") return release(reader, dry_run);
   if (name == "raise-version-floor") return raise_floor(reader, dry_run);
+  if (name == "resume-target") return resume_target(reader, dry_run);
   if (reader.failed()) return reader.refused();
   return Pause{dry_run, name == "pause"};
 }

@@ -7,7 +7,10 @@
 #include "codec/decimal.h"
 #include "codec/event_json.h"
 #include "codec/header_names.h"
+#include "codec/json_writer.h"
 #include "codec/sequence_text.h"
+#include "codec/target_names.h"
+#include "codec/timestamp_text.h"
 
 namespace reseq::codec {
 namespace {
@@ -74,29 +77,14 @@ void say_delete(Op op, const Said& said, HeaderEdits& edits) {
 }
 
 // Compared as text it orders the results of a document as their versions do.
-void say_as_cloudevent(const Release& release, const InputRecord& input, HeaderEdits& edits, Arena& arena) {
+void say_as_cloudevent(Version of, std::string_view id, HeaderEdits& edits, Arena& arena) {
   constexpr std::size_t kDigits = 20;
-  const std::string_view version = decimal(release.version.value(), arena);
+  const std::string_view version = decimal(of.value(), arena);
   char* const padded = arena.allocate(kDigits);
   std::fill_n(padded, kDigits, '0');
   version.copy(padded + kDigits - version.size(), version.size());
   edits.push_back({header::kCeSequence, std::string_view(padded, kDigits)});
-  edits.push_back({header::kCeSubject, input.key.value_or("")});
-}
-
-std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
-  RESEQ_ASSERT(!targets.empty(), "a request forwarded for no target");
-  std::size_t size = 0;
-  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
-    size += table.name(left.first()).size() + 1;
-  char* const begin = arena.allocate(size);
-  char* place = begin;
-  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
-    const std::string& name = table.name(left.first());
-    place += name.copy(place, name.size());
-    *place++ = ',';
-  }
-  return {begin, size - 1};
+  edits.push_back({header::kCeSubject, id});
 }
 
 void say_dispatched(const Dispatched& dispatched, HeaderEdits& edits, Arena& arena) {
@@ -135,7 +123,45 @@ OutputRecord encode_release(const Release& release, const InputRecord& input, co
   if (!said.kinds.has(HeaderKind::kTarget))
     record.edits.push_back({header::kTarget, context.targets->name(release.target)});
   say_delete(release.op, said, record.edits);
-  if (context.cloudevents) say_as_cloudevent(release, input, record.edits, arena);
+  if (context.cloudevents) say_as_cloudevent(release.version, input.key.value_or(""), record.edits, arena);
+  return record;
+}
+
+std::string_view note_of(const NoResult& what, Arena& arena) {
+  JsonWriter json;
+  json.text("reason", name_of(what.reason));
+  if (!what.error.empty() && is_utf8(what.error))
+    json.text("error", what.error);
+  else if (!what.error.empty())
+    json.base64("error_base64", what.error);
+  json.number("attempts", what.attempts);
+  json.text("failed_at", format_timestamp_ms(what.at.value()));
+  return arena.copy(json.finish());
+}
+
+// Nothing of the request goes along: it may not be there any more, and it stands in the dead letter.
+OutputRecord encode_marker(const Marker& marker, const EncodeContext& context, Arena& arena) {
+  const NoResult& what = *marker.what;
+  OutputRecord record;
+  record.role = Role::kOutput;
+  record.target = marker.target;
+  record.key = what.id;
+  record.payload = note_of(what, arena);
+  HeaderEdits& edits = record.edits;
+  edits.push_back({header::kSeq, arena.copy(format_sequence(context.sequence_kind, what.order.sequence))});
+  edits.push_back({header::kEpoch, decimal(what.order.epoch.value(), arena)});
+  if (what.order.revision.value() != 0)
+    edits.push_back({header::kRevision, decimal(what.order.revision.value(), arena)});
+  edits.push_back({header::kVersion, decimal(what.version.value(), arena)});
+  edits.push_back({header::kTarget, context.targets->name(marker.target)});
+  edits.push_back({header::kOp, "failed"});
+  if (!what.error.empty()) edits.push_back({header::kError, what.error});
+  if (!context.cloudevents) return record;
+  edits.push_back({header::kCeSpecVersion, "1.0"});
+  edits.push_back({header::kCeId, decimal(what.version.value(), arena)});
+  edits.push_back({header::kCeSource, "resequencer"});
+  edits.push_back({header::kCeType, "resequencer.failed"});
+  say_as_cloudevent(what.version, what.id, edits, arena);
   return record;
 }
 
@@ -148,6 +174,7 @@ OutputRecord encode(const Emission& emission, const InputRecord& input, const En
   if (const auto* release = std::get_if<Release>(&emission.what))
     return encode_release(*release, input, context, arena);
   if (const auto* letter = std::get_if<DeadLetter>(&emission.what)) return dead_letter(*letter, input, context, arena);
+  if (const auto* marker = std::get_if<Marker>(&emission.what)) return encode_marker(*marker, context, arena);
   return dead_letter({std::get<Redirect>(emission.what).reason}, input, context, arena);
 }
 

@@ -28,6 +28,7 @@ class RecordReader {
   [[nodiscard]] const InputRecord& record() const { return record_; }
   [[nodiscard]] const DecodeContext& context() const { return context_; }
   [[nodiscard]] bool has(HeaderKind kind) const { return found_.has(kind); }
+  [[nodiscard]] const Header* find(HeaderKind kind) const { return found_.find(kind); }
   [[nodiscard]] DocumentId id() const { return id_; }
   // Something is read in the place of reseq-seq.
   [[nodiscard]] bool has_stand_in() const { return stand_in_ != nullptr; }

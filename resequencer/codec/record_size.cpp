@@ -50,6 +50,15 @@ std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_by
   return least + added(header::kCeSubject, subject_bytes) + added(header::kCeSequence, kU64Digits);
 }
 
+std::uint64_t marker_bytes_max(std::size_t id_bytes, std::size_t error_bytes) {
+  constexpr std::size_t kEscapeMax = 6;         // bytes that one takes in JSON
+  constexpr std::size_t kHeadersMax = 13 * 64;  // those of a CloudEvent among them; the longest name is a target's
+  constexpr std::size_t kTargetMax = 100;
+  constexpr std::size_t kNoteMax = 160;  // without the error
+  const std::size_t subject = added(header::kCeSubject, id_bytes);
+  return kEmptyRecord + id_bytes + subject + kHeadersMax + kTargetMax + kNoteMax + (kEscapeMax + 1) * error_bytes;
+}
+
 std::uint64_t dispatch_bytes_max() {
   return added(header::kAttempt, kU32Digits) + added(header::kLeaseUntil, kU64Digits);
 }

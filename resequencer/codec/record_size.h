@@ -20,6 +20,8 @@ namespace reseq::codec {
 // What the resequencer adds at most to a forwarded or released record (its headers), for the bounds in Command.
 // `subject_bytes`: of the id as a CloudEvent's subject; 0 = none is written.
 [[nodiscard]] std::uint64_t added_bytes_max(const TargetTable& targets, std::size_t subject_bytes);
+// Of the record that tells an output that there is no result.
+[[nodiscard]] std::uint64_t marker_bytes_max(std::size_t id_bytes, std::size_t error_bytes);
 // With a journal, a forwarded one beside that.
 [[nodiscard]] std::uint64_t dispatch_bytes_max();
 

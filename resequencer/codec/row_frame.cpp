@@ -1,6 +1,5 @@
 #include "codec/row_frame.h"
 
-#include <boost/container/small_vector.hpp>
 #include <cstring>
 #define XXH_INLINE_ALL  // rows are short: a call costs as much as the hash
 #include <xxhash.h>
@@ -9,12 +8,24 @@ namespace reseq::codec {
 namespace {
 
 std::uint32_t checksum(std::string_view key, std::string_view value) {
+  constexpr std::size_t kCopiedMax = 512;
+  char length[4];
+  for (unsigned i = 0; i < sizeof length; ++i) length[i] = static_cast<char>(key.size() >> (8 * i));
+  const std::size_t head = sizeof length + key.size();
   // One contiguous input: for rows of some fifty bytes a copy costs less than xxHash's streaming state.
-  boost::container::small_vector<char, 1024> input(4 + key.size() + value.size(), boost::container::default_init);
-  for (unsigned i = 0; i < 4; ++i) input[i] = static_cast<char>(key.size() >> (8 * i));
-  if (!key.empty()) std::memcpy(input.data() + 4, key.data(), key.size());
-  if (!value.empty()) std::memcpy(input.data() + 4 + key.size(), value.data(), value.size());
-  return static_cast<std::uint32_t>(XXH3_64bits(input.data(), input.size()));
+  if (head + value.size() <= kCopiedMax) {
+    char input[kCopiedMax];
+    std::memcpy(input, length, sizeof length);
+    if (!key.empty()) std::memcpy(input + sizeof length, key.data(), key.size());
+    if (!value.empty()) std::memcpy(input + head, value.data(), value.size());
+    return static_cast<std::uint32_t>(XXH3_64bits(input, head + value.size()));
+  }
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  XXH3_64bits_update(&state, length, sizeof length);
+  XXH3_64bits_update(&state, key.data(), key.size());
+  XXH3_64bits_update(&state, value.data(), value.size());
+  return static_cast<std::uint32_t>(XXH3_64bits_digest(&state));
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ JournalHead head_of_entries(const Row& row) {
   JournalHead head;
   for (const JournalEntry& entry : row.journal) {
     if (entry.state == EntryState::kWaiting) make_more_urgent(head.priorities.waiting, entry.urgency.priority);
-    if (entry.state != EntryState::kProcessing) continue;
+    if (!entry.takes_room()) continue;
     make_more_urgent(head.priorities.processing, entry.urgency.priority);
     const bool earlier = head.lease_until == UnixMs() || entry.lease_until < head.lease_until;
-    if (entry.lease_until != UnixMs() && earlier) head.lease_until = entry.lease_until;
+    if (earlier) head.lease_until = entry.lease_until;
   }
   return head;
 }
@@ -90,10 +90,6 @@ void write_entry(const JournalEntry& entry, ByteWriter& out) {
   out.varint(entry.request.work_bytes);
 }
 
-std::uint32_t read_u32(ByteReader& in) {
-  return static_cast<std::uint32_t>(in.varint(UINT32_MAX));
-}
-
 JournalEntry read_entry(ByteReader& in) {
   JournalEntry entry;
   const std::uint8_t state = in.u8();
@@ -109,9 +105,9 @@ JournalEntry read_entry(ByteReader& in) {
   entry.urgency.process_at = (state & kEntryProcessAt) != 0 ? in.time() : entry.urgency.inserted;
   if ((state & kEntryExpiresAt) != 0) entry.urgency.expires_at = in.time();
   if ((state & kEntryTried) != 0) {
-    entry.attempt = read_u32(in);
-    entry.timeouts = read_u32(in);
-    entry.losses = read_u32(in);
+    entry.attempt = in.varint32();
+    entry.timeouts = in.varint32();
+    entry.losses = in.varint32();
     entry.retry_at = in.time();
     entry.taken_over = TargetSet(in.varint());
   }
@@ -129,12 +125,6 @@ JournalEntry read_entry(ByteReader& in) {
   return entry;
 }
 
-TargetSet pending_at(const Row& row, const Order& order) {
-  for (const Group& group : row.groups)
-    if (group.order == order) return group.pending;
-  return {};
-}
-
 bool entry_holds(const JournalEntry& entry, const Row& row) {
   const bool gone = entry.state == EntryState::kGone;
   const bool processing = entry.state == EntryState::kProcessing;
@@ -149,7 +139,7 @@ bool entry_holds(const JournalEntry& entry, const Row& row) {
   if (entry.lease_until < never || (entry.lease_until != never && !processing)) return false;
   if (entry.dispatched_at < never || (entry.dispatched_at != never && entry.lease_until == never)) return false;
   const bool was_dispatched = processing || (!gone && entry.attempt > 0);
-  return !was_dispatched || entry.targets.without(pending_at(row, entry.order)).empty();
+  return !was_dispatched || row.wanted(entry) == entry.targets;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ Order read_order(ByteReader& in) {
   const std::uint8_t head = in.u8();
   Order order;
   if ((head & kHasEpoch) != 0) {
-    order.epoch = Epoch(static_cast<std::uint32_t>(in.varint(UINT32_MAX)));
+    order.epoch = Epoch(in.varint32());
     in.require(order.epoch.value() != 0);
   }
   order.sequence = read_sequence(head & kSizeMask, in);

@@ -63,6 +63,8 @@ void encode_identity(std::string_view key, const Identity& identity, std::string
 [[nodiscard]] bool is_watermark(std::string_view value);
 // What it counts as. REQUIRES: as above.
 [[nodiscard]] CountSet count_document(std::string_view value);
+// The same when its priorities are known.
+[[nodiscard]] CountSet count_document(std::string_view value, const DocumentPriorities& priorities);
 // What is shorter is no row, and must not be asked.
 inline constexpr std::size_t kRowBytesMin = 3;
 

@@ -36,4 +36,29 @@ std::variant<TargetSet, Reason> parse_targets(std::string_view list, const Targe
   return targets;
 }
 
+std::vector<std::string> names_in(std::string_view list) {
+  std::vector<std::string> names;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    names.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return names;
+}
+
+std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
+  RESEQ_ASSERT(!targets.empty(), "a list of no target");
+  std::size_t size = 0;
+  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
+    size += table.name(left.first()).size() + 1;
+  char* const begin = arena.allocate(size);
+  char* place = begin;
+  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
+    const std::string& name = table.name(left.first());
+    place += name.copy(place, name.size());
+    *place++ = ',';
+  }
+  return {begin, size - 1};
+}
+
 }  // namespace reseq::codec

@@ -2,9 +2,12 @@
 // Thread rule: any thread.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
+#include "base/arena.h"
 #include "model/reason.h"
 #include "model/target.h"
 
@@ -19,5 +22,11 @@ namespace reseq::codec {
 
 // One name; the same reasons.
 [[nodiscard]] std::variant<TargetNumber, Reason> parse_target(std::string_view name, const TargetTable& table);
+
+// The names of a list as they stand there, for who has no table; of an empty one none.
+[[nodiscard]] std::vector<std::string> names_in(std::string_view list);
+
+// The list of these. REQUIRES: they are not empty, the table names all of them.
+[[nodiscard]] std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena);
 
 }  // namespace reseq::codec

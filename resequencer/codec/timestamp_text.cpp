@@ -1,5 +1,7 @@
 #include "codec/timestamp_text.h"
 
+#include <algorithm>
+
 #include "codec/decimal.h"
 
 namespace reseq::codec {
@@ -189,6 +191,17 @@ std::string format_timestamp(std::int64_t nanoseconds) {
   }
   out.push_back('Z');
   return out;
+}
+
+std::string format_timestamp_ms(std::int64_t milliseconds) {
+  constexpr std::int64_t kNanoseconds = 1'000'000;  // of a millisecond
+  constexpr std::size_t kDigits = 3;
+  std::string text = format_timestamp(std::min(milliseconds, INT64_MAX / kNanoseconds) * kNanoseconds);
+  text.pop_back();  // Z
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return text + ".000Z";
+  text.append(point + 1 + kDigits - text.size(), '0');
+  return text + "Z";
 }
 
 }  // namespace reseq::codec

@@ -20,5 +20,7 @@ namespace reseq::codec {
 [[nodiscard]] std::optional<std::int64_t> parse_date_ms(std::string_view text);
 // In UTC, with as many fraction digits as are needed.
 [[nodiscard]] std::string format_timestamp(std::int64_t nanoseconds);
+// Likewise of milliseconds, always with three fraction digits.
+[[nodiscard]] std::string format_timestamp_ms(std::int64_t milliseconds);
 
 }  // namespace reseq::codec

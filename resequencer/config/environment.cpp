@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <sstream>
 #include <string_view>
 #include <unistd.h>
 
@@ -21,6 +22,13 @@ constexpr std::size_t kTypoEdits = 2;
 
 Result<> set(Settings& settings, const Key<Settings>& key, const std::string& value) {
   if (key.text != nullptr) return set_text(settings, key, value);
+  if (key.list != nullptr) {
+    std::vector<std::string>& list = settings.*(key.list);
+    list.clear();
+    std::istringstream names(value);
+    for (std::string name; std::getline(names, name, ',');) list.push_back(name);
+    return Done{};
+  }
   if (key.number != nullptr) {
     if (set_word(settings, key, value)) return Done{};
     char* end = nullptr;

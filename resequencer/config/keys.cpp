@@ -20,6 +20,9 @@ Key<S> number_or(const char* word, const char* name, std::int64_t S::*place, std
 Key<S> flag(const char* name, bool S::*place, const char* meaning) {
   return {.name = name, .meaning = meaning, .flag = place};
 }
+Key<S> list(const char* name, std::vector<std::string> S::*place, const char* meaning) {
+  return {.name = name, .meaning = meaning, .list = place};
+}
 Key<S> topic(const char* name, std::string S::*place, const char* otherwise, const char* meaning) {
   return {.name = name, .meaning = meaning, .text = place, .otherwise = otherwise};
 }
@@ -37,6 +40,11 @@ std::vector<Key<S>> working_keys() {
            "how producers choose partitions; work and outputs are written the same way"),
       text("intake", &S::intake, "inline|tap", "inline: forward requests to work; tap: the pipeline reads requests"),
       flag("requests_carry_epochs", &S::requests_carry_epochs, "every request has reseq-epoch (tap: allows RESET)"),
+      flag("skip_unchanged", &S::skip_unchanged,
+           "a request that asks for what its targets have from the newest one, by its op and payload, goes nowhere: it "
+           "is registered as served. Needs intake = \"inline\""),
+      list("unchanged_headers", &S::unchanged_headers,
+           "skip_unchanged: names of headers that count beside op and payload; at most 32"),
       text("first_start", &S::first_start, "begin|end",
            "where a new application begins to read its inputs; end: what is in them already is left alone"),
       text("events", &S::events, "none|drops|all",
@@ -115,6 +123,38 @@ std::vector<Key<S>> dispatch_keys() {
   };
 }
 
+// What becomes of work that could not be done.
+std::vector<Key<S>> failure_keys() {
+  return {
+      text("failures.mode", &S::failures_mode, "off|retry",
+           "retry: workers may say that they could not do their work (reseq-command: fail); it is tried again, and "
+           "given up in the end. Needs intake = \"inline\""),
+      number("failures.retries_max", &S::failures_retries_max, 0,
+             "retry: so often a request is tried again for a target, then it is given up; at most 1000000000"),
+      number("failures.backoff_ms", &S::failures_backoff_ms, 1,
+             "retry: longest time until the first retry, doubled for each further one; the shortest is half of it"),
+      number("failures.backoff_max_ms", &S::failures_backoff_max_ms, 1,
+             "retry: it is not doubled beyond this; at most 366 days"),
+      number(
+          "failures.repeats_max", &S::failures_repeats_max, 1,
+          "retry: so often in a row the same error, of which nobody says whether it will pass, is a permanent one; at "
+          "most 1000000000"),
+      text("failures.on_failure", &S::failures_on_failure, "dead-letter|marker",
+           "retry: what is left of a request that is given up: a dead letter, or beside it a marker on the output of "
+           "each target, so that it is found where people search"),
+      flag("failures.inherit_failed", &S::failures_inherit_failed,
+           "retry: a newer request with the very content of the one that failed for good is given up at once"),
+      number("failures.breaker_documents", &S::failures_breaker_documents, 0,
+             "retry: when so many documents of a partition could not be brought to a target that is down for all "
+             "(universal), and nothing was released for it, they wait for it without losing retries, and one at a time "
+             "tries it; at most 32, 0 = never"),
+      number("failures.breaker_pause_ms", &S::failures_breaker_pause_ms, 1,
+             "retry: until the first document tries a target that is down, doubled for each further one"),
+      number("failures.breaker_pause_max_ms", &S::failures_breaker_pause_max_ms, 1,
+             "retry: it is not doubled beyond this; at most 366 days"),
+  };
+}
+
 std::vector<Key<S>> topic_keys() {
   return {
       topic("topic.requests", &S::topic_requests, "<application.id>.requests", "read: requests of producers"),
@@ -170,6 +210,8 @@ std::vector<Key<S>> surrounding_keys() {
       flag("http.page", &S::http_page, "the page for people, for this host alone, which looks documents up"),
       flag("http.page_gateway", &S::http_page_gateway,
            "the page also for what comes from the default gateway: in a container, the machine that it runs on"),
+      flag("http.page_operations", &S::http_page_operations,
+           "the page has buttons that ask for what failed once more, and resume targets that were down"),
       text("log_level", &S::log_level, "debug|info|warning|error", "least severe line that is logged"),
       text("log_format", &S::log_format, "text|json", "lines of the log: for people, or a JSON object each"),
   };
@@ -180,7 +222,7 @@ std::vector<Key<S>> surrounding_keys() {
 const std::vector<Key<Settings>>& keys() {
   static const std::vector<Key<S>> all = [] {
     std::vector<Key<S>> together = working_keys();
-    for (const auto& more : {dispatch_keys(), topic_keys(), observe_keys(), surrounding_keys()})
+    for (const auto& more : {dispatch_keys(), failure_keys(), topic_keys(), observe_keys(), surrounding_keys()})
       together.insert(together.end(), more.begin(), more.end());
     return together;
   }();
@@ -200,9 +242,30 @@ const std::vector<Key<Target>>& target_keys() {
       {.name = "monotonic",
        .meaning = "release every result that is newer than the last release, even while a newer request waits",
        .flag = &T::monotonic},
+      {.name = "effect",
+       .meaning = "what happens when work for it is done twice: nothing (safe), the same again (idempotent), or harm "
+                  "(potent): then no attempt follows one whose end is unknown. With a journal or retries potent needs "
+                  "both, and dispatch.attempts = \"last\"",
+       .allowed = "safe|idempotent|potent",
+       .text = &T::effect},
       {.name = "optional",
        .meaning = "not one of the targets that a request without a list or a route has",
        .flag = &T::optional},
+  };
+  return all;
+}
+
+const std::vector<Key<Step>>& step_keys() {
+  using T = Step;
+  static const std::vector<Key<T>> all = {
+      {.name = "name", .meaning = "as a target may be named, and another one than all targets", .text = &T::name},
+      {.name = "effect",
+       .meaning = "what it does to others when it is done twice: nothing (safe), the same again (idempotent), or harm "
+                  "(potent)",
+       .allowed = "safe|idempotent|potent",
+       .text = &T::effect},
+      {.name = "mutating", .meaning = "what it passes on is not what it got", .flag = &T::mutating},
+      {.name = "next", .meaning = "names of the steps and targets that get what it passes on", .list = &T::next},
   };
   return all;
 }

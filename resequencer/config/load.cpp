@@ -16,7 +16,7 @@ namespace reseq::config {
 namespace {
 
 // Tables of the file that are no keys of Settings.
-constexpr const char* kTables[] = {"target", "route", "kafka"};
+constexpr const char* kTables[] = {"target", "route", "step", "kafka"};
 
 template <typename Owner>
 std::vector<std::string> names_of(const std::vector<Key<Owner>>& all) {
@@ -63,7 +63,7 @@ Result<> read_table(Settings& settings, const toml::table& table, const std::str
   return Done{};
 }
 
-// [[target]], [[route]]
+// [[target]], [[route]], [[step]]
 template <typename Owner>
 Result<> read_array(std::vector<Owner>& out, const toml::table& root, const char* what,
                     const std::vector<Key<Owner>>& known, std::span<const std::string_view> reserved) {
@@ -126,7 +126,8 @@ Result<Settings> parse(const std::string& toml_text, const std::string& source_n
   }
   for (const auto& read : {read_table(settings, root, ""),
                            read_array(settings.targets, root, "target", target_keys(), reserved::kTargetKeys),
-                           read_array(settings.routes, root, "route", route_keys(), {}), read_kafka(settings, root),
+                           read_array(settings.routes, root, "route", route_keys(), {}),
+                           read_array(settings.steps, root, "step", step_keys(), {}), read_kafka(settings, root),
                            read_environment(settings)})
     if (!read) return invalid(source_name + ": " + read.error().message);
   name_topics(settings);

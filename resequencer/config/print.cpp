@@ -107,6 +107,10 @@ std::string print(const Settings& settings) {
     out += "\n[[route]]\n";
     print_table(out, route, route_keys());
   }
+  for (const Step& step : settings.steps) {
+    out += "\n[[step]]\n";
+    print_table(out, step, step_keys());
+  }
   return out;
 }
 
@@ -114,7 +118,10 @@ std::string reference() {
   return table_of(keys()) + "\n## `[[target]]`\n\n" + table_of(target_keys()) +
          "\n## `[[route]]`\n\nWhich targets a request without `reseq-targets` has. The first route of which all "
          "conditions hold wins; without one, all\ntargets that are not `optional`.\n\n" +
-         table_of(route_keys());
+         table_of(route_keys()) +
+         "\n## `[[step]]`\n\nThe plan of the pipeline, so that `check` can say what is wrong with it before anything "
+         "runs\n([failures](failures.md#a-plan-that-can-be-tried-again)). The resequencer does not run it.\n\n" +
+         table_of(step_keys());
 }
 
 }  // namespace reseq::config

@@ -9,6 +9,7 @@
 
 #include "config/address.h"
 #include "config/nearest.h"
+#include "config/plan.h"
 #include "config/transport.h"
 #include "config/values.h"
 
@@ -105,10 +106,10 @@ Result<> check_place(const char* key, const std::string& text) {
 // Of a header that requests have. Kafka's limit is 32767 bytes; nobody means such a name.
 constexpr std::size_t kHeaderNameBytesMax = 1000;
 
-Result<> check_input_header(const std::string& key, const std::string& text) {
-  constexpr std::string_view kHeader = "header:";
-  const std::string name = text.substr(kHeader.size());
+// That a producer gives it. `text`: what is said of it at the key.
+Result<> check_header_name(const std::string& key, const std::string& text, const std::string& name) {
   const auto wrong = [&](const std::string& what) { return invalid(key + " = \"" + text + "\": " + what); };
+  if (name.empty()) return wrong("a header without a name");
   if (name.starts_with("reseq-"))
     return wrong(name == "reseq-seq" && key == "input.sequence"
                      ? "reseq-seq is what is read anyway: leave the key out"
@@ -118,6 +119,27 @@ Result<> check_input_header(const std::string& key, const std::string& text) {
   const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
   if (blank(name.front()) || blank(name.back())) return wrong("a blank at an end of the name");
   if (name.find('\0') != std::string::npos) return wrong("a name is read up to its first NUL byte");
+  return Done{};
+}
+
+Result<> check_input_header(const std::string& key, const std::string& text) {
+  constexpr std::string_view kHeader = "header:";
+  return check_header_name(key, text, text.substr(kHeader.size()));
+}
+
+constexpr std::size_t kUnchangedHeadersMax = 32;
+
+Result<> check_unchanged(const Settings& s) {
+  if (s.skip_unchanged && s.intake != "inline")
+    return invalid("skip_unchanged needs intake = \"inline\": in tap the pipeline has read the request already");
+  if (!s.skip_unchanged && !s.unchanged_headers.empty())
+    return invalid("unchanged_headers says what counts for skip_unchanged, which is not set");
+  if (s.unchanged_headers.size() > kUnchangedHeadersMax) return invalid("unchanged_headers: more than 32 names");
+  std::set<std::string> names;
+  for (const std::string& name : s.unchanged_headers) {
+    if (auto checked = check_header_name("unchanged_headers", name, name); !checked) return checked;
+    if (!names.insert(name).second) return invalid("unchanged_headers names " + name + " twice");
+  }
   return Done{};
 }
 
@@ -153,6 +175,7 @@ Result<> check_observe(const Settings& s) {
 constexpr std::int64_t kDispatchMsMax = std::int64_t{366} * 24 * 3600 * 1000;
 constexpr std::int64_t kDispatchCountMax = 1'000'000'000;
 constexpr std::int64_t kPriorityMax = 255;
+constexpr std::int64_t kBreakerDocumentsMax = 32;  // a meta row keeps no more (model/breaker.h)
 
 Result<> check_most(const char* key, std::int64_t value, std::int64_t most, const char* words = "") {
   if (value <= most) return Done{};
@@ -165,6 +188,10 @@ Result<> check_dispatch(const Settings& s) {
     return invalid(
         "dispatch.mode = \"journal\" needs intake = \"inline\": with tap the pipeline reads requests itself, "
         "so none can wait");
+  if (s.failures_mode == "retry" && s.intake != "inline")
+    return invalid(
+        "failures.mode = \"retry\" needs intake = \"inline\": with tap the pipeline reads requests itself, "
+        "so none can be sent again");
   for (const auto& checked :
        {check_most("dispatch.in_flight_max", s.dispatch_in_flight_max, kDispatchCountMax),
         check_most("dispatch.default_priority", s.dispatch_default_priority, kPriorityMax),
@@ -176,12 +203,41 @@ Result<> check_dispatch(const Settings& s) {
         check_most("dispatch.lease_ms", s.dispatch_lease_ms, kDispatchMsMax, ", which is 366 days"),
         check_most("dispatch.timeouts_max", s.dispatch_timeouts_max, kDispatchCountMax)})
     if (!checked) return checked;
-  const std::int64_t longest = s.dispatch_process_at_max_ms + s.dispatch_lease_ms;
-  if (s.dispatch_mode == "journal" && longest >= s.watermark_retention_ms)
-    return invalid("dispatch.process_at_max_ms and dispatch.lease_ms are together " + std::to_string(longest) +
+  const std::int64_t longest = longest_wait_ms(s);
+  if ((s.dispatch_mode == "journal" || s.failures_mode == "retry") && longest >= s.watermark_retention_ms)
+    return invalid(longest_wait_text(s) + " are together " + std::to_string(longest) +
                    ": must be below watermark_retention_ms = " + std::to_string(s.watermark_retention_ms) +
                    ", because requests have to be kept longer than they wait and not longer than documents are "
                    "remembered");
+  return Done{};
+}
+
+// Who may be answered by an earlier attempt, or loses a lease without a word, would have its work done twice; and who
+// has no lease to lose: what a worker had begun when it died goes to another one as the same attempt.
+Result<> check_effects(const Settings& s) {
+  for (const Target& target : s.targets) {
+    if (target.effect != "potent" || (s.dispatch_mode != "journal" && s.failures_mode != "retry")) continue;
+    if (s.dispatch_mode != "journal" || s.failures_mode != "retry" || s.dispatch_attempts != "last")
+      return invalid("target \"" + target.name +
+                     "\" is potent: set dispatch.mode = \"journal\", dispatch.attempts = \"last\" and failures.mode = "
+                     "\"retry\", so that its work is never done twice by itself");
+  }
+  return Done{};
+}
+
+Result<> check_failures(const Settings& s) {
+  for (const auto& checked :
+       {check_most("failures.retries_max", s.failures_retries_max, kDispatchCountMax),
+        check_most("failures.backoff_ms", s.failures_backoff_ms, s.failures_backoff_max_ms,
+                   ", as failures.backoff_max_ms says"),
+        check_most("failures.backoff_max_ms", s.failures_backoff_max_ms, kDispatchMsMax, ", which is 366 days"),
+        check_most("failures.repeats_max", s.failures_repeats_max, kDispatchCountMax),
+        check_most("failures.breaker_documents", s.failures_breaker_documents, kBreakerDocumentsMax),
+        check_most("failures.breaker_pause_ms", s.failures_breaker_pause_ms, s.failures_breaker_pause_max_ms,
+                   ", as failures.breaker_pause_max_ms says"),
+        check_most("failures.breaker_pause_max_ms", s.failures_breaker_pause_max_ms, kDispatchMsMax,
+                   ", which is 366 days")})
+    if (!checked) return checked;
   return Done{};
 }
 
@@ -193,6 +249,28 @@ Result<> check_listen(const Settings& s) {
 }
 
 }  // namespace
+
+std::int64_t longest_wait_ms(const Settings& settings) {
+  const bool has_dates = settings.dispatch_mode == "journal";
+  const std::int64_t once = (has_dates ? settings.dispatch_process_at_max_ms : 0) + settings.dispatch_lease_ms;
+  if (settings.failures_mode != "retry") return once;
+  std::int64_t longest = once;
+  std::int64_t wait = settings.failures_backoff_ms;
+  for (std::int64_t left = settings.failures_retries_max; left > 0; --left) {
+    const std::int64_t more = wait + settings.dispatch_lease_ms;
+    const bool stays = wait == settings.failures_backoff_max_ms;
+    if (stays) return left > (INT64_MAX - longest) / more ? INT64_MAX : longest + left * more;
+    longest += more;
+    wait = std::min(2 * wait, settings.failures_backoff_max_ms);
+  }
+  return longest;
+}
+
+std::string longest_wait_text(const Settings& settings) {
+  if (settings.failures_mode != "retry") return "dispatch.process_at_max_ms and dispatch.lease_ms";
+  const std::string dates = settings.dispatch_mode == "journal" ? "dispatch.process_at_max_ms and, " : "";
+  return dates + "of each attempt that failures may have, dispatch.lease_ms and the back-off";
+}
 
 std::optional<std::int64_t> parse_duration_ms(std::string_view text) {
   constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
@@ -228,7 +306,8 @@ void name_topics(Settings& settings) {
 Result<> check(const Settings& settings) {
   for (const auto& checked :
        {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings),
-        check_listen(settings), check_input(settings), check_dispatch(settings), check_observe(settings)})
+        check_listen(settings), check_input(settings), check_unchanged(settings), check_failures(settings),
+        check_effects(settings), check_plan(settings), check_dispatch(settings), check_observe(settings)})
     if (!checked) return checked;
   return Done{};
 }

@@ -2,6 +2,9 @@
 // Thread rule: pure function.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "base/result.h"
 #include "config/settings.h"
 
@@ -9,5 +12,11 @@ namespace reseq::config {
 
 // kInvalid: one line that names the key and the fix. REQUIRES: topics have names (name_topics).
 [[nodiscard]] Result<> check(const Settings& settings);
+
+// With a journal: from the date of a request until it is dispatched for the last time, in milliseconds. With
+// failures each attempt may take a lease.
+[[nodiscard]] std::int64_t longest_wait_ms(const Settings& settings);
+// What it is made of.
+[[nodiscard]] std::string longest_wait_text(const Settings& settings);
 
 }  // namespace reseq::config

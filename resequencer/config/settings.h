@@ -20,15 +20,24 @@ namespace reseq::config {
 // [[target]]
 struct Target {
   std::string name;
-  std::string topic;       // empty = <application.id>.output.<name>
-  bool monotonic = false;  // release every newer result, even if a newer request waits
-  bool optional = false;   // not part of the default targets
+  std::string topic;                  // empty = <application.id>.output.<name>
+  bool monotonic = false;             // release every newer result, even if a newer request waits
+  bool optional = false;              // not part of the default targets
+  std::string effect = "idempotent";  // of work for it that is done again: safe, idempotent, potent
 };
 
 // [[route]]
 struct Route {
   std::string id_prefix, id_glob, header, header_value;
   std::vector<std::string> targets;
+};
+
+// [[step]]: a step of the pipeline between `work` and the targets. Nobody runs it from here; `check` judges the plan.
+struct Step {
+  std::string name;
+  std::string effect = "safe";    // on others, of the step alone: safe, idempotent, potent
+  bool mutating = false;          // what it passes on is not what it got
+  std::vector<std::string> next;  // steps and targets that get what it passes on
 };
 
 struct Settings {
@@ -41,6 +50,8 @@ struct Settings {
   std::string partitioner = "murmur2";
   std::string intake = "inline";
   bool requests_carry_epochs = false;
+  bool skip_unchanged = false;
+  std::vector<std::string> unchanged_headers;
   std::string first_start = "begin";
   std::string events = "drops";
   std::string deletes = "null-payload";
@@ -70,6 +81,17 @@ struct Settings {
   std::int64_t dispatch_lease_ms = 3'600'000;
   std::int64_t dispatch_timeouts_max = 5;
   std::string dispatch_attempts = "any";
+  // [failures]: what becomes of work that could not be done.
+  std::string failures_mode = "off";
+  std::int64_t failures_retries_max = 20;
+  std::int64_t failures_backoff_ms = 1'000;
+  std::int64_t failures_backoff_max_ms = 600'000;
+  std::int64_t failures_repeats_max = 3;
+  std::string failures_on_failure = "dead-letter";
+  bool failures_inherit_failed = false;
+  std::int64_t failures_breaker_documents = 5;
+  std::int64_t failures_breaker_pause_ms = 5'000;
+  std::int64_t failures_breaker_pause_max_ms = 60'000;
   std::int64_t held_bytes_max = 256 * 1024 * 1024;
 
   std::int64_t session_timeout_ms = 10'000;
@@ -82,7 +104,7 @@ struct Settings {
   std::int64_t workers = 1;
   std::string state_dir = "/var/lib/resequencer";
   std::int64_t checkpoint_rows_max = 65'536;
-  std::int64_t checkpoint_bytes_max = 64 * 1024 * 1024;
+  std::int64_t checkpoint_bytes_max = 12 * 1024 * 1024;
   std::int64_t checkpoint_interval_ms = 60'000;
   std::int64_t sync_interval_ms = 30'000;
 
@@ -114,15 +136,18 @@ struct Settings {
   std::string http_listen = "127.0.0.1:9464";
   bool http_page = true;
   bool http_page_gateway = false;
+  bool http_page_operations = false;
 
   std::vector<Target> targets;
   std::vector<Route> routes;
+  std::vector<Step> steps;
   std::vector<std::pair<std::string, std::string>> kafka;  // [kafka]: passed to librdkafka
 };
 
 [[nodiscard]] const std::vector<Key<Settings>>& keys();
 [[nodiscard]] const std::vector<Key<Target>>& target_keys();
 [[nodiscard]] const std::vector<Key<Route>>& route_keys();
+[[nodiscard]] const std::vector<Key<Step>>& step_keys();
 
 // RESEQ_APPLICATION_ID of application.id; of a property of [kafka]: RESEQ_KAFKA_SASL_PASSWORD of sasl.password.
 [[nodiscard]] std::string environment_name(std::string_view key);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/state_view.h"
+#include "model/partition_state.h"
 
 namespace reseq::engine {
 
@@ -28,16 +29,26 @@ struct AgendaKind {
   bool while_paused = false;  // also of a partition that an operator paused: nothing leaves because of it
 };
 
+// When it is asked what is due, and of what.
+struct Moment {
+  const StateView& view;
+  const PartitionState& state;
+  UnixMs now;
+};
+
 class AgendaSource {
  public:
   virtual ~AgendaSource() = default;
 
-  // The bit of it: stands in the meta row while rows of it are there.
+  // Bits of states that it can go on with.
   [[nodiscard]] virtual std::uint64_t capability() const = 0;
+  // Those of them that what it writes needs: they stand in the meta row while rows of it are there.
+  [[nodiscard]] virtual std::uint64_t needs() const { return capability(); }
   // Its kinds, in the order of their turns: their numbers rise.
   [[nodiscard]] virtual std::span<const AgendaKind> agenda() const = 0;
-  // When the first of a kind is due; none = nothing is, ever. Not asked while nothing waits.
-  [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const = 0;
+  // When the first of a kind is due that may be done now or later; none = nothing is, ever. Not asked while nothing
+  // waits.
+  [[nodiscard]] virtual std::optional<UnixMs> next(std::uint8_t kind, const Moment& moment) const = 0;
   // How far a turn of a kind goes in its index when everything is done that is due by `now`.
   [[nodiscard]] virtual UnixMs until(std::uint8_t /*kind*/, UnixMs now) const { return now; }
 };

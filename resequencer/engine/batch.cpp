@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "engine/effects.h"
+#include "engine/failures/breakers.h"
 #include "engine/gate.h"
 #include "engine/inputs.h"
 #include "engine/journal/journal_batch.h"
@@ -16,6 +17,7 @@ struct Batch::Body {
   Body(const StateView& committed, const PartitionState& before, const Context& setting)
       : view(committed), context(setting), state(before), overlay(view), rows(view), effects(setting.policies) {
     state.clock = clock_at(state.clock, context.now);
+    if (!state.breakers.empty()) forget_breakers(state.breakers, context);
   }
 
   const StateView& view;

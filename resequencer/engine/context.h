@@ -52,8 +52,21 @@ struct DispatchRules {
   bool one_at_a_time = true;          // a newer order of a document is not dispatched while an older one is under way
   Milliseconds lease{std::int64_t{3600} * 1000};
   std::uint32_t timeouts_max = 5;
+  bool failures = false;           // `[failures]`: workers may say that they could not do it,
+  std::uint32_t retries_max = 20;  // and it is tried again so often for a target,
+  Milliseconds backoff{1'000};     // so long behind the first time, then doubled
+  Milliseconds backoff_max{600'000};
+  std::uint32_t repeats_max = 3;        // unless it is the same unknown error so often in a row
+  std::uint32_t breaker_documents = 5;  // so many documents close the way to a target, 0 = never,
+  Milliseconds breaker_pause{5'000};    // and one tries it behind this one, which is doubled
+  Milliseconds breaker_pause_max{60'000};
+  bool markers = false;            // the output is told of what is given up,
+  bool inherit_failed = false;     // and the same content again is given up at once
   bool last_attempt_only = false;  // results of earlier attempts are refused
   std::uint64_t held_bytes_max = std::uint64_t{256} << 20U;
+
+  // What was dispatched is known until it ends: it has a lease, or may fail.
+  [[nodiscard]] bool keeps_under_way() const { return journal || failures; }
 };
 
 struct Context {
@@ -67,6 +80,7 @@ struct Context {
   TargetSet default_targets;  // when no route matches; empty = no_target
   std::vector<Route> routes;
   TargetSet monotonic;  // targets configured `monotonic`
+  TargetSet potent;     // work for them must not be done twice
 
   Milliseconds starvation_after;      // 0 = off
   Milliseconds registration_timeout;  // 0 = off

@@ -27,7 +27,9 @@ bool Dispatch::let_through(Document& document, const HeldForward& leaving, const
     decision = {Outcome::kDropped, at.group != nullptr ? Reason::kDuplicate : Reason::kSuperseded, TableRow::kNone};
   } else if (leaving.gone || leaving.work_bytes > context.work_bytes_max) {
     decision = {Outcome::kDeadLettered, leaving.gone ? Reason::kBodyGone : Reason::kTooLarge, TableRow::kNone};
-    effects_.send(input, DeadLetter{decision.reason, newest, leaving.gone ? leaving.record_bytes : 0});
+    GivenUp given_up;
+    if (leaving.gone) given_up.gone = leaving.record_bytes;
+    effects_.send(input, DeadLetter{decision.reason, newest, effects_.kept(given_up)});
     RowEdit edit;
     edit.order = held.order;
     edit.removed = targets;

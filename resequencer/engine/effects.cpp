@@ -49,20 +49,24 @@ void Effects::drop_as_superseded(InputIndex input, DocumentId id, const Order& o
   decide_again(input, decision, id, order, newer);
 }
 
-void Effects::decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
-                           const std::optional<Order>& newest) {
+Event* Effects::decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
+                             const std::optional<Order>& newest) {
   decisions_[input.value()] = decision;
   if (policies_.events == EventPolicy::kAll) {
     Event& event = events_[input.value()];
     RESEQ_ASSERT(event.input == input, "the event of another input");
     event.decision = decision;
     event.expected = newest;
-  } else if (tells_of(decision.outcome)) {
+    return &event;
+  }
+  if (tells_of(decision.outcome)) {
     Event& event = tell(input, decision, id);
     event.order = order;
     event.expected = newest;
     late_events_ = true;
+    return &event;
   }
+  return nullptr;
 }
 
 void Effects::keep(Hold hold) {
@@ -76,8 +80,9 @@ void Effects::keep(Hold hold) {
 }
 
 void Effects::hold(Hold hold) {
-  const bool is_first = held_keys_.insert(hold.key).second;
-  RESEQ_ASSERT(is_first, "two records are held under one key");
+  const std::size_t before = held_keys_.size();
+  held_keys_.insert(held_keys_.end(), hold.key);  // most rise
+  RESEQ_ASSERT(held_keys_.size() > before, "two records are held under one key");
   holds_.push_back(std::move(hold));
 }
 

@@ -39,7 +39,8 @@ class Effects {
   // `events` tells of this outcome.
   [[nodiscard]] bool tells_of(Outcome outcome) const {
     if (policies_.events != EventPolicy::kDrops) return policies_.events == EventPolicy::kAll;
-    return outcome == Outcome::kDropped || outcome == Outcome::kDeadLettered || outcome == Outcome::kRedirected;
+    return outcome == Outcome::kDropped || outcome == Outcome::kDeadLettered || outcome == Outcome::kRedirected ||
+           outcome == Outcome::kUnchanged;
   }
   // Another event. The reference holds until the next one.
   Event& tell(InputIndex input, const Decision& decision, DocumentId id);
@@ -58,9 +59,9 @@ class Effects {
   void keep(Hold hold);
   // The record of an input is held.
   void hold(Hold hold);
-  // Another decision about an input, and what its event says.
-  void decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
-                    const std::optional<Order>& newest);
+  // Another decision about an input, and what its event says. Null: it has none. The event holds until the next one.
+  Event* decide_again(InputIndex input, const Decision& decision, DocumentId id, const Order& order,
+                      const std::optional<Order>& newest);
   [[nodiscard]] const Decision& decided(InputIndex input) const { return decisions_[input.value()]; }
   // The number of a held record that is let through: those are numbered behind the inputs. Its key is copied.
   // REQUIRES: all inputs are decided.
@@ -68,6 +69,11 @@ class Effects {
   // A record of which nothing comes from an input, to one partition. Everything is copied.
   void generate(const GeneratedRecord& record, Partition to);
   [[nodiscard]] Arena& arena() { return arena_; }
+  // Null: it says nothing.
+  [[nodiscard]] const GivenUp* kept(const GivenUp& given_up) {
+    if (given_up.gone == 0 && given_up.targets.empty()) return nullptr;
+    return arena_.copy(std::span<const GivenUp>(&given_up, 1)).data();
+  }
 
   // The forward of a request was withdrawn, because it was superseded in its own batch. So its decision is another one,
   // and what its event says.

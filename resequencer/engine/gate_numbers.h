@@ -26,9 +26,10 @@ struct GateNumbers {
 };
 
 // clang-format off
-inline constexpr std::array<GateNumbers, 3> kGateNumbers = {{
+inline constexpr std::array<GateNumbers, 4> kGateNumbers = {{
     // name      gate  bit  kinds          indexes
     {"journal",  1,    1,   {2, 3, 4, 5},  {2, 3, 4, 5}},  // engine/journal: lease, expire, dispatch, age
+    {"failures", 2,    2,   {},            {6}},           // engine/failures: what waits, by its targets
     {"window",   255,  63,  {254, 255},    {127}},         // tests/gate: 254 open, 255 drain
     {"latest",   200,  0,   {200, 201},    {1}},           // tests/unit/gate
 }};

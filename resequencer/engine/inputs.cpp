@@ -6,6 +6,7 @@
 #include "engine/documents/decide_sequence.h"
 #include "engine/documents/decide_unregister.h"
 #include "engine/documents/orders.h"
+#include "engine/failures/decide_fail.h"
 #include "engine/journal/entries.h"
 #include "engine/operations/decide_control.h"
 #include "engine/release.h"
@@ -19,6 +20,11 @@ Reason refusal_of_reset(const Context& context) {
   return unseen ? Reason::kResetNeedsEpochs : Reason::kNone;
 }
 
+// Something newer is known.
+bool is_behind(Reason reason) {
+  return reason == Reason::kSuperseded || reason == Reason::kEpochBehind;
+}
+
 std::optional<TargetNumber> only_target(TargetSet targets) {
   return targets.size() == 1 ? std::optional(targets.first()) : std::nullopt;
 }
@@ -28,11 +34,15 @@ std::optional<TargetNumber> only_target(TargetSet targets) {
 Taken Inputs::decide(const Request& request, Offset position, bool) {
   Document& document = overlay_.find(request.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  if (journal_.takes(document)) return journal_.decide(document, request, position);
+  if (journal_.takes(document)) {
+    const InputIndex input = effects_.next();
+    const Taken taken = journal_.decide(document, request, position);
+    if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
+    return taken;
+  }
   const Ruling ruling = decide_request(request, position, document.known(), state_, context_);
   dispatch_.narrow(document, ruling);
-  const Reason reason = ruling.decision.reason;
-  if (reason == Reason::kSuperseded || reason == Reason::kEpochBehind) note_older(document, position);
+  if (is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
   const Taken taken = settle(document, ruling, true);
   if (context_.gate != nullptr && ruling.decision.outcome == Outcome::kForwarded)
     dispatch_.offer(document, request, position, context_);
@@ -42,7 +52,7 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
 Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  const auto behind = document.journaled ? journal_.behind_waiting_barrier(document) : std::nullopt;
+  const auto behind = document.journaled ? journal_.behind_waiting_barrier(document, command.what) : std::nullopt;
   return settle(document, decide_register(command, behind ? &*behind : document.known(), state_, context_),
                 requests_read);
 }
@@ -63,10 +73,12 @@ Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) 
       ruling = *reason == Reason::kAttemptMissing ? refuse(*reason) : drop(TableRow::kNone, *reason);
       set_order(ruling, order);
     }
+  if (!state_.breakers.empty() && ruling.edit.served)  // nearly always there is none
+    journal_.note_release(document, command, ruling.edit.order);
   const TableRow met = ruling.decision.table_row;
   const bool too_late = met == TableRow::kS4 || met == TableRow::kS6;
   if (too_late && ruling.decision.outcome == Outcome::kDropped) note_late(document, ruling.edit.order);
-  return settle(document, ruling, requests_read, command.target);
+  return settle(document, ruling, requests_read, command.target, command.attempt);
 }
 
 Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
@@ -80,7 +92,19 @@ Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
   Event& event = effects_.tell(input, decision, document.id);
   event.order = order;
   event.expected = document.newest_order();
+  event.attempt = command.attempt;
   return Taken::kDecided;
+}
+
+Taken Inputs::decide(const Fail& command, Offset, bool requests_read) {
+  Document& document = overlay_.find(command.id);
+  if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  const FailRuling fail = decide_fail(command, document.known(), state_, context_);
+  const auto target = command.everything ? std::nullopt : std::optional(command.target);
+  const Taken taken = settle(document, fail.ruling, requests_read, target, command.attempt);
+  if (!fail.failures.empty()) journal_.fail(document, fail);
+  if (fail.untold && taken == Taken::kDecided) journal_.note_failure(document, *fail.untold);
+  return taken;
 }
 
 Taken Inputs::decide(const Reset& reset, Offset, bool) {
@@ -144,6 +168,11 @@ Taken Inputs::decide(const Pause& command, Offset, bool) {
   return Taken::kDecided;
 }
 
+Taken Inputs::decide(const ResumeTarget& command, Offset, bool) {
+  effects_.tell_operation(resume_target(command, state_), command.dry_run, {}).target = command.target;
+  return Taken::kDecided;
+}
+
 Taken Inputs::decide(const Refused& refused, Offset, bool) {
   const OnMissing policy = refused.sequence_without_id_or_seq ? context_.policies.on_missing : OnMissing::kDeadLetter;
   if (policy == OnMissing::kStop) return Taken::kStop;
@@ -161,7 +190,8 @@ Taken Inputs::decide(const Refused& refused, Offset, bool) {
   return Taken::kDecided;
 }
 
-Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_read, std::optional<TargetNumber> target) {
+Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_read, std::optional<TargetNumber> target,
+                     std::uint32_t attempt) {
   if (ruling.miss && !requests_read) return Taken::kRequestsFirst;
   const InputIndex input = effects_.number(ruling.decision);
   if (effects_.tells_of(ruling.decision.outcome)) {
@@ -169,9 +199,11 @@ Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_rea
     if (ruling.has_order) event.order = ruling.edit.order;
     event.expected = document.newest_order();
     event.target = target;
+    event.attempt = attempt;
     if (ruling.edit.served) event.version = ruling.edit.version;
+    if (ruling.edit.unchanged) event.targets = ruling.edit.moved;
   }
-  carry_out(document, ruling, input);
+  carry_out(document, ruling, input, false);
   return Taken::kDecided;
 }
 
@@ -183,11 +215,11 @@ Taken Inputs::settle_operation(Document& document, const Ruling& ruling, bool dr
   event.target = target;
   if (dry_run) return Taken::kDecided;
   if (ruling.edit.served) event.version = ruling.edit.version;
-  carry_out(document, ruling, event.input);
+  carry_out(document, ruling, event.input, true);
   return Taken::kDecided;
 }
 
-void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex input) {
+void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex input, bool by_operator) {
   switch (ruling.decision.outcome) {
     case Outcome::kForwarded:
       dispatch_.forward(document, ruling, input);
@@ -202,7 +234,7 @@ void Inputs::carry_out(Document& document, const Ruling& ruling, InputIndex inpu
       break;
   }
   if (ruling.edit.nothing()) return;
-  if (document.journaled) return journal_.change_by_command(document, ruling.edit);
+  if (document.journaled && !by_operator) return journal_.change_by_command(document, ruling.edit);
   overlay_.change(document, ruling.edit, context_);
 }
 
@@ -217,11 +249,10 @@ void Inputs::note_late(const Document& document, const Order& order) {
   late_.push_back({order, known, newer_released ? row.last_version : Version()});
 }
 
-// Of the input that is decided next.
-void Inputs::note_older(const Document& document, Offset position) {
+void Inputs::note_older(const Document& document, Offset position, InputIndex input) {
   const std::optional<Requested>& requested = document.known()->requested;
   if (requested && position < requested->position) return;
-  older_.push_back(effects_.next());
+  older_.push_back(input);
 }
 
 }  // namespace reseq::engine

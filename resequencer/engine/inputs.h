@@ -25,6 +25,7 @@ class Inputs {
   Taken decide(const Register& command, Offset position, bool requests_read);
   Taken decide(const Unregister& command, Offset position, bool requests_read);
   Taken decide(const SequenceResult& command, Offset position, bool requests_read);
+  Taken decide(const Fail& command, Offset position, bool requests_read);
   Taken decide(const Heartbeat& command, Offset position, bool requests_read);
   Taken decide(const Reset& reset, Offset position, bool requests_read);
   Taken decide(const Expire& command, Offset position, bool requests_read);
@@ -32,6 +33,7 @@ class Inputs {
   Taken decide(const ReleaseByHand& command, Offset position, bool requests_read);
   Taken decide(const RaiseFloor& command, Offset position, bool requests_read);
   Taken decide(const Pause& command, Offset position, bool requests_read);
+  Taken decide(const ResumeTarget& command, Offset position, bool requests_read);
   Taken decide(const Refused& refused, Offset position, bool requests_read);
 
   // Behind the inputs.
@@ -43,14 +45,15 @@ class Inputs {
  private:
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
   Taken settle(Document& document, const Ruling& ruling, bool requests_read,
-               std::optional<TargetNumber> target = std::nullopt);
+               std::optional<TargetNumber> target = std::nullopt, std::uint32_t attempt = 0);
   // The same about an operation, which is always told of, and only told of when it is a dry run. `seen`: what its
   // expectations are compared with, null = nothing is known.
   Taken settle_operation(Document& document, const Ruling& ruling, bool dry_run, const Row* seen,
                          std::optional<TargetNumber> target);
-  void carry_out(Document& document, const Ruling& ruling, InputIndex input);
+  // What an operator does is no answer of a worker.
+  void carry_out(Document& document, const Ruling& ruling, InputIndex input, bool by_operator);
   void note_late(const Document& document, const Order& order);
-  void note_older(const Document& document, Offset position);
+  void note_older(const Document& document, Offset position, InputIndex input);
 
   const Context& context_;
   Overlay& overlay_;

@@ -38,8 +38,13 @@ Document& Overlay::add(DocumentId id, std::uint64_t hash) {
 }
 
 void Overlay::note_before(Document& document) {
+  add_journaled(document, document.now.row->journal);
+}
+
+void Overlay::add_journaled(Document& document, const RareList<JournalEntry>& before) {
   document.journaled = true;
-  journaled_.push_back({&document, document.now.row->journal});
+  document.journaled_at = static_cast<std::uint32_t>(journaled_.size());
+  journaled_.push_back({&document, before});
 }
 
 Document& Overlay::find(DocumentId id) {

@@ -24,7 +24,8 @@ struct Document {
   Lookup now;  // what was looked up, as it stands after the decisions made so far
   DocumentId id;
   bool changed = false;                                   // differs from the committed row
-  bool journaled = false;                                 // Overlay::journaled() has it
+  bool journaled = false;                                 // Overlay::journaled() has it,
+  std::uint32_t journaled_at = 0;                         // here
   boost::container::small_vector<std::uint32_t, 2> sent;  // emissions of this batch that forward one of its requests
 
   [[nodiscard]] const Row* known() const { return now.row ? &*now.row : nullptr; }
@@ -68,11 +69,11 @@ class Overlay {
     RareList<JournalEntry> before;
   };
   [[nodiscard]] const std::vector<Journaled>& journaled() const { return journaled_; }
+  // Documents in the order in which they were changed first.
+  [[nodiscard]] const std::vector<Document*>& changed() const { return changed_; }
   // It gets one. REQUIRES: it had none.
   void note_journal(Document& document) {
-    if (document.journaled) return;
-    document.journaled = true;
-    journaled_.push_back({&document, {}});
+    if (!document.journaled) add_journaled(document, {});
   }
 
   // What is known of the newest request says to which targets it was sent last. Another request is not touched.
@@ -89,6 +90,7 @@ class Overlay {
   Document& add(DocumentId id, std::uint64_t hash);
   void note_change(Document& document);
   [[gnu::noinline]] void note_before(Document& document);
+  void add_journaled(Document& document, const RareList<JournalEntry>& before);
 
   const StateView& view_;
   Arena ids_;

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "engine/context.h"
 #include "model/effects.h"
 #include "model/row.h"
 
@@ -15,6 +16,7 @@ struct Accepted {
   Offset position;
   PayloadHash hash;
   TargetSet forwarded;
+  const Digest* content = nullptr;  // what it asks for, where somebody looks; it outlives the edit
 };
 
 // A change of one row. Every edit that is not nothing() makes the row differ from what it was.
@@ -23,10 +25,12 @@ struct RowEdit {
   TargetSet moved;                     // become pending there, leaving older orders
   TargetSet removed;                   // become removed there
   std::optional<TargetNumber> served;  // released there,
-  Version version;                     // with this version,
+  Version version;                     // with this version, as the marker of what fails,
   bool deletes = false;                // as a delete
   bool raises_barrier = false;         // to `order`
   bool by_hand = false;                // by an operator: `removed` wherever they are pending
+  bool fails = false;                  // `removed` because their work failed for good
+  bool unchanged = false;              // `moved` become served there instead: they have what it asks for
   std::optional<Accepted> requested;   // as a request with this order
 
   [[nodiscard]] bool nothing() const {
@@ -59,6 +63,13 @@ struct Ruling {
 // No row of a table took effect.
 [[nodiscard]] inline Ruling refuse(Reason reason) {
   return dead_letter(TableRow::kNone, reason);
+}
+
+// What a policy says of something that the row does not know. `miss`: final only when `requests` was read first.
+[[nodiscard]] inline Ruling by_policy(OnUnregistered policy, TableRow table_row, Reason reason, bool miss) {
+  Ruling ruling = policy == OnUnregistered::kDrop ? drop(table_row, reason) : dead_letter(table_row, reason);
+  ruling.miss = miss;
+  return ruling;
 }
 
 // Says at which order it happened.

@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <httplib.h>
+#include <set>
 #include <sys/socket.h>
 #include <thread>
 
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t kThreads = 4;
 constexpr int kForbidden = 403;
 constexpr int kNotAllowed = 405;
+constexpr int kLengthNeeded = 411;
 constexpr int kBodyNotRead = 413;
 constexpr int kBusy = 503;
 // A stream looks so often whether the server stops.
@@ -107,14 +109,41 @@ class Streaming {
   std::chrono::steady_clock::time_point written_at_ = std::chrono::steady_clock::now();
 };
 
+// httplib 0.18 reads it also where a method has none.
+bool has_body(const httplib::Request& request) {
+  const std::string length = request.get_header_value("Content-Length");
+  return request.has_header("Transfer-Encoding") || (!length.empty() && length != "0");
+}
+
+// A browser sends the header for a page of this server, and for another one only when we allow it, which nothing here
+// does. Programs may send it, as curl -X POST -H 'Reseq-Page: 1' does.
+bool is_meant(const httplib::Request& request, httplib::Response& response) {
+  const std::string site = request.get_header_value("Sec-Fetch-Site");
+  if (request.has_header(kOperationHeader) && (site.empty() || site == "same-origin")) return true;
+  give({.status = kForbidden, .body = "this is an operation: only the page itself may ask for it\n"}, response);
+  return false;
+}
+
 void serve(httplib::Server& server, const Path& path, const std::string& gateway) {
   const auto taken = std::make_shared<std::atomic<std::size_t>>(0);
-  server.Get(path.path, [path, taken, gateway](const httplib::Request& request, httplib::Response& response) {
+  const auto answer = [path, taken, gateway](const httplib::Request& request, httplib::Response& response) {
     if (path.whom == For::kThisHost && !lets_in(request, response, gateway)) return;
+    if (path.is_operation && !is_meant(request, response)) return;
     if (path.at_once_max == 0) return give(path.answer(question_of(request)), response);
     if (const auto place = Place::take(taken, path.at_once_max, response))
       give(path.answer(question_of(request)), response);
-  });
+  };
+  path.is_operation ? server.Post(path.path, answer) : server.Get(path.path, answer);
+}
+
+// 0: it may go on to its path.
+int refused_before_routing(const httplib::Request& request, const std::set<std::string>& operations) {
+  const bool operates = request.method == "POST" && operations.contains(request.path);
+  if ((!operates && (request.method != "GET" || operations.contains(request.path))) || request.has_header("Range"))
+    return kNotAllowed;
+  if (has_body(request)) return kBodyNotRead;
+  // httplib would read until the other end closes.
+  return operates && !request.has_header("Content-Length") ? kLengthNeeded : 0;
 }
 
 void serve(httplib::Server& server, const Stream& stream, const std::string& gateway) {
@@ -127,12 +156,6 @@ void serve(httplib::Server& server, const Stream& stream, const std::string& gat
     response.set_chunked_content_provider(
         "text/event-stream", [streaming](std::size_t, httplib::DataSink& sink) { return streaming->step(sink); });
   });
-}
-
-// httplib 0.18 reads it also where a method has none.
-bool has_body(const httplib::Request& request) {
-  const std::string length = request.get_header_value("Content-Length");
-  return request.has_header("Transfer-Encoding") || (!length.empty() && length != "0");
 }
 
 std::size_t threads_for(const std::vector<Path>& paths, const std::vector<Stream>& streams) {
@@ -160,10 +183,13 @@ Server::Server(const std::vector<Path>& paths, const std::vector<Stream>& stream
   server.set_default_headers(std::move(headers));
   server.set_socket_options(reuse_address);
   // Before a body is read; ranges of an answer nobody needs.
-  server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-    const bool allowed = request.method == "GET" && !request.has_header("Range");
-    if (allowed && !has_body(request)) return httplib::Server::HandlerResponse::Unhandled;
-    response.status = allowed ? kBodyNotRead : kNotAllowed;
+  std::set<std::string> operations;
+  for (const Path& path : paths)
+    if (path.is_operation) operations.insert(path.path);
+  server.set_pre_routing_handler([operations](const httplib::Request& request, httplib::Response& response) {
+    const int refused = refused_before_routing(request, operations);
+    if (refused == 0) return httplib::Server::HandlerResponse::Unhandled;
+    response.status = refused;
     return httplib::Server::HandlerResponse::Handled;
   });
   for (const Path& path : paths) serve(server, path, gateway);

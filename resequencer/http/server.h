@@ -1,7 +1,7 @@
-// Server: answers GET of a few fixed paths over HTTP, for scrapers, probes and the page. It never touches what it tells
-// of: each path has a function that makes its answer from values that somebody else published, or that takes its time
-// in a thread of the server, of which there are enough for as many as are let in at once. A connection is good for one
-// request, and what it may take is bounded (limits.h).
+// Server: answers GET of a few fixed paths over HTTP, for scrapers, probes and the page, and POST of operations.
+// It never touches what it tells of: each path has a function that makes its answer from values that somebody else
+// published, or that takes its time in a thread of the server, of which there are enough for as many as are let in at
+// once. A connection is good for one request, and what it may take is bounded (limits.h).
 // Thread rule: start() and stop() from one thread; the functions are called from threads of the server.
 #pragma once
 
@@ -36,7 +36,10 @@ struct Path {
   std::function<Answer(const Question&)> answer;
   For whom = For::kAnybody;
   std::size_t at_once_max = 0;  // of those that take their time: 503 beyond; 0: it answers at once
+  // It changes something: POST without a body, and with kOperationHeader, which no page of another site can send.
+  bool is_operation = false;
 };
+inline constexpr const char* kOperationHeader = "Reseq-Page";
 
 // Who listens to a stream, for as long as the connection lasts.
 class Listener {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
 #include "kafka/prefetch.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kFetchBytesMax = 32 * 1024 * 1024;
 constexpr std::uint64_t kFetchPartitionBytesMax = 1024 * 1024;
+constexpr std::uint64_t kFetchLittleBytes = 64 * 1024;  // some hundred records
 // A response holds the fetched bytes and its own frame.
 constexpr std::uint64_t kResponseSlack = 64 * 1024;
 // The largest response is also the most that a batch may unpack to: librdkafka to 2.8 makes the buffer of a zstd batch
@@ -22,6 +24,8 @@ constexpr std::uint64_t kUnpackSteps = 3;
 constexpr std::uint64_t kResponseBytesMax = INT32_MAX;  // librdkafka's own bound
 // How long a broker holds an empty fetch back, and with it the fetch of a partition that was assigned meanwhile.
 constexpr Milliseconds kFetchWait{100};
+// Of who reads a few records here and some there.
+constexpr Milliseconds kShortFetchWait{5};
 
 void log_line(const rd_kafka_t* client, int level, const char* facility, const char* text) {
   // A consumer that has failed is replaced, and whoever replaces it says so.
@@ -96,6 +100,12 @@ ClientConf& ClientConf::set_reader(Isolation isolation, std::uint64_t message_by
   if (!user_sets("queued.min.messages")) set_number("queued.min.messages", Prefetch::kMessages);
   if (!user_sets("fetch.queue.backoff.ms")) set_if_known("fetch.queue.backoff.ms", "10");  // before 2.2.0: Prefetch
   return set_number("queued.max.messages.kbytes", std::max<std::uint64_t>(1, queue_bytes_max / 1024));
+}
+
+ClientConf& ClientConf::fetch_little() {
+  set("fetch.wait.max.ms", kShortFetchWait);
+  if (user_sets("fetch.message.max.bytes") || user_sets("max.partition.fetch.bytes")) return *this;
+  return set_number("fetch.message.max.bytes", kFetchLittleBytes);
 }
 
 Result<rd_kafka_t*> ClientConf::make(rd_kafka_type_t type) {

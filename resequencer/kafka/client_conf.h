@@ -49,6 +49,10 @@ class ClientConf {
 
   // Of every consumer: nothing is committed or reset by itself, bounded memory, quick wake-up.
   ClientConf& set_reader(Isolation isolation, std::uint64_t message_bytes_max, std::uint64_t queue_bytes_max);
+  // Behind set_reader(): for who is assigned anew all the time, for a few records each time. What is fetched beyond
+  // them is for nothing. A new place is fetched when the fetch before has come back, and behind the end of a log that
+  // takes as long as it may wait.
+  ClientConf& fetch_little();
 
   [[nodiscard]] rd_kafka_conf_t* get() { return conf_.get(); }
 

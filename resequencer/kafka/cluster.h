@@ -226,6 +226,8 @@ class Cluster {
   virtual Result<std::unique_ptr<Consumer>> consumer(TopicIndex subscribed) = 0;
   virtual Result<std::unique_ptr<Producer>> producer() = 0;
   virtual Result<std::unique_ptr<LogReader>> log_reader() = 0;
+  // One that is assigned anew all the time, for a few records each time.
+  virtual Result<std::unique_ptr<LogReader>> scattered_reader() { return log_reader(); }
   // To be asked first: its error says why no broker can be talked to. kInvalid: they refuse us.
   virtual Result<std::string> cluster_id(Milliseconds limit) = 0;
   // Facts of a topic as the brokers tell them. kInvalid: it does not exist.

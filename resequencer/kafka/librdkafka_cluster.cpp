@@ -28,7 +28,12 @@ class LibrdkafkaCluster final : public Cluster {
     return LibrdkafkaConsumer::open(settings_, subscribed);
   }
   Result<std::unique_ptr<Producer>> producer() override { return LibrdkafkaProducer::open(settings_); }
-  Result<std::unique_ptr<LogReader>> log_reader() override { return LibrdkafkaLogReader::open(settings_); }
+  Result<std::unique_ptr<LogReader>> log_reader() override {
+    return LibrdkafkaLogReader::open(settings_, ReaderUse::kInOrder);
+  }
+  Result<std::unique_ptr<LogReader>> scattered_reader() override {
+    return LibrdkafkaLogReader::open(settings_, ReaderUse::kScattered);
+  }
   Result<std::string> cluster_id(Milliseconds limit) override { return ask_cluster_id(*admin_, context_, limit); }
 
   Result<TopicFacts> topic_facts(TopicIndex topic, Milliseconds limit) override {

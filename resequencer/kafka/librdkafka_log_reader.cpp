@@ -8,16 +8,17 @@
 
 namespace reseq::kafka {
 
-Result<std::unique_ptr<LogReader>> LibrdkafkaLogReader::open(const ClusterSettings& settings) {
+Result<std::unique_ptr<LogReader>> LibrdkafkaLogReader::open(const ClusterSettings& settings, ReaderUse use) {
   std::unique_ptr<LibrdkafkaLogReader> made(new LibrdkafkaLogReader(TopicNames(settings.topics)));
-  if (auto started = made->start(settings); !started) return started.error();
+  if (auto started = made->start(settings, use); !started) return started.error();
   return std::unique_ptr<LogReader>(std::move(made));
 }
 
-Result<> LibrdkafkaLogReader::start(const ClusterSettings& settings) {
+Result<> LibrdkafkaLogReader::start(const ClusterSettings& settings, ReaderUse use) {
   for (const Isolation isolation : {Isolation::kReadCommitted, Isolation::kReadUncommitted}) {
     ClientConf conf(settings.connection, context_);
     conf.set_reader(isolation, settings.message_bytes_max, settings.fetch_queue_bytes_max);
+    if (use == ReaderUse::kScattered) conf.fetch_little();
     // librdkafka assigns only with a group; it is never joined, nothing is ever committed.
     conf.set("group.id", settings.group_id);
     conf.set("auto.offset.reset", "error");

@@ -4,6 +4,7 @@
 // Thread rule: one thread. Records must be destroyed before it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "kafka/client_conf.h"
@@ -15,9 +16,11 @@
 
 namespace reseq::kafka {
 
+enum class ReaderUse : std::uint8_t { kInOrder, kScattered };
+
 class LibrdkafkaLogReader final : public LogReader {
  public:
-  static Result<std::unique_ptr<LogReader>> open(const ClusterSettings& settings);
+  static Result<std::unique_ptr<LogReader>> open(const ClusterSettings& settings, ReaderUse use);
 
   Result<> assign(std::span<const TopicPartitionOffset> positions) override;
   Result<LogPolled> poll(Milliseconds limit) override;
@@ -30,7 +33,7 @@ class LibrdkafkaLogReader final : public LogReader {
 
  private:
   explicit LibrdkafkaLogReader(TopicNames topics) : topics_(std::move(topics)) {}
-  Result<> start(const ClusterSettings& settings);
+  Result<> start(const ClusterSettings& settings, ReaderUse use);
 
   TopicNames topics_;
   ClientContext context_;

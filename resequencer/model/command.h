@@ -37,12 +37,13 @@ struct Registration {
   std::span<const Header> headers;   // for routes
 };
 
-// When a request wants to be dispatched, and where it lies.
+// When a request wants to be dispatched, where it lies, and what tells whether it asks for anything new.
 struct Wish {
   std::optional<std::uint8_t> priority;
   std::optional<UnixMs> process_at;
   std::optional<UnixMs> expires_at;
   RequestPlace place;
+  Digest content;  // codec::content_hash() of it; 0 = nobody asks
 };
 
 // A record of `requests` (REGISTER with `requested`).
@@ -51,7 +52,7 @@ struct Request {
   bool reprocess = false;
   PayloadHash hash;              // over op, null-ness and payload
   std::uint64_t work_bytes = 0;  // upper bound of the record that would be forwarded to `work`
-  const Wish* wish = nullptr;    // with a journal; null: there is none
+  const Wish* wish = nullptr;    // where one of it counts; null: there is none
 };
 
 // `reseq-command: register` on `commands`.
@@ -91,6 +92,26 @@ struct Heartbeat {
   Revision revision;
   std::uint32_t attempt = 0;  // `reseq-attempt`, 0 = it does not say
   UnixMs timestamp;           // of the record
+};
+
+// What a worker says of work that it could not do.
+enum class FailureKind : std::uint8_t { kUnknown, kTransient, kPermanent };
+// Whose fault it is: of this document, or of something that all need.
+enum class FailureScope : std::uint8_t { kDocument, kUniversal };
+
+// `reseq-command: fail`: this attempt did not deliver the order.
+struct Fail {
+  DocumentId id;
+  std::optional<Epoch> epoch;
+  Sequence sequence;
+  Revision revision;
+  TargetNumber target;
+  bool everything = false;    // `reseq-target: *`: all targets that this attempt was dispatched for
+  std::uint32_t attempt = 0;  // `reseq-attempt`, 0 = it does not say
+  FailureKind kind = FailureKind::kUnknown;
+  FailureScope scope = FailureScope::kDocument;
+  bool without_effect = false;  // `reseq-effect: none`: nothing was done of it
+  std::string_view error;       // `reseq-error`, cut to kMaxErrorBytes
 };
 
 // `reseq-control: reset` on `requests`: the absolute new default epoch of the partition.
@@ -145,6 +166,12 @@ struct Pause {
   bool paused = true;
 };
 
+// `reseq-control: resume-target`: a target that could not be reached is there again.
+struct ResumeTarget {
+  bool dry_run = false;
+  TargetNumber target;
+};
+
 // A record that is none of the above. It is an ordinary input with an ordinary outcome.
 struct Refused {
   Reason reason = Reason::kNone;
@@ -153,7 +180,7 @@ struct Refused {
   bool operation = false;                   // it came on `control`
 };
 
-using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Reset, Expire, DispatchByHand,
-                             ReleaseByHand, RaiseFloor, Pause, Refused>;
+using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Fail, Reset, Expire,
+                             DispatchByHand, ReleaseByHand, RaiseFloor, Pause, ResumeTarget, Refused>;
 
 }  // namespace reseq

@@ -31,11 +31,12 @@ enum class Outcome : std::uint8_t {
   kRedirected,    // policy on_missing: sent to the topic configured for it, with a reason
   kStopped,       // policy on_missing = stop: not consumed; the partition is parked
   kWaiting,       // request registered in the journal, to be sent to `work` later
+  kUnchanged,     // request registered as served: its targets have what it asks for
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
-    "forwarded", "registered",    "released",   "removed", "applied",
-    "dropped",   "dead_lettered", "redirected", "stopped", "waiting"};
+    "forwarded",     "registered", "released", "removed", "applied",  "dropped",
+    "dead_lettered", "redirected", "stopped",  "waiting", "unchanged"};
 [[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
@@ -50,6 +51,7 @@ enum class TableRow : std::uint8_t {
   kR4,
   kR5,
   kR6,
+  kR7,
   kU1,
   kU2,
   kU3,
@@ -62,12 +64,19 @@ enum class TableRow : std::uint8_t {
   kS4,
   kS5,
   kS6,
+  kF0,
+  kF1,
+  kF2,
+  kF3,
+  kF4,
+  kF5,
+  kF6,
   kControl,
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(TableRow::kCount)> kTableRowNames = {
-    "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "U1", "U2",     "U3",
-    "U4", "U5", "S0", "S1", "S2", "S3", "S4", "S5", "S6", "control"};
+    "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "U1", "U2", "U3", "U4", "U5",     "S0",
+    "S1", "S2", "S3", "S4", "S5", "S6", "F0", "F1", "F2", "F3", "F4", "F5", "F6", "control"};
 [[nodiscard]] constexpr std::string_view name_of(TableRow row) {
   return kTableRowNames[static_cast<std::size_t>(row)];
 }
@@ -105,10 +114,33 @@ struct Release {  // to the output of `target`
   Version version;
 };
 
+// Of a request that is given up. It lives as long as the batch.
+struct GivenUp {
+  std::uint64_t gone = 0;      // bytes of its record, which is not in its log any more
+  TargetSet targets = {};      // that have no result of it; empty: it did not wait for work
+  std::uint32_t attempts = 0;  // number of the last one,
+  std::string_view error;      // and what was said last
+};
+
 struct DeadLetter {
   Reason reason = Reason::kNone;
   std::optional<Order> expected = {};  // the newest order known, where there is one
-  std::uint64_t gone = 0;              // bytes of a record that is not in its log any more
+  const GivenUp* given_up = nullptr;
+};
+
+// In the place of a result: there is none, and why. It lives as long as the batch.
+struct NoResult {
+  DocumentId id;
+  Order order;
+  Version version;
+  Reason reason = Reason::kNone;
+  std::uint32_t attempts = 0;
+  UnixMs at;
+  std::string_view error;  // empty: nobody said one
+};
+struct Marker {  // to the output of `target`
+  TargetNumber target;
+  const NoResult* what = nullptr;
 };
 
 struct Redirect {  // policy on_missing = a topic
@@ -131,11 +163,11 @@ struct Generated {
 // the same input.
 struct Emission {
   InputIndex input;  // kNoInput: only of what was generated; behind the inputs come the held records let through
-  std::variant<Forward, Release, DeadLetter, Redirect, Generated> what;
+  std::variant<Forward, Release, DeadLetter, Redirect, Generated, Marker> what;
   std::optional<Partition> partition = {};  // absent: by the key
 };
 
-enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation, kLeaseLost };
+enum class EventKind : std::uint8_t { kOutcome, kOverdue, kReset, kOperation, kLeaseLost, kTargetDown, kTargetUp };
 
 // What is told on `events`: of an outcome, a timer or an operation.
 struct Event {
@@ -148,7 +180,12 @@ struct Event {
   std::optional<Order> expected;
   std::optional<TargetNumber> target;
   std::optional<Version> version;
-  TargetSet targets;  // kOverdue: those that wait and get nothing; kLeaseLost: those that it was dispatched for
+  // kOverdue: those that wait and get nothing; kLeaseLost: those that it was dispatched for; of what is dispatched,
+  // waits for it, or did: those
+  TargetSet targets;
+  std::uint32_t attempt = 0;  // that it is about, 0 = none, or nobody said
+  // Of what waited: where a producer has it from; empty: that is not known here. It lives as long as the batch.
+  std::string_view document_source = {};
 };
 
 // Where a held record is found when it is due. Entries of an index may have any lengths up to the maximum: the shorter
@@ -177,7 +214,7 @@ struct LetThrough {
   std::string_view key;  // of its first row, as it stands before the batch
   DocumentId id;
   std::optional<Offset> gone;  // a reference whose record is not in its log any more: where that was
-  std::string_view row;        // the first row
+  std::string_view row;        // the first row, which was decoded once; empty: it was not
 };
 
 // One document's whole row after the batch. Both live as long as the batch.

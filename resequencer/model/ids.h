@@ -42,7 +42,7 @@ inline constexpr unsigned kVersionCounterBits = 16;
 // 64 bits over op, null-ness and payload of a request: tells two edits under one sequence apart (R5).
 using PayloadHash = Strong<struct PayloadHashTag, std::uint64_t>;
 
-// Sum mod 2^128 of the keyed hashes of all rows but the meta row.
+// 128 bits of a keyed hash: of a row, of all but the meta row (their sum mod 2^128), of what a request asks for.
 struct Digest {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

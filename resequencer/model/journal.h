@@ -35,6 +35,9 @@ struct RequestPlace {
   friend bool operator==(const RequestPlace&, const RequestPlace&) = default;
 };
 
+// In the place of leases lost: more than any limit.
+inline constexpr std::uint32_t kGivenUp = UINT32_MAX;
+
 enum class EntryState : std::uint8_t {
   kWaiting,     // to be dispatched; its record is held under its number
   kProcessing,  // dispatched, and a target is still pending
@@ -43,8 +46,8 @@ enum class EntryState : std::uint8_t {
 };
 
 // What the journal knows of one request. Invariants of those of a document: targets are not empty, but for a kGone
-// delete for all; those of one order have no target in common; one that is under way, or was, has targets that are
-// pending at its order.
+// delete for all; those of one order have no target in common; one that is under way has targets that are pending at
+// its order, one that was such or ones that stayed behind, of which nothing is known there (Row::wanted).
 struct JournalEntry {
   Order order;
   EntryState state = EntryState::kWaiting;
@@ -54,13 +57,16 @@ struct JournalEntry {
   std::uint64_t number = 0;  // given out once in the partition: when it began to wait, when it was dispatched
   Urgency urgency;
   std::uint32_t attempt = 0;   // of its last dispatch, 0 = there was none
-  std::uint32_t timeouts = 0;  // leases lost while others ended
+  std::uint32_t timeouts = 0;  // leases lost while others ended; kGivenUp = it failed for good
   std::uint32_t losses = 0;    // leases lost while nobody did
   UnixMs retry_at;             // of a waiting one that could not leave, or lost its lease: not before; 0 = at once
   TargetSet taken_over;        // those that were pending at an older order whose entry this one took over
   UnixMs lease_until;          // of a processing one
   UnixMs dispatched_at;        // likewise
   RequestPlace request;
+
+  // It is under way, and gives that back: without a lease nobody may ever do so.
+  [[nodiscard]] bool takes_room() const { return state == EntryState::kProcessing && lease_until != UnixMs(); }
   friend bool operator==(const JournalEntry&, const JournalEntry&) = default;
 };
 

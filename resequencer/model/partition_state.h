@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/breaker.h"
 #include "model/ids.h"
 #include "model/order.h"
 #include "model/release_times.h"
@@ -33,6 +34,7 @@ struct PartitionState {
   std::uint64_t journal_number = 0;    // last one given to an entry of the journal or a dispatch
   std::uint64_t journal_answered = 0;  // highest number of a dispatch that a command has ended
   ReleaseTimes release_times;
+  std::vector<Breaker> breakers;  // by target
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 };
 

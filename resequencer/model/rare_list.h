@@ -1,11 +1,13 @@
-// RareList: a list that nearly always is empty, and then is a null pointer, which costs nothing to copy.
+// RareList: a list that nearly always is empty, and then is a null pointer, which costs nothing to copy. When it is
+// not, it mostly has one element, and then is one piece of memory.
 // Invariant: no list is kept that has nothing in it. Thread rule: plain value.
 #pragma once
 
+#include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <initializer_list>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace reseq {
 
@@ -14,7 +16,7 @@ class RareList {
  public:
   RareList() = default;
   RareList(std::initializer_list<T> all) {
-    if (all.size() != 0) all_ = std::make_unique<std::vector<T>>(all);
+    if (all.size() != 0) all_ = std::make_unique<List>(all.begin(), all.end());
   }
   RareList(const RareList& other) : all_(copy_of(other)) {}
   RareList(RareList&&) noexcept = default;
@@ -33,11 +35,12 @@ class RareList {
   [[nodiscard]] T* begin() { return empty() ? nullptr : all_->data(); }
   [[nodiscard]] T* end() { return empty() ? nullptr : all_->data() + all_->size(); }
 
+  // REQUIRES: it is none of this list.
   void push_back(const T& one) {
-    if (empty()) all_ = std::make_unique<std::vector<T>>();
+    if (empty()) all_ = std::make_unique<List>();
     all_->push_back(one);
   }
-  // REQUIRES: place <= size()
+  // REQUIRES: as above; place <= size()
   void insert(std::size_t place, const T& one) {
     if (empty()) return push_back(one);
     all_->insert(all_->begin() + static_cast<std::ptrdiff_t>(place), one);
@@ -46,7 +49,7 @@ class RareList {
   template <typename Condition>
   void erase_if(Condition condition) {
     if (empty()) return;
-    std::erase_if(*all_, condition);
+    all_->erase(std::remove_if(all_->begin(), all_->end(), condition), all_->end());
     if (all_->empty()) clear();
   }
   void clear() { all_.reset(); }
@@ -56,13 +59,15 @@ class RareList {
   }
 
  private:
+  using List = boost::container::small_vector<T, 1>;
+
   // Not where it nearly never happens: so little is left there that it is done in place.
   [[gnu::noinline]] void forget() { all_.reset(); }
-  static std::unique_ptr<std::vector<T>> copy_of(const RareList& other) {
-    return other.empty() ? nullptr : std::make_unique<std::vector<T>>(*other.all_);
+  static std::unique_ptr<List> copy_of(const RareList& other) {
+    return other.empty() ? nullptr : std::make_unique<List>(*other.all_);
   }
 
-  std::unique_ptr<std::vector<T>> all_;
+  std::unique_ptr<List> all_;
 };
 
 }  // namespace reseq

@@ -45,6 +45,10 @@ enum class Reason : std::uint8_t {
   kTimedOut,
   kAttemptMissing,
   kAttemptBehind,
+  // failures
+  kFailed,
+  kEffectUnknown,
+  kNoRequest,
   // modes and control
   kReprocessNeedsInline,
   kResetNeedsEpochs,
@@ -91,6 +95,9 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "timed_out",
     "attempt_missing",
     "attempt_behind",
+    "failed",
+    "effect_unknown",
+    "no_request",
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,6 +62,7 @@ struct Requested {
   Offset position;  // of that request in `requests`
   PayloadHash hash;
   TargetSet forwarded;  // its reseq-targets on `work`, as last sent: a list of UNREGISTER that was not copied differs
+  Digest content = {};  // codec::content_hash() of it, to tell that another one asks for the same; 0 = nobody knows
   friend bool operator==(const Requested&, const Requested&) = default;
 };
 
@@ -71,6 +74,25 @@ struct Deletion {
   UnixMs at;
   friend bool operator==(const Deletion&, const Deletion&) = default;
 };
+
+// What workers could not do of an order, as they said last for these targets. It counts for those that are pending at
+// the order, and are tried again; with `for_good` also for those that were given up there.
+struct Failure {
+  TargetSet targets;
+  Order order;
+  std::uint32_t attempt = 0;  // that failed last
+  std::uint32_t retries = 0;  // that it was given
+  std::uint32_t repeats = 0;  // so often in a row it was this error, of an unknown kind
+  bool for_good = false;
+  bool effect_unknown = false;  // for good because nobody knows whether it was done, and it must not be done twice
+  UnixMs at;
+  std::string error;       // at most kMaxErrorBytes
+  bool exhausted = false;  // for good because its retries were used up: another time it may work
+  friend bool operator==(const Failure&, const Failure&) = default;
+};
+inline constexpr std::size_t kMaxErrorBytes = 1024;
+// Of all of a row together: it has to fit the changelog.
+inline constexpr std::size_t kMaxErrorsBytes = 8 * kMaxErrorBytes;
 
 struct Row {
   Row();
@@ -84,6 +106,7 @@ struct Row {
   RareList<Deletion> deletions;    // each target once, in the order of their releases
   RareList<Meanwhile> meanwhile;   // sets disjoint
   RareList<Overtaken> overtaken;   // sets disjoint
+  RareList<Failure> failures;      // sets disjoint
   RareList<JournalEntry> journal;  // those that wait by rising order, then the others as they came
   std::string extensions;          // optional ones that this version does not know, kept as they came
 
@@ -141,6 +164,45 @@ struct Row {
     });
     return longest;
   }
+  // Null: nobody said that it could not be done for this target, since it waits for what it waits for.
+  [[nodiscard]] const Failure* failure_of(TargetNumber target) const {
+    for (const Failure& one : failures)
+      if (one.targets.contains(target)) return &one;
+    return nullptr;
+  }
+  // Those for which it still counts: a command without a journal leaves behind what it has overtaken.
+  [[nodiscard]] TargetSet holding(const Failure& failure) const {
+    for (const Group& group : groups)
+      if (group.order == failure.order)
+        return failure.targets & (failure.for_good ? group.pending | group.removed : group.pending);
+    return {};
+  }
+  // Given up because of their failures.
+  [[nodiscard]] TargetSet failed_at(const Group& group) const {
+    TargetSet failed;
+    for (const Failure& one : failures)
+      if (one.for_good && one.order == group.order) failed |= one.targets & group.removed;
+    return failed;
+  }
+  // Of all orders: nothing newer came since for these targets.
+  [[nodiscard]] TargetSet failed() const {
+    TargetSet failed;
+    for (const Group& group : groups) failed |= failed_at(group);
+    return failed;
+  }
+  // Of an entry that was dispatched: targets that are pending at its order, and if it waits again those that stayed
+  // behind, for which nothing is known there yet.
+  [[nodiscard]] TargetSet wanted(const JournalEntry& entry) const {
+    const bool waits = entry.state == EntryState::kWaiting;
+    if (waits && barrier && entry.order < *barrier) return {};
+    TargetSet pending;
+    TargetSet ended;
+    for (const Group& group : groups) {
+      if (group.order == entry.order) pending = group.pending;
+      if (group.order >= entry.order) ended |= group.known().without(pending);
+    }
+    return waits ? entry.targets.without(ended) : entry.targets & pending;
+  }
   // No target is pending: the row is a watermark that stops old results.
   [[nodiscard]] bool completed() const { return pending().empty(); }
   // An order of it is to be dispatched.
@@ -149,10 +211,10 @@ struct Row {
       if (entry.state == EntryState::kWaiting) return true;
     return false;
   }
-  // An order that was dispatched is under way.
+  // An order that was dispatched is under way, with a lease.
   [[nodiscard]] bool processing() const {
     for (const JournalEntry& entry : journal)
-      if (entry.state == EntryState::kProcessing) return true;
+      if (entry.takes_room()) return true;
     return false;
   }
   // Something of it is still to happen.

@@ -25,7 +25,7 @@ enum class Count : std::uint8_t {
   kHeldBytes,    // values of both, in bytes
   kTasks,
   kWaiting,     // documents of which an order is to be dispatched
-  kProcessing,  // documents of which an order that was dispatched is under way
+  kProcessing,  // documents of which an order that was dispatched is under way, with a lease
   kCount,
 };
 inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);

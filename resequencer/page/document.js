@@ -55,7 +55,11 @@ function standing(row, now) {
     }
     for (const target of list(group.served)) {
       const deletion = deletionOf(row, target);
-      tell(target, deletion
+      const unchanged = row.request?.unchanged && order(row.request.order) === order(group.order);
+      tell(target, unchanged
+        ? { state: deletion ? "deleted" : "released", kind: deletion ? "" : "good",
+            detail: `before ${order(group.order)}, which asks for nothing else` }
+        : deletion
         ? { state: "deleted", kind: "", detail: `by ${order(deletion.order)} at ${deletion.at}` }
         : { state: "released", kind: "good",
             detail: `${order(group.order)}${asDelete(row, group)}, the newest for it` });

@@ -36,11 +36,14 @@ constexpr std::string_view kOverview =
 constexpr std::string_view kWaiting =
 #include <page/waiting.js.inc>
     ;
+constexpr std::string_view kFailures =
+#include <page/failures.js.inc>
+    ;
 constexpr std::string_view kDocument =
 #include <page/document.js.inc>
     ;
 
-constexpr std::array<File, 9> kFiles = {{
+constexpr std::array<File, 10> kFiles = {{
     {"/", kHtml, kIndex},
     {"/page/page.css", kCss, kStyle},
     {"/page/icon.svg", kSvg, kIcon},
@@ -49,6 +52,7 @@ constexpr std::array<File, 9> kFiles = {{
     {"/page/chart.js", kScript, kChart},
     {"/page/overview.js", kScript, kOverview},
     {"/page/waiting.js", kScript, kWaiting},
+    {"/page/failures.js", kScript, kFailures},
     {"/page/document.js", kScript, kDocument},
 }};
 

@@ -24,6 +24,10 @@ export function count(value) {
   return isNumber(value) ? kWhole.format(value) : "–";
 }
 
+export function plural(number, word) {
+  return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+}
+
 export function rate(value) {
   if (!isNumber(value)) return "–";
   return value >= 100 || value === 0 ? kWhole.format(value) : kTenths.format(value);

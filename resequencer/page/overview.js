@@ -3,12 +3,13 @@
 
 import { TimeChart, kWindowMs } from "./chart.js";
 import {
-  Table, age, clock, count, isNumber, list, make, rate, shortTime, sum, timeOf, visible, words, write,
+  Table, age, clock, count, isNumber, list, make, plural, rate, shortTime, sum, timeOf, visible, words, write,
 } from "./format.js";
+import { failureTroubles } from "./failures.js";
 
 const kInputs = ["requests", "control", "commands"];
 const kOutcomes = ["forwarded", "released", "dropped", "dead_lettered", "registered", "removed", "applied",
-                   "redirected", "stopped", "waiting"];
+                   "redirected", "stopped", "waiting", "unchanged"];
 const kUsual = 4;  // of them: those that are shown without having occurred
 // What is wrong is told line by line: so many of one kind, so that none hides another, and so many in all.
 const kOfOneKind = 2;
@@ -148,6 +149,7 @@ export function troubles(picture, memory, now) {
     found.push({ bad: false, text: `${plural(older, "document")} got only requests that are older than the newest ` +
                                    "one: if a producer's counter has started again, it has to raise reseq-epoch, " +
                                    "or resequencer reset does" });
+  found.push(...failureTroubles(picture, now));
   if (!away) for (const one of list(picture.targets)) found.push(...quietText(one, now));
   const dead = sum(parts.map((part) => part.per_s?.dead_lettered));
   if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes, and " +
@@ -185,10 +187,6 @@ const someOf = (numbers) => numbers.slice(0, 20).join(", ") + (numbers.length > 
 
 const named = (number, state) =>
   `${plural(number, "document")} ${state}: resequencer list --state ${state} names them`;
-
-function plural(number, word) {
-  return `${count(number)} ${word}${number === 1 ? "" : "s"}`;
-}
 
 export class Overview {
   constructor() {

@@ -2,6 +2,7 @@
 
 import { Search } from "./document.js";
 import { age, clock, make, timeOf, visible, write } from "./format.js";
+import { Failures } from "./failures.js";
 import { Overview } from "./overview.js";
 import { WaitingList } from "./waiting.js";
 
@@ -13,6 +14,7 @@ const kSilenceMs = 15_000;
 const search = new Search();
 const overview = new Overview();
 const waiting = new WaitingList((document) => search.open(document));
+const failures = new Failures((document) => search.open(document));
 const stream = { source: null, heardAt: null, openedAt: null, again: null };
 
 function showChip(text, kind) {
@@ -44,6 +46,8 @@ function showPicture(picture) {
                                           visible(String(picture.instance)));
   showVerdict(overview.show(picture), picture.letters !== undefined);
   waiting.show(picture);
+  failures.show(picture);
+  document.getElementById("read-only").hidden = picture.operations === true;
   showChip("live", "good");
   document.body.classList.remove("stale");
 }

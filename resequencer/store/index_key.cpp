@@ -20,6 +20,7 @@ std::strong_ordering operator<=>(const IndexKey& a, const IndexKey& b) {
 
 void append_index_key(const IndexKey& key, std::string& out) {
   RESEQ_ASSERT(key.index < kIndexes && key.entry.size() <= kMaxIndexEntryBytes, "an entry outside its limits");
+  out.reserve(out.size() + kHeadBytes + key.entry.size() + key.row.size());
   out.push_back(static_cast<char>(key.index));
   out.push_back(static_cast<char>(key.entry.size()));
   out.append(key.entry);

@@ -77,8 +77,10 @@ void MemoryTable::move_index_keys(const Entry& entry, std::optional<std::string_
     each_index_key(entry.key_, *old, [&](const std::string& key) { index_keys_.erase(key); });
   if (!fresh) return;
   each_index_key(entry.key_, *fresh, [&](const std::string& key) {
+    const auto behind = index_keys_.lower_bound(key);
+    if (behind != index_keys_.end() && *behind == key) return;
     bytes_ += key.size();
-    index_keys_.insert(key);
+    index_keys_.insert(behind, arena_.copy(key));
   });
 }
 
@@ -180,6 +182,7 @@ void MemoryTable::clear() {
   timers_ = {};
   keys_.clear();
   index_keys_.clear();
+  index_memory_.release();
   index_.clear();
   blocks_.clear();
   size_ = 0;

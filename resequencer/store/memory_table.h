@@ -3,7 +3,7 @@
 //
 // A HashIndex finds an entry; entries stand in blocks that never move, keys and values in an arena. A value that grows
 // gets a new place with some room, the old one is lost until clear(); so one that is changed for ever costs a small
-// multiple of its size.
+// multiple of its size. Keys of index entries that are moved are lost likewise, and counted.
 //
 // Timers stand in a heap by deadline, each with the number of its entry; one whose entry has another timer by now, or
 // none, is left where it is until it comes up or the heap has grown to a multiple of the entries. So to set a timer is
@@ -15,11 +15,12 @@
 #pragma once
 
 #include <array>
+#include <boost/container/pmr/set.hpp>
+#include <boost/container/pmr/unsynchronized_pool_resource.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -83,7 +84,8 @@ class MemoryTable {
   static constexpr std::size_t kVoidTimersMin = 1024;
   [[nodiscard]] const SortedKeys& keys() const { return keys_; }
   // Keys of index entries (store/index_key.h) that rows in memory have.
-  [[nodiscard]] const std::set<std::string, std::less<>>& index_keys() const { return index_keys_; }
+  using IndexKeys = boost::container::pmr::set<std::string_view>;
+  [[nodiscard]] const IndexKeys& index_keys() const { return index_keys_; }
 
   // Every entry once, in no order: only for results that do not depend on one (sums, unions).
   template <typename Visit>
@@ -119,7 +121,8 @@ class MemoryTable {
   Arena arena_;
   mutable std::vector<Waiting> timers_;  // a heap, the earliest at its top
   SortedKeys keys_;
-  std::set<std::string, std::less<>> index_keys_;
+  boost::container::pmr::unsynchronized_pool_resource index_memory_;  // of the nodes of index_keys_
+  IndexKeys index_keys_{&index_memory_};                              // their bytes are in the arena
   std::uint64_t bytes_ = 0;
 };
 

@@ -19,12 +19,24 @@ Error damaged(std::string_view what, codec::RowError error) {
 
 constexpr CountSet kOfJournals = CountSet::of(Count::kWaiting) | CountSet::of(Count::kProcessing);
 
+struct Counted {
+  CountSet counts;
+  DocumentPriorities priorities;
+};
+
+// What a row adds to the sums of its kind.
+inline Counted counted(const codec::RowKind& kind, std::string_view value) {
+  if (&kind != &codec::kDocumentRows || !codec::has_journal(value)) return {kind.counted(value), {}};
+  const DocumentPriorities priorities = codec::priorities_of(value);
+  return {codec::count_document(value, priorities), priorities};
+}
+
 inline std::optional<OldRow> old_row(const codec::KeyedHash& hash, const codec::RowKind& kind,
                                      const codec::HashedKey& key, std::optional<std::string_view> value) {
   if (!value) return std::nullopt;
   const Digest record = hash.of_record(key, *value);
-  const CountSet counted = kind.counted(*value);
-  return OldRow{record, counted, counted.has_any_of(kOfJournals) ? codec::priorities_of(*value) : DocumentPriorities()};
+  const auto [counts, priorities] = counted(kind, *value);
+  return OldRow{record, counts, priorities};
 }
 
 // The old row goes out of the sums, the new one comes in. The hash of the new record.
@@ -38,9 +50,9 @@ Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowK
   const Digest record = hash.of_record(key, fresh.value_or(std::string_view()));
   if (fresh) {
     summary.digest = codec::add(summary.digest, record);
-    const CountSet counted = kind.counted(*fresh);
-    summary.counts.add(counted);
-    if (counted.has_any_of(kOfJournals)) summary.add(codec::priorities_of(*fresh));
+    const auto [counts, priorities] = counted(kind, *fresh);
+    summary.counts.add(counts);
+    if (counts.has_any_of(kOfJournals)) summary.add(priorities);
   }
   return record;
 }

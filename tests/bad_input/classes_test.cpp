@@ -80,6 +80,8 @@ TEST_F(BadInput, HasACaseForEveryReason) {
   covered.insert({"body_gone"});         // tests/unit/gate, property tests
   // What waits: the tests of the journal.
   covered.insert({"expired", "timed_out", "attempt_missing", "attempt_behind"});
+  // Work that failed: tests/scenarios/failures.txt, tests/journal, the page of failures.
+  covered.insert({"failed", "effect_unknown", "no_request"});
   covered.insert({"reprocess_needs_inline", "reset_needs_epochs"});  // kinds_test.cpp
   covered.insert({"unexpected_state", "no_change", "dry_run"});      // operations: property tests, tests/admin
   covered.insert({"id_collision", "version_exhausted"});             // property tests

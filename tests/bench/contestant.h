@@ -20,6 +20,7 @@ struct Site {
   std::string streams;            // program of the Kafka Streams peer; empty: without it
   std::string instructions = {};  // program that counts instructions; empty: without them
   std::string postgres = {};      // URL of a database; empty: without its sink
+  std::string retry_topics = {};  // program of the peer with topics of retries; empty: without it
   std::string opensearch = {};    // URL of a node; empty: without its sink
 
   [[nodiscard]] kafka::Connection connection() const;

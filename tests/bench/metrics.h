@@ -29,6 +29,9 @@ struct Sizes {
   std::uint64_t idle_ms = 10'000;         // between the takeover of many partitions and a look at what they cost
   std::uint64_t releases = 400'000;       // that a sink reads, per run
   std::uint64_t journal = 1'000'000;      // documents that wait
+  std::uint64_t failing = 300'000;        // documents of a life in which work fails
+  std::uint64_t burst = 100'000;          // retries that are due at once
+  std::uint64_t retry_topics = 100'000;   // documents that change twice, beside topics of retries
   std::uint64_t known = 1'000'000;        // documents of a state that steps are measured with
 };
 
@@ -50,6 +53,8 @@ void measure_asking(const Site& site, const Sizes& sizes, Report& report);
 void measure_sinks(const Site& site, const Sizes& sizes, Report& report);
 // Against a queue in a database only if the site has it.
 void measure_journal(const Site& site, const Sizes& sizes, Report& report);
+// Against topics of retries only if the site has them.
+void measure_failures(const Site& site, const Sizes& sizes, Report& report);
 void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -40,10 +41,21 @@ struct Seen {
   explicit Seen(const Requests& requests) : last(requests.documents()), payload_bytes(requests.payload_bytes()) {}
 };
 
-std::string_view value_of(const kafka::PlainRecord& record, std::string_view name) {
+std::optional<std::string_view> header_of(const kafka::PlainRecord& record, std::string_view name) {
   for (const Header& header : record.headers)
     if (header.name == name) return header.value.value_or("");
+  return {};
+}
+
+std::string_view value_of(const kafka::PlainRecord& record, std::string_view name) {
+  if (const auto value = header_of(record, name)) return *value;
   throw std::runtime_error("a record of " + std::string(record.topic) + " has no " + std::string(name));
+}
+
+Request request_of(const kafka::PlainRecord& record) {
+  const std::string_view id = record.key.value_or("");
+  return {number_in<std::uint64_t>(id.substr(std::min(id.size(), id.find('-') + 1))),
+          number_in<std::uint32_t>(value_of(record, "reseq-seq"))};
 }
 
 // A commit is told before its markers are in all partitions, and a reader stops where they are missing.
@@ -74,10 +86,8 @@ void read_whole(const Site& site, const std::string& topic,
 }
 
 void look_at(const kafka::PlainRecord& record, Seen& seen) {
-  const std::string_view id = record.key.value_or("");
-  const Request request{number_in<std::uint64_t>(id.substr(std::min(id.size(), id.find('-') + 1))),
-                        number_in<std::uint32_t>(value_of(record, "reseq-seq"))};
-  const std::string what = std::string(record.topic) + ": " + std::string(id) + " ";
+  const Request request = request_of(record);
+  const std::string what = std::string(record.topic) + ": " + std::string(record.key.value_or("")) + " ";
   if (request.document >= seen.last.size()) throw std::runtime_error(what + "was never asked for");
   std::uint32_t& last = seen.last[request.document];
   if (request.sequence <= last)
@@ -111,6 +121,24 @@ void check_work(const Application& application, const Requests& requests, Comple
   if (completeness == Completeness::kEveryRequest) check_count(topic, seen.records, requests.all().size());
 }
 
+void check_attempts(const Application& application, const Requests& requests, const Failing& failing) {
+  const std::string topic = application.topic("work");
+  std::vector<std::uint32_t> attempts(requests.documents());
+  read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {
+    const Request request = request_of(record);
+    const std::string_view said = header_of(record, "reseq-attempt").value_or("1");
+    const std::string what = topic + ": " + id_of(request.document);
+    if (request.document >= attempts.size()) throw std::runtime_error(what + " was never asked for");
+    if (number_in<std::uint32_t>(said) != ++attempts[request.document])
+      throw std::runtime_error(what + " has attempt " + std::string(said) + " instead of " +
+                               std::to_string(attempts[request.document]));
+    if (record.payload.value_or("") != payload_of(request, requests.payload_bytes()))
+      throw std::runtime_error(what + " has another payload");
+  });
+  for (std::uint64_t document = 0; document < requests.documents(); ++document)
+    check_count(topic + ": " + id_of(document), attempts[document], failing.includes(document) ? 2 : 1);
+}
+
 void check_outputs(const Application& application, const Requests& requests) {
   for (const char* target : {"search", "catalogue"}) {
     const std::string topic = application.topic(std::string("output.") + target);
@@ -123,6 +151,21 @@ void check_outputs(const Application& application, const Requests& requests) {
     check_last(topic, seen, requests);
     check_count(topic, seen.records, requests.documents());
   }
+}
+
+std::uint64_t documents_that_end_old(const Application& application, const Requests& requests) {
+  const std::string topic = application.topic("output.search");
+  std::vector<std::uint32_t> last(requests.documents());
+  read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {
+    const Request request = request_of(record);
+    last.at(request.document) = request.sequence;
+  });
+  std::uint64_t old = 0;
+  for (std::uint64_t document = 0; document < requests.documents(); ++document) {
+    if (last[document] == 0) throw std::runtime_error(topic + ": " + id_of(document) + " is missing");
+    if (last[document] != requests.last(document)) ++old;
+  }
+  return old;
 }
 
 void check_classes(const Application& application, const std::vector<kafka::PlainOffset>& since) {

@@ -15,10 +15,18 @@ namespace reseq::bench {
 enum class Completeness : unsigned char { kEveryRequest, kLastOfEach };
 void check_work(const Application& application, const Requests& requests, Completeness completeness);
 
+// In topic `work`, read_committed: each document, as often as it has attempts, which are counted from 1 on. Each was
+// asked for once.
+void check_attempts(const Application& application, const Requests& requests, const Failing& failing);
+
 // In topic `work`, from these offsets on: the classes kPriorities, all of them, in each partition one after the other.
 void check_classes(const Application& application, const std::vector<kafka::PlainOffset>& since);
 
 // In both outputs: one result for every document, that of its last request, with a version and the payload.
 void check_outputs(const Application& application, const Requests& requests);
+
+// In the output of `search`: documents whose last record is not that of their last request, as a sink has them that
+// writes whatever comes. Throws when a document has no record.
+[[nodiscard]] std::uint64_t documents_that_end_old(const Application& application, const Requests& requests);
 
 }  // namespace reseq::bench

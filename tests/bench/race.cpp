@@ -33,14 +33,18 @@ Measured between(const Sample& begin, const Sample& end, double records) {
       records / seconds, (end.cpu_s - begin.cpu_s) * us_each, (end.machine_cpu_s - begin.machine_cpu_s) * us_each, {}};
 }
 
-std::unique_ptr<test::Process> start_echo(const Application& application, int per_second) {
+std::unique_ptr<test::Process> start_echo(const Application& application, int per_second, const Failing& failing) {
   const std::vector<std::string> argv = {test::program("reseq-bench-echo"),
                                          "--bootstrap-servers",
                                          application.site().bootstrap_servers,
                                          "--application",
                                          application.id(),
                                          "--per-second",
-                                         std::to_string(per_second)};
+                                         std::to_string(per_second),
+                                         "--fail-every",
+                                         std::to_string(failing.every),
+                                         "--fail-below",
+                                         std::to_string(failing.below)};
   return std::make_unique<test::Process>(argv, application.folder() + "/echo.log");
 }
 
@@ -54,12 +58,14 @@ Measured run(const Site& site, const Contestant& contestant, const Requests& req
   Progress progress(application, life ? "commands" : "requests");
   const auto echo = life ? start_echo(application) : nullptr;
   const Processes processes = start(contestant, application);
-  const double from = total < kInputsToMeasure ? 0 : course.from;
+  const bool enough = total >= kInputsToMeasure;
+  const double from = enough ? course.from : 0;
   std::optional<Asking> asking;  // whose clients are open when it begins
   if (course.queries_per_second > 0) asking.emplace(application, course.queries_per_second);
-  if (course.since_takeover) await_takeover(application, processes);
+  const bool since_takeover = course.since_takeover && enough;
+  if (since_takeover) await_takeover(application, processes);
   const auto first = static_cast<std::uint64_t>(static_cast<double>(total) * from);
-  const Sample begin = course.since_takeover ? sample(progress, processes) : await(first, progress, processes);
+  const Sample begin = since_takeover ? sample(progress, processes) : await(first, progress, processes);
   const Sample end = await(total, progress, processes);
   if (asking) asking->stop();
   Memory memory;

@@ -42,7 +42,10 @@ Requests::Requests(const Plan& plan) : last_(plan.documents), payload_bytes_(pla
   all_.reserve(plan.records());
   const auto add = [this](std::uint64_t document) { all_.push_back({document, ++last_[document]}); };
   if (plan.each_once)
-    for (std::uint64_t document = 0; document < plan.documents; ++document) add(document);
+    for (std::uint64_t document = 0; document < plan.documents + plan.again_after; ++document) {
+      if (document < plan.documents) add(document);
+      if (plan.again_after > 0 && document >= plan.again_after) add(document - plan.again_after);
+    }
   load::Random random(kSeed);
   const Zipf zipf(plan.choice == Choice::kZipf ? plan.documents : 0);
   for (std::uint64_t i = 0; i < plan.updates; ++i)

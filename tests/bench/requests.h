@@ -4,6 +4,7 @@
 // Thread rule: one thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,13 +29,30 @@ enum class Choice : unsigned char {
 };
 
 struct Plan {
-  std::uint64_t documents = 0;  // ids that may occur
-  bool each_once = true;        // begins with one request of each document
-  std::uint64_t updates = 0;    // behind that
+  std::uint64_t documents = 0;    // ids that may occur
+  bool each_once = true;          // begins with one request of each document
+  std::uint64_t updates = 0;      // behind that
+  std::uint64_t again_after = 0;  // each document a second time, so many documents later; 0: not
   std::size_t payload_bytes = kPayloadBytes;
   Choice choice = Choice::kUniform;  // of the document of an update
 
-  [[nodiscard]] std::uint64_t records() const { return (each_once ? documents : 0) + updates; }
+  [[nodiscard]] std::uint64_t records() const {
+    return (each_once ? documents : 0) + (again_after > 0 ? documents : 0) + updates;
+  }
+};
+
+// Documents whose first request fails at its first attempt: the numbers that `every` divides.
+struct Failing {
+  std::uint64_t every = 0;  // 0: none
+  std::uint64_t below = UINT64_MAX;
+
+  [[nodiscard]] bool includes(std::uint64_t document) const {
+    return every > 0 && document < below && document % every == 0;
+  }
+  // Of documents 0 .. documents-1.
+  [[nodiscard]] std::uint64_t count(std::uint64_t documents) const {
+    return every > 0 ? (std::min(documents, below) + every - 1) / every : 0;
+  }
 };
 
 struct Request {

@@ -28,7 +28,8 @@ constexpr Part kParts[] = {{"micro", measure_micro},
                            {"asking", measure_asking},
                            {"partitions", measure_partitions},
                            {"sinks", measure_sinks},
-                           {"journal", measure_journal}};
+                           {"journal", measure_journal},
+                           {"failures", measure_failures}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -41,9 +42,33 @@ constexpr Sizes kQuick{.rounds = 3,
                        .most_partitions = 0,
                        .releases = 200'000,
                        .journal = 50'000,
+                       .failing = 50'000,
+                       .burst = 20'000,
+                       .retry_topics = 20'000,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
+constexpr std::uint64_t Sizes::*kScaled[] = {&Sizes::intake,
+                                             &Sizes::life,
+                                             &Sizes::hop_warm_up,
+                                             &Sizes::hop_documents,
+                                             &Sizes::bare_transactions,
+                                             &Sizes::skewed,
+                                             &Sizes::skewed_ids,
+                                             &Sizes::few_live,
+                                             &Sizes::many_live,
+                                             &Sizes::growth_settling,
+                                             &Sizes::growth_updates,
+                                             &Sizes::few_partitions,
+                                             &Sizes::many_partitions,
+                                             &Sizes::most_partitions,
+                                             &Sizes::idle_ms,
+                                             &Sizes::releases,
+                                             &Sizes::journal,
+                                             &Sizes::failing,
+                                             &Sizes::burst,
+                                             &Sizes::retry_topics,
+                                             &Sizes::known};
 
 struct Arguments {
   Site site;
@@ -62,6 +87,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--instructions", arguments.site.instructions, "program that counts instructions; none: without them");
   app.add_option("--postgres", arguments.site.postgres,
                  "URL of a database; none: without its sink and without the queue in it");
+  app.add_option("--retry-topics", arguments.site.retry_topics,
+                 "program of the peer with topics of retries; none: without it");
   app.add_option("--opensearch", arguments.site.opensearch, "URL of a node; none: without its sink");
   app.add_flag("--quick", arguments.quick, "small sizes, three rounds, no growth");
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
@@ -70,18 +97,14 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option(
          "--part", arguments.parts,
          "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions, "
-         "sinks, journal")
+         "sinks, journal, failures")
       ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions",
-                             "sinks", "journal"}));
+                             "sinks", "journal", "failures"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {
   Sizes sizes = arguments.quick ? kQuick : Sizes{};
-  for (std::uint64_t Sizes::*size :
-       {&Sizes::intake, &Sizes::life, &Sizes::hop_warm_up, &Sizes::hop_documents, &Sizes::bare_transactions,
-        &Sizes::skewed, &Sizes::skewed_ids, &Sizes::few_live, &Sizes::many_live, &Sizes::growth_settling,
-        &Sizes::growth_updates, &Sizes::few_partitions, &Sizes::many_partitions, &Sizes::most_partitions,
-        &Sizes::idle_ms, &Sizes::releases, &Sizes::journal, &Sizes::known})
+  for (const auto size : kScaled)
     if (sizes.*size > 0)
       sizes.*size = std::max(kSizeMin, static_cast<std::uint64_t>(static_cast<double>(sizes.*size) * arguments.scale));
   if (arguments.rounds > 0) sizes.rounds = arguments.rounds;

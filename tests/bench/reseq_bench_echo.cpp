@@ -1,10 +1,12 @@
 // reseq-bench-echo: the fastest pipeline there is. Each work record comes back as one SEQUENCE per target with the same
-// payload and all headers, without any work. Its CPU time is nobody's. SIGUSR1: without a limit from now on.
+// payload and all headers, without any work. Its CPU time is nobody's. SIGUSR1: without a limit from now on. With
+// --fail-every N the first attempt of the first request of each Nth document fails instead, for all its targets.
 // Thread rule: one thread.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "base/usage.h"
+#include "codec/decimal.h"
 #include "kafka/group_consumer.h"
 #include "kafka/plain_producer.h"
 
@@ -33,11 +36,40 @@ void lift_limit(int) {
   unlimited = 1;
 }
 
+struct Options {
+  std::string servers;
+  std::string application;
+  int per_second = 0;
+  std::uint64_t fail_every = 0;
+  std::uint64_t fail_below = UINT64_MAX;
+};
+
+std::string_view value_of(const kafka::PlainRecord& work, std::string_view name) {
+  for (const Header& header : work.headers)
+    if (header.name == name) return header.value.value_or("");
+  return {};
+}
+
+bool fails(const kafka::PlainRecord& work, const Options& options) {
+  if (options.fail_every == 0 || !value_of(work, "reseq-attempt").empty() || value_of(work, "reseq-seq") != "1")
+    return false;
+  const std::string_view id = work.key.value_or("");
+  const auto number = codec::parse_decimal<std::uint64_t>(id.substr(std::min(id.size(), id.find('-') + 1)));
+  return number && *number < options.fail_below && *number % options.fail_every == 0;
+}
+
+Result<> fail(const kafka::PlainRecord& work, kafka::PlainProducer& producer, const std::string& commands) {
+  std::vector<Header> headers(work.headers.begin(), work.headers.end());
+  headers.insert(headers.end(), {{"reseq-command", "fail"},
+                                 {"reseq-target", "*"},
+                                 {"reseq-failure", "transient"},
+                                 {"reseq-error", "the first attempt fails"}});
+  return producer.send(commands, work.key, {}, headers);
+}
+
 Result<> answer(const kafka::PlainRecord& work, kafka::PlainProducer& producer, const std::string& commands) {
   std::vector<Header> headers(work.headers.begin(), work.headers.end());
-  std::string_view targets;
-  for (const Header& header : headers)
-    if (header.name == "reseq-targets") targets = header.value.value_or("");
+  std::string_view targets = value_of(work, "reseq-targets");
   headers.push_back({"reseq-command", "sequence"});
   headers.push_back({"reseq-target", {}});
   while (!targets.empty()) {
@@ -67,23 +99,27 @@ class Pace {
   std::chrono::steady_clock::time_point due_;
 };
 
-Result<> run(const std::string& servers, const std::string& application, int per_second) {
+Result<> run(const Options& options) {
   kafka::Connection connection;
-  connection.bootstrap_servers = servers;
+  connection.bootstrap_servers = options.servers;
   connection.client_id = "bench-echo";
   auto consumer = kafka::GroupConsumer::open(connection);
   if (!consumer) return consumer.error();
   auto producer = kafka::PlainProducer::open(connection);
   if (!producer) return producer.error();
-  if (auto assigned = consumer.value()->assign_all(application + ".work", {}, kCallLimit); !assigned) return assigned;
-  const std::string commands = application + ".commands";
-  Pace pace(per_second);
+  if (auto assigned = consumer.value()->assign_all(options.application + ".work", {}, kCallLimit); !assigned)
+    return assigned;
+  const std::string commands = options.application + ".commands";
+  Pace pace(options.per_second);
   while (stop_requested == 0) {
     auto work = consumer.value()->poll(kIdlePoll);
     if (!work) return work.error();
     if (work.value()) {
       pace.wait();
-      if (auto answered = answer(*work.value(), *producer.value(), commands); !answered) return answered;
+      const kafka::PlainRecord& record = *work.value();
+      const auto answered = fails(record, options) ? fail(record, *producer.value(), commands)
+                                                   : answer(record, *producer.value(), commands);
+      if (!answered) return answered;
     }
     producer.value()->poll(Milliseconds(0));
   }
@@ -93,18 +129,18 @@ Result<> run(const std::string& servers, const std::string& application, int per
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string servers;
-  std::string application;
-  int per_second = 0;
+  Options options;
   CLI::App app("A pipeline that answers at once", "reseq-bench-echo");
-  app.add_option("--bootstrap-servers", servers, "host:port of brokers, comma separated")->required();
-  app.add_option("--application", application, "prefix of the topics")->required();
-  app.add_option("--per-second", per_second, "so many records at most (0: no limit)");
+  app.add_option("--bootstrap-servers", options.servers, "host:port of brokers, comma separated")->required();
+  app.add_option("--application", options.application, "prefix of the topics")->required();
+  app.add_option("--per-second", options.per_second, "so many records at most (0: no limit)");
+  app.add_option("--fail-every", options.fail_every, "the first attempt of each Nth document fails (0: none, 1: each)");
+  app.add_option("--fail-below", options.fail_below, "only of documents below this number");
   if (const auto code = parse(app, argc, argv)) return *code;
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, request_stop);
   std::signal(SIGUSR1, lift_limit);
-  if (const auto done = run(servers, application, per_second); !done) {
+  if (const auto done = run(options); !done) {
     std::fprintf(stderr, "reseq-bench-echo: %s\n", done.error().message.c_str());
     return EX_SOFTWARE;
   }

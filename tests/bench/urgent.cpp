@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "tests/bench/backlog.h"
+#include "tests/bench/clocked_requests.h"
 #include "tests/bench/journal.h"
-#include "tests/bench/watcher.h"
 
 namespace reseq::bench {
 
@@ -29,58 +29,32 @@ constexpr std::size_t kUncountedShare = 5;          // one in so many comes befo
 constexpr std::uint64_t kHeldBytes = std::uint64_t{1} << 40U;
 const std::string kUrgent = "urgent";
 
-// Documents [first, end) of some requests, which are urgent.
+// Documents from `first` on of some requests, which are urgent.
 class UrgentOnes {
  public:
   UrgentOnes(const Application& application, const Requests& requests, std::uint64_t first)
-      : application_(application),
-        first_(first),
-        acknowledged_(requests.documents() - first),
-        producer_(application.site().bootstrap_servers, ""),
-        watcher_(application.site(), application.topic("work"), requests.documents()) {}
+      : ones_(application, first, requests.documents()) {}
 
-  // The first of all is not measured: clients are new.
-  void warm_up(std::span<const Header> wishes) {
-    send(0, wishes);
-    producer_.flush();
-    watcher_.await(first_);
-  }
+  void warm_up(std::span<const Header> wishes) { ones_.warm_up(wishes); }
   // Milliseconds of each that was sent while `counts`.
   std::vector<double> measure(std::span<const Header> wishes, const std::function<bool()>& counts) {
     std::vector<std::size_t> measured;
     auto due = std::chrono::steady_clock::now();
-    for (std::size_t i = 1; i < acknowledged_.size(); ++i) {
+    for (std::size_t i = 1; i < ones_.size(); ++i) {
       std::this_thread::sleep_until(due += kBetweenUrgent);
-      if (counts() && i > acknowledged_.size() / kUncountedShare) measured.push_back(i);
-      send(i, wishes);
+      if (counts() && i > ones_.size() / kUncountedShare) measured.push_back(i);
+      ones_.send(i, wishes);
     }
-    producer_.flush();
+    ones_.flush();
     std::vector<double> ms;
-    for (const std::size_t i : measured) {
-      watcher_.await(first_ + i);
-      ms.push_back(static_cast<double>(watcher_.seen(first_ + i) - acknowledged_[i]) / 1e6);
-    }
+    for (const std::size_t i : measured) ms.push_back(ones_.ms(i));
     if (ms.empty()) throw std::runtime_error("no urgent request was measured: give it a larger backlog");
     return ms;
   }
-  [[nodiscard]] std::size_t seen() const { return watcher_.count(); }
+  [[nodiscard]] std::size_t seen() const { return ones_.work().count(); }
 
  private:
-  void send(std::size_t i, std::span<const Header> wishes) {
-    std::vector<Header> headers = {{"reseq-seq", "1"}, {"reseq-epoch", "0"}, {"reseq-targets", kTargets}};
-    headers.insert(headers.end(), wishes.begin(), wishes.end());
-    producer_.send({.topic = application_.topic("requests"),
-                    .key = id_of(first_ + i),
-                    .payload = payload_of({first_ + i, 1}),
-                    .headers = headers},
-                   &acknowledged_[i]);
-  }
-
-  const Application& application_;
-  std::uint64_t first_;
-  Moments acknowledged_;
-  ClockedProducer producer_;  // ends before the moments
-  Watcher watcher_;
+  ClockedRequests ones_;
 };
 
 constexpr std::array kWishes = {Header{"reseq-priority", "10"}};

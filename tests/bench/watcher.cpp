@@ -45,9 +45,12 @@ void Watcher::watch(const Site& site, const std::stop_token& stopped) {
     if (!record) continue;
     const std::string id(record->key.value_or(""));
     Moment& seen = seen_.at(std::stoull(id.substr(id.find('-') + 1)));
-    if (seen != 0) continue;
-    seen = now_ns();
-    ++count_;
+    if (seen == 0) {
+      seen = now_ns();
+      ++count_;
+    } else {
+      ++repeated_;
+    }
   }
 }
 

@@ -25,6 +25,8 @@ class Watcher {
   [[nodiscard]] std::int64_t seen(std::size_t document) const { return seen_[document]; }
   // Documents that it has seen.
   [[nodiscard]] std::size_t count() const { return count_; }
+  // Records that were of a document which it had seen: of a topic of work, further attempts.
+  [[nodiscard]] std::size_t repeated() const { return repeated_; }
   // Throws when it takes too long.
   void await(std::size_t document) const;
 
@@ -34,6 +36,7 @@ class Watcher {
   std::string topic_;
   Moments seen_;
   std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::size_t> repeated_ = 0;
   std::jthread thread_;
 };
 

@@ -46,7 +46,10 @@ void run(RunOptions options, std::uint64_t waited_least = 0) {
   EXPECT_THAT(report.violations, IsEmpty());
   EXPECT_GT(report.records, 0U);
   EXPECT_GT(report.kills, 0U);
+  const bool is_long_enough = options.kills_per_failpoint == 0;
+  EXPECT_TRUE(report.unchanged > 0 || !is_long_enough) << "nothing of it was asked for twice";
   EXPECT_GE(report.waited, waited_least);
+  EXPECT_EQ(report.failed > 0, options.journal) << "work with leases fails now and then";
   if (testing::Test::HasFailure()) {
     std::cout << "kept: " << place << std::endl;
   } else {

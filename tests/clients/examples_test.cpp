@@ -77,6 +77,7 @@ TEST_F(KcatExamples, OfTheReferenceDoWhatItSays) {
   // Where nothing waits.
   run("# live traffic", event + "\"dead_lettered\",\"reason\":\"unsupported_header\"*\n");
   run("command=heartbeat", event + "\"dropped\",\"reason\":\"no_change\"*\n");
+  run("command=fail", event + "\"dead_lettered\",\"reason\":\"unsupported_header\"*\n");
   run("control=floor", "read events floor *\"reason\":\"unknown_control\"*\n");
   expect_reads(Client::kKcat,
                R"(read work products/4711 {"price":12} reseq-seq=17 reseq-epoch=0 reseq-targets=search,catalogue

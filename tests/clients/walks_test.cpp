@@ -24,6 +24,7 @@ constexpr Walk kTutorial{"docs/tutorial.md", "tutorial", 8};
 constexpr Walk kStuck{"docs/stuck.md", "stuck", 8};
 constexpr Walk kOwnIndex{"docs/own-index.md", "own-index", 6};
 constexpr Walk kJournal{"docs/journal.md", "journal", 4};
+constexpr Walk kFailures{"docs/failures.md", "failures", 6};
 constexpr const char* kMark = "== fence ";
 constexpr const char* kLimitSeconds = "220";
 
@@ -123,6 +124,10 @@ TEST(JournalPage, PrintsWhatItShows) {
   (void)go_through(kJournal);
 }
 
+TEST(FailuresPage, PrintsWhatItShows) {
+  (void)go_through(kFailures);
+}
+
 TEST(Tutorial, PrintsWhatItShows) {
   const Transcript run = go_through(kTutorial);
 
@@ -150,6 +155,12 @@ void expect_shows_files(const Walk& walk, const std::map<std::string, std::strin
 TEST(Tutorial, ShowsTheFilesThatItRuns) {
   expect_shows_files(
       kTutorial, {{"toml", "docs/examples/tutorial/orders.toml"}, {"diff", "docs/examples/tutorial/ordered.patch"}});
+}
+
+TEST(FailuresPage, ShowsTheFilesThatItRuns) {
+  expect_shows_files(kFailures, {{"bash", "docs/examples/failures/worker.sh"},
+                                 {"python", "docs/examples/failures/worker.py"},
+                                 {"cpp", "docs/examples/failures/worker.h"}});
 }
 
 TEST(OwnIndex, ShowsTheFilesThatItRuns) {

@@ -27,8 +27,18 @@ struct EchoedResult {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// One result per target of a work record, with all its headers copied: the contract of a pipeline.
-std::vector<EchoedResult> results_of(const kafka::PlainRecord& work) {
+// What is said of a piece of work that could not be done.
+void fail(EchoedResult& result, bool of_target) {
+  result.payload.reset();
+  result.headers.emplace_back("reseq-command", "fail");
+  result.headers.emplace_back("reseq-failure", of_target ? "transient" : "unknown");
+  if (of_target) result.headers.emplace_back("reseq-failure-scope", "universal");
+  result.headers.emplace_back("reseq-error", of_target ? "connection refused" : "it cannot be parsed");
+}
+
+// One result per target of a work record, with all its headers copied: the contract of a pipeline. `troubled` may be
+// null.
+std::vector<EchoedResult> results_of(const kafka::PlainRecord& work, const std::string* troubled, bool is_down) {
   if (work.key && work.key->starts_with(kSilentPrefix)) return {};
   std::vector<std::pair<std::string, std::string>> headers;
   std::string targets;
@@ -41,8 +51,12 @@ std::vector<EchoedResult> results_of(const kafka::PlainRecord& work) {
   for (std::string target; std::getline(names, target, ',');) {
     EchoedResult result{std::string(*work.key), std::nullopt, headers};
     if (work.payload) result.payload = std::string(*work.payload);
-    result.headers.emplace_back("reseq-command", "sequence");
     result.headers.emplace_back("reseq-target", target);
+    const bool is_bad = result.key.starts_with(kBadPrefix);
+    if (troubled != nullptr && target == *troubled && (is_down || is_bad))
+      fail(result, !is_bad);
+    else
+      result.headers.emplace_back("reseq-command", "sequence");
     results.push_back(std::move(result));
   }
   return results;
@@ -60,6 +74,14 @@ EchoPipeline::EchoPipeline(kafka::Connection connection, std::string application
 EchoPipeline::~EchoPipeline() {
   stop_ = true;
   thread_.join();
+}
+
+void EchoPipeline::set_down(const std::string& target, bool down) {
+  if (target_ == nullptr) {
+    target_name_ = target;
+    target_ = &target_name_;
+  }
+  down_ = down;
 }
 
 std::int64_t EchoPipeline::idle_ms() const {
@@ -87,7 +109,7 @@ void EchoPipeline::run() {
     if (!polled) return fail(polled.error());
     if (polled.value()) {
       active_at_ms_ = steady_ms();
-      for (EchoedResult& result : results_of(*polled.value())) {
+      for (EchoedResult& result : results_of(*polled.value(), target_, down_)) {
         if (random() % 20 == 0) waiting.push_back(result);  // sent twice
         waiting.push_back(std::move(result));
       }

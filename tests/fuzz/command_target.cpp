@@ -157,6 +157,13 @@ void check_operation(const Reading& reading, std::string_view name, bool dry_run
                "a dry run that is none");
 }
 
+void check(const Reading& reading, const Fail& command) {
+  RESEQ_ASSERT(reading.context.failures && reading.value(HeaderKind::kCommand) == "fail", "a failure nobody told");
+  check_document(reading, command.id, command.sequence);
+  if (!command.everything) check_targets(reading, TargetSet::of(command.target));
+  RESEQ_ASSERT(command.error.size() <= kMaxErrorBytes, "an error above its limit");
+}
+
 void check(const Reading& reading, const Expire& command) {
   check_operation(reading, "expire", command.dry_run);
   RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
@@ -185,6 +192,11 @@ void check(const Reading& reading, const RaiseFloor& command) {
 
 void check(const Reading& reading, const Pause& command) {
   check_operation(reading, command.paused ? "pause" : "resume", command.dry_run);
+}
+
+void check(const Reading& reading, const ResumeTarget& command) {
+  check_operation(reading, "resume-target", command.dry_run);
+  check_targets(reading, TargetSet::of(command.target));
 }
 
 void check(const Reading& reading, const Refused& refused) {

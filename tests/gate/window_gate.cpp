@@ -99,7 +99,8 @@ UnixMs WindowGate::window_end(UnixMs now) const {
   return UnixMs((now.value() / settings_.window.value() + 1) * settings_.window.value());
 }
 
-std::optional<UnixMs> WindowGate::next(std::uint8_t kind, const engine::StateView& view) const {
+std::optional<UnixMs> WindowGate::next(std::uint8_t kind, const engine::Moment& moment) const {
+  const engine::StateView& view = moment.view;
   if (kind == kOpen)
     return first_window(view, UnixMs(), [&](const std::string& task) { return view.row(task).has_value(); });
   std::optional<UnixMs> next;

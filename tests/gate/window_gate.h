@@ -38,7 +38,7 @@ class WindowGate final : public engine::Gate {
 
   [[nodiscard]] std::uint64_t capability() const override { return kCapability; }
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override;
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const engine::StateView& view) const override;
+  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const engine::Moment& moment) const override;
   [[nodiscard]] std::optional<Hold> holds(const engine::Leaving& leaving, Arena& arena) const override;
   void take(engine::Turn& turn, engine::GateBatch& batch) const override;
 

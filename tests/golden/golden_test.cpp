@@ -93,6 +93,21 @@ TEST(Golden, Hashes) {
   expect_bytes("hashes", "payload: delete null", payload(Op::kDelete, std::nullopt));
 }
 
+TEST(Golden, WhatARequestAsksFor) {
+  const codec::KeyedHash hash(hash_key());
+  const std::vector<Header> headers = {{"tenant", "first is not last"}, {"tenant", "a"}, {"empty", std::nullopt}};
+  const std::vector<std::string> names = {"tenant", "empty", "absent"};
+  const auto content = [&](Op op, std::optional<std::string_view> payload, std::span<const std::string> counts) {
+    const Digest digest = codec::content_hash(hash, op, payload, headers, counts);
+    std::string bytes;
+    for (const std::uint64_t half : {digest.high, digest.low})
+      for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>(half >> shift));
+    return bytes;
+  };
+  expect_bytes("hashes", "content: upsert payload", content(Op::kUpsert, "payload", {}));
+  expect_bytes("hashes", "content: delete null with headers", content(Op::kDelete, std::nullopt, names));
+}
+
 TEST(Golden, RowMinimal) {
   expect_row("row-minimal", "doc-1", minimal());
 }
@@ -163,8 +178,26 @@ TEST(Golden, RowWithAWaitThatWasOvertaken) {
   row.since.push_back({TargetSet(7), UnixMs(1'709'164'700'000)});
   row.overtaken.push_back({TargetSet(3), {Epoch(), number("11"), Revision()}, UnixMs(1'709'164'700'000)});
   row.overtaken.push_back({TargetSet(4), {Epoch(2), number("9"), Revision(1)}, UnixMs(1'709'164'700'000)});
-  row.extensions = std::string("\x02\x01?\x08\x01!", 6);
+  row.extensions = std::string("\x02\x01?\x0a\x01!", 6);
   expect_row("row-overtaken", "doc-1", row);
+}
+
+TEST(Golden, RowWithWorkThatFailed) {
+  Row row = minimal();
+  row.groups[0].pending = TargetSet(1);
+  row.groups[0].removed = TargetSet(2);
+  const Order order = row.groups[0].order;
+  row.failures.push_back({TargetSet(1), order, 300, 2, 1, false, false, UnixMs(1'709'164'700'000), "down"});
+  row.failures.push_back({TargetSet(2), order, 1, 0, 0, true, false, UnixMs(1'709'164'800'000), ""});
+  expect_row("row-failures", "doc-1", row);
+}
+
+TEST(Golden, RowThatSaysWhatItsRequestAsksFor) {
+  Row row = minimal();
+  row.requested = Requested{row.groups[0].order, Offset(1'000'000), PayloadHash(0x0123456789ABCDEF), TargetSet(1),
+                            Digest{0x1122334455667788, 0x99AABBCCDDEEFF00}};
+  row.extensions = std::string("\x0a\x01!", 3);
+  expect_row("row-content", "doc-1", row);
 }
 
 JournalEntry waiting(std::string_view sequence) {
@@ -221,7 +254,7 @@ TEST(Golden, RowWithAJournal) {
   gone.op = Op::kDelete;
   gone.for_all = true;
   row.journal.push_back(gone);
-  row.extensions = std::string("\x08\x01?\x0a\x01!", 6);
+  row.extensions = std::string("\x02\x01?\x0a\x01!", 6);
   expect_row("row-journal", "doc-1", row);
 }
 
@@ -251,7 +284,7 @@ TEST(Golden, MetaWithPinsOfAPausedPartition) {
   meta.positions = {{Role::kRequests, Offset(128)}, {Role::kControl, Offset(0)}, {Role::kCommands, Offset(66)}};
   meta.pins = {{Role::kRequests, Offset(127), UnixMs(1'709'164'800'000), 0x0123456789ABCDEF},
                {Role::kCommands, Offset(64), UnixMs(-1), 7}};
-  meta.extensions = std::string("\x08\x01?", 3);
+  meta.extensions = std::string("\x0a\x01?", 3);
   expect_single("meta-pins", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -265,7 +298,7 @@ TEST(Golden, MetaWithAllExtensions) {
   meta.summary.counts[Count::kHeldBytes] = 1'000'000;
   meta.summary.counts[Count::kTasks] = 1;
   meta.agenda = {{1, UnixMs(1'709'164'800'000), 300}, {3, UnixMs(0), 1}};
-  meta.extensions = std::string("\x08\x01?", 3);
+  meta.extensions = std::string("\x0a\x01?", 3);
   expect_single("meta-extensions", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -278,8 +311,27 @@ TEST(Golden, MetaOfAJournal) {
   meta.state.journal_number = 300;
   meta.state.journal_answered = 5;
   meta.summary.priorities = {{5, 1, 0}, {100, 1, 1}};
-  meta.extensions = std::string("\x08\x01?", 3);
+  meta.extensions = std::string("\x0a\x01?", 3);
   expect_single("meta-journal", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+TEST(Golden, MetaWithBreakers) {
+  Breaker counting;
+  counting.target = TargetNumber(1);
+  counting.counted = {0x0123456789ABCDEF};
+  counting.error = "no";
+  Breaker open;
+  open.target = TargetNumber(2);
+  open.open = true;
+  open.until_resume = true;
+  open.opened_at = UnixMs(7);
+  open.changed_behind = 300;
+  open.probe = 301;
+  open.probe_at = UnixMs(5'007);
+  open.pause = Milliseconds(5'000);
+  Meta meta;
+  meta.state.breakers = {counting, open};
+  expect_single("meta-breakers", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
 // A record with headers, of which the payload has so many bytes; where it is found, and a note.

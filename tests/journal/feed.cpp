@@ -22,10 +22,16 @@ bool is_strange(Action action) {
     case Action::kStrayResult:
     case Action::kStrayUnregister:
     case Action::kExpire:
+    case Action::kStrayFail:
+    case Action::kResume:
       return true;
     default:
       return false;
   }
+}
+
+bool says_what_failed(Action action) {
+  return action == Action::kFail || action == Action::kStrayFail || action == Action::kDown;
 }
 
 bool changes_when(Action action) {
@@ -47,6 +53,7 @@ void Feed::write(Input input, std::deque<Input>& to) {
 void Feed::play(const Step& step) {
   if (without_.strangers && is_strange(step.action)) return;
   if (without_.wishes && changes_when(step.action)) return;
+  if (without_.failures && says_what_failed(step.action)) return;
   switch (step.action) {
     case Action::kRequest:
     case Action::kDelete:
@@ -68,10 +75,13 @@ void Feed::play(const Step& step) {
     case Action::kNow:
     case Action::kPostpone:
       return operate(step);
+    case Action::kResume:
+      return resume(targets_of(step).value_or(kAllTargets));
     case Action::kRegister:
     case Action::kRegisterDelete:
     case Action::kStrayResult:
     case Action::kStrayUnregister:
+    case Action::kStrayFail:
       return stray(step);
     default:
       return command(step);
@@ -90,6 +100,15 @@ void Feed::operate(const Step& step) {
   write(input, operations_);
 }
 
+void Feed::resume(TargetSet targets) {
+  Input input;
+  input.kind = Kind::kResume;
+  each_target(targets, [&](TargetNumber target) {
+    input.targets = TargetSet::of(target);
+    write(input, operations_);
+  });
+}
+
 void Feed::step_clock(const Step& step) {
   if (step.flavour % 8 == 7) return move_clock(-std::int64_t{step.amount % 64});
   if (step.flavour % 8 == 6) return move_clock(std::int64_t{step.amount} * 20);
@@ -102,7 +121,7 @@ void Feed::write_request(const Step& step, OrderNumber order) {
   input.order = order;
   input.targets = targets_of(step);
   input.deletes = step.action == Action::kDelete;
-  input.hash = order * 2 + (input.deletes ? 1 : 0);
+  input.hash = order / 4 * 4 + (input.deletes ? 1 : 0);  // four orders have one content
   wish(step, input);
   log_.push_back(input);
   write(input, requests_);
@@ -147,12 +166,27 @@ void Feed::stray(const Step& step) {
     if (!input.targets && !input.deletes) input.targets = kDefaultTargets;
   } else if (step.action == Action::kStrayUnregister) {
     input.kind = Kind::kUnregister;
+  } else if (step.action == Action::kStrayFail) {
+    fail(step, input);
+    if (input.targets) input.targets = TargetSet::of(input.targets->first());
+    input.attempt = step.flavour % 3U;
   } else {
     input.kind = Kind::kResult;
     input.targets = TargetSet::of(TargetNumber(static_cast<std::uint8_t>(step.targets % kTargets)));
     input.attempt = step.flavour % 3U;
   }
   write(input, commands_);
+}
+
+// Without a target: all that came with the piece.
+void Feed::fail(const Step& step, Input& input) {
+  constexpr std::array kKinds = {FailureKind::kTransient, FailureKind::kUnknown, FailureKind::kPermanent,
+                                 FailureKind::kTransient};
+  input.kind = Kind::kFail;
+  input.failure = kKinds[step.flavour % 4U];
+  input.scope = step.flavour / 4 % 4 == 3 ? FailureScope::kUniversal : FailureScope::kDocument;
+  input.error = step.amount % 2U;
+  input.without_effect = step.amount / 2 % 4U == 3;
 }
 
 // About a piece of work.
@@ -177,6 +211,17 @@ void Feed::command(const Step& step) {
       input.kind = Kind::kUnregister;
       if (step.flavour % 4 == 3) input.targets.reset();
       work_.erase(found);
+      break;
+    case Action::kFail:
+      fail(step, input);
+      if (step.targets % 4 == 3) input.targets.reset();
+      if (step.amount % 4 != 3) work_.erase(found);  // else it is told again, or there is a result after all
+      break;
+    case Action::kDown:
+      fail(step, input);
+      input.scope = FailureScope::kUniversal;
+      if (step.targets % 4 == 3) input.targets.reset();
+      if (step.amount % 8 != 7) work_.erase(found);
       break;
     case Action::kFork:
       input.kind = Kind::kRegister;

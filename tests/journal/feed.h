@@ -22,6 +22,7 @@ struct Without {
   bool wishes = false;     // priorities, dates, expirations, and what an operator says of them
   bool strangers = false;  // what nobody asked for, forks, what is given up, and the operator
   bool crowds = false;     // batches have one input each
+  bool failures = false;   // work that could not be done
 };
 
 class Feed {
@@ -39,6 +40,8 @@ class Feed {
   // Everything that has come is to be decided, and the workers answer all that they have. False: there was nothing.
   [[nodiscard]] bool finish();
   void answer(std::size_t document, OrderNumber order, TargetNumber target, std::uint32_t attempt);
+  // An operator says that these targets are there again.
+  void resume(TargetSet targets);
   void move_clock(std::int64_t by) { now_ = UnixMs(now_.value() + by); }
   // The next batch comes, whatever there is for it.
   void want_batch() { batches_.push_back({kInputsMax, kInputsMax}); }
@@ -63,6 +66,7 @@ class Feed {
   void resend(const Step& step);
   void stray(const Step& step);
   void command(const Step& step);
+  static void fail(const Step& step, Input& input);
   void operate(const Step& step);
   void step_clock(const Step& step);
   void write(Input input, std::deque<Input>& to);

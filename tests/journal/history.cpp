@@ -36,6 +36,10 @@ constexpr std::array<Weight, kActions> kWeights = {{
     {"expire", 2},
     {"now", 5},
     {"postpone", 5},
+    {"fail", 8},
+    {"stray_fail", 2},
+    {"down", 10},
+    {"resume", 1},
 }};
 
 constexpr std::uint32_t total_weight() {
@@ -111,6 +115,12 @@ Rules rules_of(const History& history) {
   rules.consolidate_measured = set[3] % 4 == 3;
   rules.timeouts_max = set[4] % 3U;
   rules.last_attempt_only = set[5] % 4 == 3;
+  rules.skips_unchanged = set[5] / 4 % 3 == 2;
+  rules.retries_max = set[6] % 4U;
+  rules.repeats_max = 1U + set[6] / 4U % 3U;
+  rules.inherit_failed = set[6] / 12U % 2U == 1;
+  rules.potent = TargetSet(set[8] % 4U == 3 ? 2U : 0U);
+  rules.breaker_documents = set[7] % 4U == 3 ? 1U : set[7] % 4U;
   return rules;
 }
 

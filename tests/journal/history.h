@@ -36,6 +36,10 @@ enum class Action : std::uint8_t {
   kExpire,           // an operator gives up what a document waits for
   kNow,              // an operator lets what waits of a document go at once
   kPostpone,         // an operator puts off what waits of a document
+  kFail,             // a worker could not do a piece of work, or all that it got with it
+  kStrayFail,        // a failure of what nobody was given
+  kDown,             // a worker could not reach the target of a piece of work
+  kResume,           // an operator says that targets are there again
   kCount,
 };
 
@@ -49,8 +53,9 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// By index: in_flight_max, one_at_a_time, idle_from, consolidate, timeouts_max, last_attempt_only.
-inline constexpr std::size_t kSettings = 6;
+// By index: in_flight_max, one_at_a_time, idle_from, consolidate, timeouts_max, last_attempt_only, retries_max and
+// repeats_max, breaker_documents, potent.
+inline constexpr std::size_t kSettings = 9;
 
 struct History {
   std::array<std::uint8_t, kSettings> settings{};

@@ -18,12 +18,16 @@ std::string_view name_of_kind(Kind kind) {
       return "dispatch now";
     case Kind::kPostpone:
       return "postpone";
+    case Kind::kResume:
+      return "resume";
     case Kind::kRegister:
       return "REGISTER";
     case Kind::kResult:
       return "SEQUENCE";
     case Kind::kUnregister:
       return "UNREGISTER";
+    case Kind::kFail:
+      return "FAIL";
     default:
       return "HEARTBEAT";
   }
@@ -66,6 +70,9 @@ std::string difference(const Batch& batch, const Answer& expected, const Answer&
     return differs("documents that wait", std::to_string(expected.waiting), std::to_string(got.waiting));
   if (expected.processing != got.processing)
     return differs("documents under way", std::to_string(expected.processing), std::to_string(got.processing));
+  if (expected.failed != got.failed)
+    return differs("targets that failed for good", std::to_string(expected.failed), std::to_string(got.failed));
+  if (expected.down != got.down) return differs("targets that are down", describe(expected.down), describe(got.down));
   return {};
 }
 
@@ -75,7 +82,10 @@ std::string describe(const Rules& rules) {
       << ", idle_from " << rules.idle_from << ", process_at_max " << rules.process_at_max_ms << ", consolidate "
       << rules.consolidate_ms << (rules.consolidate_measured ? " or as measured" : "") << ", one_at_a_time "
       << rules.one_at_a_time << ", lease " << rules.lease_ms << ", timeouts_max " << rules.timeouts_max
-      << ", last_attempt_only " << rules.last_attempt_only;
+      << ", last_attempt_only " << rules.last_attempt_only << ", skips_unchanged " << rules.skips_unchanged
+      << ", retries_max " << rules.retries_max << ", repeats_max " << rules.repeats_max << ", inherit_failed "
+      << rules.inherit_failed << ", potent " << describe(rules.potent) << ", breaker_documents "
+      << rules.breaker_documents;
   return out.str();
 }
 
@@ -97,6 +107,9 @@ std::string describe(const Input& input) {
   if (input.priority) out << " priority " << unsigned{*input.priority};
   if (input.process_at) out << " process at " << input.process_at->value();
   if (input.expires_at) out << " expires at " << input.expires_at->value();
+  if (input.kind == Kind::kFail)
+    out << " kind " << static_cast<unsigned>(input.failure) << " scope " << static_cast<unsigned>(input.scope)
+        << " error " << unsigned{input.error} << (input.without_effect ? " nothing was done" : "");
   if (input.attempt != 0) out << " attempt " << input.attempt;
   return out.str();
 }
@@ -120,7 +133,8 @@ std::string describe(const Batch& batch, const Answer& answer) {
         << (i < answer.verdicts.size() ? describe(answer.verdicts[i]) : std::string("nothing")) << "\n";
   for (const TimedOut& one : answer.timed_out) out << "    timed out: " << describe(one) << "\n";
   for (const Dispatched& one : answer.dispatched) out << "    dispatched: " << describe(one) << "\n";
-  out << "    " << answer.waiting << " wait, " << answer.processing << " under way\n";
+  out << "    " << answer.waiting << " wait, " << answer.processing << " under way"
+      << (answer.down.empty() ? "" : ", down: " + describe(answer.down)) << "\n";
   return out.str();
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/command.h"
 #include "model/effects.h"
 #include "model/ids.h"
 #include "model/reason.h"
@@ -23,6 +24,11 @@ inline constexpr TargetSet kDefaultTargets{3};  // of a request without a list
 
 using OrderNumber = std::uint64_t;
 
+template <typename Visit>
+void each_target(TargetSet targets, const Visit& visit) {
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
+}
+
 // The rules of `[dispatch]`, with numbers that a small history reaches.
 struct Rules {
   std::uint64_t in_flight_max = 2;
@@ -35,13 +41,33 @@ struct Rules {
   std::int64_t lease_ms = 100;
   std::uint32_t timeouts_max = 1;
   bool last_attempt_only = false;
+  bool skips_unchanged = false;
+  std::uint32_t retries_max = 2;
+  std::uint32_t repeats_max = 2;
+  std::int64_t backoff_ms = 1;  // of every retry
+  bool inherit_failed = false;  // the same content again fails at once
+  TargetSet potent;             // work for them must not be done twice
+  std::size_t breaker_documents = 2;
+  std::int64_t breaker_pause_ms = 15;
+  std::int64_t breaker_pause_max_ms = 60;
   friend bool operator==(const Rules&, const Rules&) = default;
 };
 
-enum class Kind : std::uint8_t { kRequest, kExpire, kNow, kPostpone, kRegister, kResult, kUnregister, kHeartbeat };
+enum class Kind : std::uint8_t {
+  kRequest,
+  kExpire,
+  kNow,
+  kPostpone,
+  kResume,
+  kRegister,
+  kResult,
+  kUnregister,
+  kHeartbeat,
+  kFail
+};
 
 [[nodiscard]] constexpr bool is_of_operator(Kind kind) {
-  return kind == Kind::kExpire || kind == Kind::kNow || kind == Kind::kPostpone;
+  return kind == Kind::kExpire || kind == Kind::kNow || kind == Kind::kPostpone || kind == Kind::kResume;
 }
 
 // One input, whatever its kind.
@@ -58,6 +84,10 @@ struct Input {
   UnixMs timestamp;           // of its record
   std::uint32_t attempt = 0;  // of a result and a heartbeat, 0 = it does not say
   std::int64_t position = 0;  // in its topic
+  FailureKind failure = FailureKind::kUnknown;
+  FailureScope scope = FailureScope::kDocument;
+  std::uint8_t error = 0;
+  bool without_effect = false;  // of a failure
 
   [[nodiscard]] bool deletes_all() const { return deletes && !targets; }
 };
@@ -90,7 +120,7 @@ struct Released {
   friend bool operator==(const Released&, const Released&) = default;
 };
 
-// A dead letter of what has lost too many leases. In no order.
+// A dead letter of what has lost too many leases, or failed for good. In no order.
 struct TimedOut {
   std::size_t document = 0;
   OrderNumber order = 0;
@@ -105,6 +135,8 @@ struct Answer {
   std::vector<Dispatched> dispatched;
   std::size_t waiting = 0;     // documents that wait behind it
   std::size_t processing = 0;  // and those that are under way
+  std::size_t failed = 0;      // targets that failed for good, and nothing newer came for them
+  TargetSet down;              // whose breakers are open behind it
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 

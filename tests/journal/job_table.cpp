@@ -2,6 +2,7 @@
 #include "tests/journal/job_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace reseq::journal {
 namespace {
@@ -10,11 +11,6 @@ constexpr Verdict kSuperseded{Outcome::kDropped, Reason::kSuperseded};
 constexpr Verdict kDuplicate{Outcome::kDropped, Reason::kDuplicate};
 constexpr Verdict kExpired{Outcome::kDropped, Reason::kExpired};
 constexpr Verdict kUnregistered{Outcome::kDeadLettered, Reason::kUnregistered};
-
-template <typename Visit>
-void each_target(TargetSet targets, const Visit& visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
 
 void raise(std::optional<OrderNumber>& barrier, OrderNumber order) {
   if (!barrier || *barrier < order) barrier = order;
@@ -102,48 +98,19 @@ Verdict JobTable::decide(const Input& input) {
     case Kind::kNow:
     case Kind::kPostpone:
       return move(document, input);
+    case Kind::kResume:
+      return resume(input);
     case Kind::kRegister:
       return register_order(document, input);
     case Kind::kResult:
       return result(document, input);
     case Kind::kUnregister:
       return unregister(document, input);
+    case Kind::kFail:
+      return fail(document, input);
     default:
       return heartbeat(document, input);
   }
-}
-
-// Absent: default priority, at once, never expires.
-Urgency JobTable::wish_of(const Input& input) const {
-  Urgency wish;
-  wish.inserted = std::min(input.timestamp, now_);
-  wish.priority = input.priority.value_or(rules_.default_priority);
-  wish.process_at = std::max(input.process_at.value_or(wish.inserted), wish.inserted);
-  wish.expires_at = input.expires_at.value_or(UnixMs());
-  wish.consolidate_until = consolidated(wish.inserted);
-  return wish;
-}
-
-// Open: it is refused before any table, and counts from now.
-bool JobTable::is_too_far(const Input& input) const {
-  return input.process_at && input.process_at->value() > now_.value() + rules_.process_at_max_ms;
-}
-
-// J2, J5: insertion kept, expiration the largest (never is largest), priority the smallest, process date the largest.
-// Open: of several insertions, or where the newer request has an earlier one, the earliest is kept. Who asked for no
-// process date is to go at once, so it moves nothing: else a document that is written often would stay behind.
-Urgency JobTable::merged(const Urgency& older, const Urgency& newer) const {
-  const auto asked_for = [](const Urgency& one) { return one.process_at > one.inserted ? one.process_at : UnixMs(); };
-  Urgency both;
-  both.inserted = std::min(older.inserted, newer.inserted);
-  both.priority = std::min(older.priority, newer.priority);
-  const UnixMs latest(both.inserted.value() + rules_.process_at_max_ms);
-  both.process_at = std::max(both.inserted, std::min(std::max(asked_for(older), asked_for(newer)), latest));
-  const bool never = older.expires_at == UnixMs() || newer.expires_at == UnixMs();
-  // Open: what an operator let go at once is not consolidated with what takes it over, either.
-  both.consolidate_until = std::min(older.consolidate_until, newer.consolidate_until);
-  both.expires_at = never ? UnixMs() : std::max(older.expires_at, newer.expires_at);
-  return both;
 }
 
 // Table R, which sees all that was accepted.
@@ -168,7 +135,48 @@ Verdict JobTable::request(DocumentJob& document, const Input& input) {
     if (newest == order && !document.requested.contains(order)) late |= one & pending_at(document, order);
   });
   if ((moved | late).empty()) return not_new(document, input, newer);
+  if (late.empty() && is_unchanged(document, input, wanted)) return keep(document, input, wanted);
+  if (inherits(document, input, moved | late)) return fail_at_once(document, input, moved | late);
   return accept(document, input, moved, late);  // R1, R2
+}
+
+bool JobTable::has_it(const DocumentJob& document, TargetNumber target) const {
+  const auto job = document.targets.find(target);
+  return job != document.targets.end() && job->second.state == TargetState::kServed &&
+         job->second.newest == document.newest_request->first &&
+         newest_requested(document, target) == document.newest_request->first;
+}
+
+bool JobTable::asks_for_the_same(const DocumentJob& document, const Input& input) const {
+  return document.newest_request->second == input.hash;
+}
+
+// R7. What it takes for its own are the last releases.
+bool JobTable::is_unchanged(const DocumentJob& document, const Input& input, TargetSet wanted) const {
+  if (!rules_.skips_unchanged || wanted.empty() || !document.newest_request) return false;
+  if (document.newest_request->first >= input.order || !asks_for_the_same(document, input)) return false;
+  bool all = true;
+  each_target(wanted, [&](TargetNumber target) { all = all && has_it(document, target); });
+  return all;
+}
+
+Verdict JobTable::keep(DocumentJob& document, const Input& input, TargetSet wanted) {
+  document.requested.insert(input.order);
+  document.newest_request = {input.order, input.hash};
+  each_target(wanted, [&](TargetNumber target) {
+    TargetJob& job = document.targets.at(target);
+    job.newest = input.order;
+    job.last_release = input.order;
+    job.state = TargetState::kServed;
+    document.accepted[target] = input.order;
+  });
+  document.dispatched.insert(input.order);
+  if (input.deletes_all()) {
+    raise(document.accepted_barrier, input.order);
+    raise(document.barrier, input.order);
+  }
+  settle(document, false);
+  return {Outcome::kUnchanged, Reason::kNone};
 }
 
 // Open: not where an older order is pending below it, because something newer waits for that target: waiting supersedes
@@ -234,16 +242,6 @@ void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet target
   std::erase_if(document.waiting, [](const Waiting& each) { return each.targets.empty(); });
 }
 
-// J4: what is pending at it, or at older orders that it took over.
-TargetSet JobTable::goes_with(const DocumentJob& document, const Waiting& entry, TargetSet targets) const {
-  TargetSet pending;
-  for (const auto& [target, job] : document.targets)
-    if (job.state == TargetState::kPending &&
-        (job.newest == entry.order || (job.newest < entry.order && entry.took_over.contains(target))))
-      pending |= TargetSet::of(target);
-  return pending & targets;
-}
-
 // J4: nobody wants these targets of an entry any more.
 void JobTable::drop(DocumentJob& document, OrderNumber order, TargetSet targets) {
   for (Waiting& entry : document.waiting) {
@@ -295,6 +293,8 @@ void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
   each_target(targets, [&](TargetNumber target) {
     TargetJob& job = document.targets[target];
+    if (job.newest != order) job.failures = Failures();
+    job.failed = false;
     job.newest = order;
     job.state = TargetState::kPending;
     job.attempt = attempt;
@@ -318,7 +318,10 @@ Verdict JobTable::register_order(DocumentJob& document, const Input& input) {
   TargetSet moved = wanted.without(newer);
   for (const auto& [target, job] : document.targets)
     if (job.newest == input.order) moved = moved.without(TargetSet::of(target));
-  if (moved.empty()) return newer.empty() ? kDuplicate : kSuperseded;
+  if (moved.empty()) {
+    settle(document, true);  // its barrier
+    return newer.empty() ? kDuplicate : kSuperseded;
+  }
   move_to(document, input.order, moved, 0);
   settle(document, true);
   return {Outcome::kRegistered, Reason::kNone};
@@ -339,6 +342,7 @@ Verdict JobTable::result(DocumentJob& document, const Input& input) {
     if (input.attempt == 0 && wants_attempt(last)) return {Outcome::kDeadLettered, Reason::kAttemptMissing};
     if (rules_.last_attempt_only && std::max(input.attempt, 1U) < last)
       return {Outcome::kDropped, Reason::kAttemptBehind};
+    note_release(document, input);
     job.state = TargetState::kServed;
     job.last_release = input.order;
     answer_.released.push_back({input.document, target, input.order});
@@ -397,6 +401,7 @@ Verdict JobTable::unregister(DocumentJob& document, const Input& input) {
   if (removed.empty()) return otherwise;
   each_target(removed, [&](TargetNumber target) {
     TargetJob& job = document.targets[target];
+    if (job.newest != order) job.failed = false;
     job.newest = order;
     job.state = TargetState::kRemoved;
   });
@@ -432,7 +437,9 @@ Verdict JobTable::expire(DocumentJob& document, const Input& input) {
     given_up |= entry.targets & wanted;
   }
   for (auto& [target, job] : document.targets) {
-    if (!wanted.contains(target) || job.state != TargetState::kPending) continue;
+    if (!wanted.contains(target)) continue;
+    const bool failed = std::exchange(job.failed, false);
+    if (job.state != TargetState::kPending && !failed) continue;
     job.state = TargetState::kRemoved;
     given_up |= TargetSet::of(target);
   }

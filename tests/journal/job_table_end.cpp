@@ -59,7 +59,9 @@ void JobTable::count() {
   for (const DocumentJob& document : documents_) {
     answer_.waiting += document.waiting.empty() ? 0U : 1U;
     answer_.processing += document.under_way.empty() ? 0U : 1U;
+    for (const auto& [target, job] : document.targets) answer_.failed += job.failed ? 1U : 0U;
   }
+  answer_.down = down();
 }
 
 // Open: it is lost at the very end of it, not behind it.
@@ -101,26 +103,41 @@ UnixMs JobTable::back_off(const Waiting& entry) const {
 }
 
 void JobTable::come_back(std::size_t number, const UnderWay& lost) {
-  DocumentJob& document = documents_[number];
-  Waiting entry;
-  entry.order = lost.order;
-  entry.targets = lost.targets;
-  entry.attempt = lost.attempt;
-  entry.urgency = lost.urgency;
-  entry.urgency.consolidate_until = consolidated(lost.urgency.inserted);  // Open: as any other
-  entry.timeouts = lost.timeouts + (counts_loss(lost) ? 1U : 0U);
-  entry.losses = lost.losses + (counts_loss(lost) ? 0U : 1U);
+  const TargetSet may_be_done = gives_up_lost(lost);
+  Waiting entry = again(lost, lost.targets.without(may_be_done));
+  entry.timeouts += counts_loss(lost) ? 1U : 0U;
+  entry.losses += counts_loss(lost) ? 0U : 1U;
   entry.retry_at = back_off(entry);
-  // J2: what a newer one waits with stays pending until that is dispatched. Open: what it takes over does not time out.
+  give_to_newer(documents_[number], entry);
+  wait_again(documents_[number], entry);
+  give_up(documents_[number], lost, may_be_done, true);
+}
+
+Waiting JobTable::again(const UnderWay& ended, TargetSet targets) const {
+  Waiting entry;
+  entry.order = ended.order;
+  entry.targets = targets;
+  entry.attempt = ended.attempt;
+  entry.urgency = ended.urgency;
+  entry.urgency.consolidate_until = consolidated(ended.urgency.inserted);  // Open: as any other
+  entry.timeouts = ended.timeouts;
+  entry.losses = ended.losses;
+  return entry;
+}
+
+// J2: what a newer one waits with stays pending until that is dispatched. Open: of leases that were lost each has its
+// own.
+void JobTable::give_to_newer(DocumentJob& document, Waiting& entry) const {
   for (Waiting& newer : document.waiting) {
     const TargetSet taken = newer.targets & entry.targets;
     if (newer.order <= entry.order || taken.empty()) continue;
     newer.urgency = merged(entry.urgency, newer.urgency);
-    newer.timeouts = newer.losses = 0;
-    newer.retry_at = UnixMs();
     newer.took_over |= taken;
     entry.targets = entry.targets.without(taken);
   }
+}
+
+void JobTable::wait_again(DocumentJob& document, Waiting entry) {
   if (entry.targets.empty()) return;
   entry.number = ++last_number_;
   entry.came_back = true;
@@ -130,7 +147,7 @@ void JobTable::come_back(std::size_t number, const UnderWay& lost) {
 // Its lease was lost too often while others ended. Open: it ends with the next batch, because its record has to be read
 // again for the dead letter; what has expired by then is no dead letter.
 bool JobTable::fails(const Waiting& entry) const {
-  return entry.timeouts > rules_.timeouts_max && !entry.came_back;
+  return (entry.given_up || entry.timeouts > rules_.timeouts_max) && !entry.came_back;
 }
 
 void JobTable::fail_entries() {
@@ -141,7 +158,12 @@ void JobTable::fail_entries() {
       if (!fails(entry)) continue;
       answer_.timed_out.push_back({number, entry.order});
       for (auto& [target, job] : document.targets)
-        if (entry.targets.contains(target) && job.newest == entry.order) job.state = TargetState::kRemoved;
+        if (entry.targets.contains(target) && job.newest == entry.order) {
+          job.state = TargetState::kRemoved;
+          job.failed = is_failed(entry);
+          job.effect_unknown = entry.effect_unknown;
+          if (!entry.given_up) job.failures.exhausted = true;  // nobody said that it is hopeless
+        }
       settle(document, false);
     }
   }
@@ -196,7 +218,7 @@ UnixMs JobTable::due_date(const Waiting& entry) const {
 
 // What is given up waits for no date.
 bool JobTable::is_due(const Waiting& entry) const {
-  return entry.timeouts > rules_.timeouts_max || due_date(entry) <= now_;
+  return entry.given_up || entry.timeouts > rules_.timeouts_max || due_date(entry) <= now_;
 }
 
 bool JobTable::goes_before(const Waiting& a, const Waiting& b) const {
@@ -217,8 +239,8 @@ bool JobTable::may_idle(const Waiting& entry) const {
   for (const DocumentJob& document : documents_) {
     if (!document.under_way.empty() && priority_under_way(document) < entry.urgency.priority) return false;
     for (const Waiting& other : document.waiting)
-      if (other.urgency.priority < entry.urgency.priority && is_due(other) && !is_blocked(document, other) &&
-          !is_stuck(other) && !is_expired(other))
+      if (other.urgency.priority < entry.urgency.priority && is_due(other) && stays(other) != other.targets &&
+          !is_blocked(document, other) && !is_stuck(other) && !is_expired(other))
         return false;
   }
   return true;
@@ -233,6 +255,7 @@ std::optional<JobTable::Place> JobTable::next_to_dispatch() const {
     for (std::size_t n = 0; n < waiting.size(); ++n) {
       const Waiting& entry = waiting[n];
       if (entry.came_back || !is_due(entry) || is_blocked(documents_[i], entry)) continue;
+      if (stays(entry) == entry.targets) continue;
       if (!first || goes_before(entry, documents_[first->document].waiting[first->entry])) first = Place{i, n};
     }
   }
@@ -269,14 +292,28 @@ void JobTable::dispatch(std::size_t number, Waiting entry) {
     settle(document, false);
     return;
   }
+  // For targets that cannot be reached. Open: its next attempt is another one; what is under way for them goes on.
+  Waiting behind = entry;
+  behind.targets = stays(entry);
+  behind.took_over = entry.took_over & behind.targets;
+  behind.input.reset();
+  if (behind.targets == entry.targets) {
+    document.waiting.push_back(entry);
+    settle(document, false);
+    return;
+  }
+  entry.targets = entry.targets.without(behind.targets);
   const std::uint32_t attempt = next_attempt(document, entry);
-  move_to(document, entry.order, entry.targets, attempt);
+  behind.attempt = attempt;
+  move_to(document, entry.order, goes_on(entry.targets, behind.targets), attempt);
   document.dispatched.insert(entry.order);
   if (entry.deletes_all) raise_barrier(document, entry.order);
   const UnixMs until(now_.value() + rules_.lease_ms);
   document.under_way.push_back(
       {entry.order, entry.targets, ++last_number_, attempt, until, now_, entry.urgency, entry.timeouts, entry.losses});
   answer_.dispatched.push_back({number, entry.order, entry.targets, attempt, until});
+  note_probe(entry.targets, last_number_);
+  wait_again(document, behind);
   if (entry.input) answer_.verdicts[*entry.input] = {Outcome::kForwarded, Reason::kNone};
   settle(document, false);
 }

@@ -22,9 +22,9 @@ void expect_all_met(const Hits& hits) {
   for (const Outcome outcome : {Outcome::kForwarded, Outcome::kWaiting, Outcome::kRegistered, Outcome::kReleased,
                                 Outcome::kRemoved, Outcome::kApplied, Outcome::kDropped, Outcome::kDeadLettered})
     EXPECT_GT(count_of(hits, outcome), 0U) << name_of(outcome);
-  for (const Reason reason :
-       {Reason::kSuperseded, Reason::kStale, Reason::kDuplicate, Reason::kUnregistered, Reason::kUnregisteredTarget,
-        Reason::kSequenceReused, Reason::kExpired, Reason::kAttemptMissing, Reason::kAttemptBehind, Reason::kNoChange})
+  for (const Reason reason : {Reason::kSuperseded, Reason::kStale, Reason::kDuplicate, Reason::kUnregistered,
+                              Reason::kUnregisteredTarget, Reason::kSequenceReused, Reason::kExpired,
+                              Reason::kAttemptMissing, Reason::kAttemptBehind, Reason::kNoChange, Reason::kNoRequest})
     EXPECT_GT(count_of(hits, reason), 0U) << name_of(reason);
   EXPECT_GT(hits.dispatched_later, 0U);
   EXPECT_GT(hits.again, 0U);

@@ -25,9 +25,10 @@ Rules unlimited() {
   return rules;
 }
 
-// Of a history that refuses no date.
+// Of a history that refuses no date. What is unchanged depends on what was released by then.
 Rules patient(const History& history) {
   Rules rules = rules_of(history);
+  rules.skips_unchanged = false;
   rules.process_at_max_ms = kBehindAllDates;
   return rules;
 }
@@ -51,9 +52,9 @@ class AtOnce final : public JobTable {
 // dispatched before.
 TEST(Immediate, IsAJournalWithoutLimits) {
   const auto failure = check(of_two_worlds(11), [](const History& history) -> std::optional<Wrong> {
-    EnginePlayer engine(unlimited(), false);
+    EnginePlayer engine(unlimited(), Mode::kAtOnce);
     AtOnce rival;
-    World world(history, engine, &rival, nullptr, {.wishes = true, .crowds = true});
+    World world(history, engine, &rival, nullptr, {.wishes = true, .crowds = true, .failures = true});
     const std::string violation = world.play();
     if (violation.empty()) return std::nullopt;
     return Wrong{violation, world.story()};
@@ -61,14 +62,14 @@ TEST(Immediate, IsAJournalWithoutLimits) {
   if (failure) FAIL() << *failure;
 }
 
-// Stripped of priorities, dates, leases and expirations, and played at once, a history ends with the same releases,
-// for what did not end expired or timed out.
+// Stripped of priorities, dates, leases, expirations and failures, and played at once, a history ends with the same
+// releases, for what did not end expired, timed out or given up.
 std::optional<Wrong> compare_ends(const History& history, Player& journal, const JobTable& table, Player* rival,
                                   std::uint64_t& compared) {
   World waited(history, journal, rival, nullptr, {.strangers = true});
   if (const std::string violation = waited.play(); !violation.empty()) return Wrong{violation, waited.story()};
-  EnginePlayer engine(unlimited(), false);
-  World at_once(history, engine, nullptr, nullptr, {.wishes = true, .strangers = true});
+  EnginePlayer engine(unlimited(), Mode::kAtOnce);
+  World at_once(history, engine, nullptr, nullptr, {.wishes = true, .strangers = true, .failures = true});
   if (const std::string violation = at_once.play(); !violation.empty()) return Wrong{violation, at_once.story()};
   for (std::size_t document = 0; document < kDocuments; ++document)
     for (const auto& [target, newest] : table.document(document).accepted) {
@@ -103,7 +104,7 @@ TEST(Waiting, ChangesWhenNeverWhatInTheEngine) {
   const Amount amount = of_two_worlds(13);
   const auto failure = check(amount, [&](const History& history) {
     JobTable table(patient(history));
-    EnginePlayer engine(patient(history), true);
+    EnginePlayer engine(patient(history), Mode::kJournal);
     return compare_ends(history, engine, table, &table, compared);
   });
   if (failure) FAIL() << *failure;

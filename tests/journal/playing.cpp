@@ -11,10 +11,16 @@
 #include "codec/keys.h"
 #include "codec/row_kinds.h"
 #include "codec/rows.h"
+#include "engine/failures/breakers.h"
 #include "engine/journal/journal.h"
+#include "engine/journal/journal_batch.h"
 
 namespace reseq::journal {
 namespace {
+
+constexpr std::array<std::uint8_t, 4> kAllTurns = {engine::kLeaseTurn, engine::kExpireTurn, engine::kDispatchTurn,
+                                                   engine::kAgeTurn};
+constexpr std::array<std::uint8_t, 1> kDispatching = {engine::kDispatchTurn};
 
 constexpr std::array<std::string_view, kDocuments> kIds = {"alpha", "beta", "gamma"};
 
@@ -67,11 +73,11 @@ class ReadAgain final : public engine::References {
   [[nodiscard]] Found find(const codec::HeldRow&) override { return Found::kRead; }
 };
 
-// Everything that is due, behind the inputs.
-void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journal, UnixMs now) {
+// What is due of these kinds, behind the inputs.
+void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journal, UnixMs now,
+                 std::span<const std::uint8_t> kinds) {
   std::vector<driver::GateTurn> turns;
-  for (const engine::AgendaKind& kind : journal.agenda())
-    turns.push_back({kind.number, journal.until(kind.number, now), UINT32_MAX});
+  for (const std::uint8_t kind : kinds) turns.push_back({kind, journal.until(kind, now), UINT32_MAX});
   engine::BytesLeft left;
   ReadAgain references;
   driver.close({.overdue = {}, .turns = turns, .expired = {}, .left = &left, .references = &references});
@@ -116,12 +122,17 @@ void EncodedRows::sum_up() {
     }
 }
 
-EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
+EnginePlayer::EnginePlayer(const Rules& rules, Mode mode) {
+  take(rules, mode);
+}
+
+void EnginePlayer::take(const Rules& rules, Mode mode) {
   context_.all_targets = kAllTargets;
   context_.default_targets = kDefaultTargets;
+  context_.potent = rules.potent;
   context_.policies.events = engine::EventPolicy::kAll;
   engine::DispatchRules& dispatch = context_.dispatch;
-  dispatch.journal = journal;
+  dispatch.journal = mode == Mode::kJournal;
   dispatch.in_flight_max = rules.in_flight_max;
   dispatch.default_priority = rules.default_priority;
   dispatch.idle_from_priority = rules.idle_from;
@@ -132,6 +143,15 @@ EnginePlayer::EnginePlayer(const Rules& rules, bool journal) {
   dispatch.lease = Milliseconds(rules.lease_ms);
   dispatch.timeouts_max = rules.timeouts_max;
   dispatch.last_attempt_only = rules.last_attempt_only;
+  dispatch.failures = mode != Mode::kAtOnce;
+  dispatch.retries_max = rules.retries_max;
+  dispatch.repeats_max = rules.repeats_max;
+  dispatch.inherit_failed = rules.inherit_failed;
+  dispatch.breaker_documents = static_cast<std::uint32_t>(rules.breaker_documents);
+  dispatch.breaker_pause = Milliseconds(rules.breaker_pause_ms);
+  dispatch.breaker_pause_max = Milliseconds(rules.breaker_pause_max_ms);
+  dispatch.backoff = dispatch.backoff_max = Milliseconds(rules.backoff_ms);
+  skips_unchanged_ = rules.skips_unchanged;
   journal_.emplace(dispatch, Milliseconds(2 * rules.lease_ms));  // what came back once is held whole soon
 }
 
@@ -147,8 +167,9 @@ Command EnginePlayer::command_of(const Input& input) {
       request.hash = PayloadHash(input.hash);
       request.work_bytes = 10;
       const RequestPlace place{Offset(input.position), input.timestamp, input.hash, 10, 10};
-      wishes_.push_back({input.priority, input.process_at, input.expires_at, place});
-      if (context_.dispatch.journal) request.wish = &wishes_.back();
+      const Digest content = skips_unchanged_ ? Digest{input.hash, 1} : Digest();
+      wishes_.push_back({input.priority, input.process_at, input.expires_at, place, content});
+      if (context_.dispatch.journal || context_.dispatch.failures || skips_unchanged_) request.wish = &wishes_.back();
       return request;
     }
     case Kind::kExpire:
@@ -156,10 +177,27 @@ Command EnginePlayer::command_of(const Input& input) {
     case Kind::kNow:
     case Kind::kPostpone:
       return DispatchByHand{false, id, targets, input.process_at, std::nullopt};
+    case Kind::kResume:
+      return ResumeTarget{false, targets.first()};
     case Kind::kRegister:
       return Register{{id, epoch, sequence, Revision(), input.deletes ? Op::kDelete : Op::kUpsert, input.targets, {}}};
     case Kind::kUnregister:
       return Unregister{id, epoch, sequence, Revision(), targets, !input.targets, false};
+    case Kind::kFail: {
+      constexpr std::array<std::string_view, 2> kErrors = {"it is down", "it is full"};
+      Fail fail;
+      fail.id = id;
+      fail.epoch = epoch;
+      fail.sequence = sequence;
+      fail.everything = !input.targets;
+      if (input.targets) fail.target = targets.first();
+      fail.attempt = input.attempt;
+      fail.kind = input.failure;
+      fail.scope = input.scope;
+      fail.error = kErrors[input.error];
+      fail.without_effect = input.without_effect;
+      return fail;
+    }
     case Kind::kHeartbeat:
       return Heartbeat{id, epoch, sequence, Revision(), input.attempt, input.timestamp};
     default: {
@@ -182,10 +220,22 @@ Answer EnginePlayer::play(const Batch& batch) {
     const engine::Taken taken = driver.decide(command_of(input), Offset(input.position), true);
     RESEQ_ASSERT(taken == engine::Taken::kDecided, "an input was put off");
   }
-  close_batch(driver, *journal_, batch.now);
+  close_batch(driver, *journal_, batch.now, kAllTurns);
   const engine::Batch& decided = driver.batch();
+  for (const Decision& decision : decided.decisions()) met_.insert(decision.table_row);
   apply(decided, batch);
+  check_wake_up();
   return answer_of(decided, batch);
+}
+
+// A worker that is told to wake up for what may not leave would never sleep; one that is not would sleep for ever.
+void EnginePlayer::check_wake_up() const {
+  const auto next = journal_->next(engine::kDispatchTurn, {rows_, state_, context_.now});
+  driver::BatchDriver again(rows_, state_, context_);
+  close_batch(again, *journal_, context_.now, kDispatching);
+  const bool leaves = !again.agenda_done().empty();
+  RESEQ_ASSERT(leaves == (next && *next <= context_.now),
+               "a worker sleeps although something may leave, or wakes up for what may not");
 }
 
 void EnginePlayer::apply(const engine::Batch& decided, const Batch& batch) {
@@ -229,8 +279,11 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
       answer.dispatched.push_back({document, order_number(forward->order), forward->targets, forward->attempt(),
                                    forward->dispatched != nullptr ? forward->dispatched->lease_until : UnixMs()});
   }
+  const auto is_given_up = [](Reason reason) {
+    return reason == Reason::kTimedOut || reason == Reason::kFailed || reason == Reason::kEffectUnknown;
+  };
   for (const Event& event : decided.events())
-    if (event.decision.reason == Reason::kTimedOut && event.order)
+    if (is_given_up(event.decision.reason) && event.order)
       answer.timed_out.push_back({number_of_id(event.id), order_number(*event.order)});
   std::sort(answer.timed_out.begin(), answer.timed_out.end());
   std::stable_sort(answer.dispatched.begin(), answer.dispatched.end(),
@@ -238,7 +291,9 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
   for (const auto& [id, row] : rows_.documents()) {
     answer.waiting += row.waits() ? 1U : 0U;
     answer.processing += row.processing() ? 1U : 0U;
+    answer.failed += static_cast<std::size_t>(row.failed().size());
   }
+  answer.down = engine::open_targets(state_.breakers);
   return answer;
 }
 

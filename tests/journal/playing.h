@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,21 @@ class EncodedRows final : public gate::WithOthers<> {
   Summary summary_;
 };
 
+// Nothing waits; only what failed does; all wait for their turn.
+enum class Mode : std::uint8_t { kAtOnce, kTriedAgain, kJournal };
+
 class EnginePlayer final : public Player {
  public:
-  EnginePlayer(const Rules& rules, bool journal);
+  EnginePlayer(const Rules& rules, Mode mode);
 
+  // Other rules from now on.
+  void take(const Rules& rules, Mode mode);
   [[nodiscard]] Answer play(const Batch& batch) override;
   [[nodiscard]] std::vector<Pending> pending() const override;
+  // The rows of the decision tables that inputs have met.
+  [[nodiscard]] const std::set<TableRow>& met() const { return met_; }
+  // Asserts that a worker wakes up for what may leave, and for nothing else.
+  void check_wake_up() const;
   // What is held in the state beside documents.
   [[nodiscard]] std::size_t held() const;
 
@@ -50,10 +60,12 @@ class EnginePlayer final : public Player {
   [[nodiscard]] std::uint64_t number_of(const Dispatched& one) const;
 
   engine::Context context_;
+  bool skips_unchanged_ = false;
   std::optional<engine::Journal> journal_;
   EncodedRows rows_;
   PartitionState state_;
   std::deque<Wish> wishes_;  // of the running batch
+  std::set<TableRow> met_;
 };
 
 }  // namespace reseq::journal

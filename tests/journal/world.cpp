@@ -70,6 +70,8 @@ void World::finish() {
         if (pending.empty()) return;
         for (const Pending& one : pending) feed_.answer(one.document, one.order, one.target, one.attempt);
       }
+      const TargetSet down = batches_.empty() ? TargetSet() : batches_.back().second.down;
+      if (!down.empty() && round % 8 == 7) feed_.resume(down);  // some may not be tried before
       feed_.move_clock(kBehindAllDates);
       feed_.want_batch();
     }

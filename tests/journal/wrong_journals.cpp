@@ -224,6 +224,129 @@ struct PostponesForEver final : JobTable {
   bool may_postpone(UnixMs) const override { return true; }
 };
 
+struct CountsEveryFail final : JobTable {
+  using JobTable::JobTable;
+  bool is_about(const Input& input, const UnderWay& dispatch) const override { return dispatch.order == input.order; }
+};
+
+struct TriesOnceMore final : JobTable {
+  using JobTable::JobTable;
+  bool is_for_good(const Input& input, const Failures& before, std::uint32_t repeats) const override {
+    const bool right = JobTable::is_for_good(input, before, repeats);
+    return right && !(before.retries == rules().retries_max && input.failure == FailureKind::kTransient);
+  }
+};
+
+struct NeverGivesUp final : JobTable {
+  using JobTable::JobTable;
+  bool is_for_good(const Input& input, const Failures& /*before*/, std::uint32_t /*repeats*/) const override {
+    return input.scope == FailureScope::kDocument && input.failure == FailureKind::kPermanent;
+  }
+};
+
+struct TakesAllForPermanent final : JobTable {
+  using JobTable::JobTable;
+  bool is_for_good(const Input& input, const Failures& before, std::uint32_t repeats) const override {
+    return input.failure == FailureKind::kPermanent || JobTable::is_for_good(input, before, repeats);
+  }
+};
+
+struct ForgetsRepeats final : JobTable {
+  using JobTable::JobTable;
+  bool is_for_good(const Input& input, const Failures& before, std::uint32_t /*repeats*/) const override {
+    return JobTable::is_for_good(input, before, 0);
+  }
+};
+
+struct RetriesAtOnce final : JobTable {
+  using JobTable::JobTable;
+  UnixMs retry_date() const override { return now(); }
+};
+
+struct OneDocumentOpens final : JobTable {
+  using JobTable::JobTable;
+  std::size_t breaker_documents() const override { return std::min<std::size_t>(JobTable::breaker_documents(), 1); }
+};
+
+struct NeverOpens final : JobTable {
+  using JobTable::JobTable;
+  std::size_t breaker_documents() const override { return 0; }
+};
+
+struct ClosedByLateResults final : JobTable {
+  using JobTable::JobTable;
+  bool closes(const Breaker&, std::uint64_t) const override { return true; }
+};
+
+struct NeverClosed final : JobTable {
+  using JobTable::JobTable;
+  bool closes(const Breaker&, std::uint64_t) const override { return false; }
+};
+
+struct CostsRetries final : JobTable {
+  using JobTable::JobTable;
+  bool waits_for_target(const Input&, const Breaker&, std::uint64_t) const override { return false; }
+};
+
+struct BelievesNoDocument final : JobTable {
+  using JobTable::JobTable;
+  bool waits_for_target(const Input& input, const Breaker& breaker, std::uint64_t dispatch) const override {
+    return JobTable::waits_for_target(input, breaker, dispatch) || input.failure != FailureKind::kPermanent;
+  }
+};
+
+struct SamePause final : JobTable {
+  using JobTable::JobTable;
+  std::int64_t longer(std::int64_t pause_ms) const override { return pause_ms; }
+};
+
+struct TriesNobody final : JobTable {
+  using JobTable::JobTable;
+  TargetSet blocked() const override { return down(); }
+};
+
+struct TriesAll final : JobTable {
+  using JobTable::JobTable;
+  TargetSet blocked() const override { return {}; }
+};
+
+struct HoldsUpOthers final : JobTable {
+  using JobTable::JobTable;
+  TargetSet stays(const Waiting& entry) const override {
+    return JobTable::stays(entry).empty() ? TargetSet() : entry.targets;
+  }
+};
+
+struct StopsWhatIsUnderWay final : JobTable {
+  using JobTable::JobTable;
+  TargetSet goes_on(TargetSet leaving, TargetSet behind) const override { return leaving | behind; }
+};
+
+struct InheritsWhatever final : JobTable {
+  using JobTable::JobTable;
+  bool is_same(const DocumentJob& document, const Input&) const override { return document.newest_request.has_value(); }
+};
+
+struct ForgetsWhatTimedOut final : JobTable {
+  using JobTable::JobTable;
+  bool is_failed(const Waiting& entry) const override { return entry.given_up; }
+};
+
+struct InheritsNothing final : JobTable {
+  using JobTable::JobTable;
+  bool is_same(const DocumentJob&, const Input&) const override { return false; }
+};
+
+struct DoesItTwice final : JobTable {
+  using JobTable::JobTable;
+  bool may_have_been_done(const Input&, TargetNumber) const override { return false; }
+};
+
+struct DoesItTwiceWithoutAWord final : JobTable {
+  using JobTable::JobTable;
+  TargetSet gives_up_lost(const UnderWay&) const override { return {}; }
+};
+
 template <typename Table>
 std::unique_ptr<Player> make(const Rules& rules) {
   return std::make_unique<Table>(rules);
@@ -231,8 +354,24 @@ std::unique_ptr<Player> make(const Rules& rules) {
 
 }  // namespace
 
-const std::vector<NamedWrongJournal>& wrong_journals() {
-  static const std::vector<NamedWrongJournal> all = {
+namespace {
+
+struct SkipsWhatIsUnderWay final : JobTable {
+  using JobTable::JobTable;
+  bool has_it(const DocumentJob& document, TargetNumber target) const override {
+    const auto job = document.targets.find(target);
+    return job != document.targets.end() && job->second.newest == document.newest_request->first;
+  }
+};
+
+template <bool kSame>
+struct Comparing final : JobTable {
+  using JobTable::JobTable;
+  bool asks_for_the_same(const DocumentJob&, const Input&) const override { return kSame; }
+};
+
+std::vector<NamedWrongJournal> about_requests() {
+  return {
       {"does not look at priorities", make<WithoutPriorities>},
       {"does not look at process dates in a priority", make<ByArrival>},
       {"dispatches what is stuck first", make<StuckFirst>},
@@ -270,7 +409,47 @@ const std::vector<NamedWrongJournal>& wrong_journals() {
       {"postpones nothing", make<PostponesNothing>},
       {"postpones to an earlier date", make<PostponesToEarlier>},
       {"postpones for as long as is said", make<PostponesForEver>},
+      {"skips what its targets still wait for", make<SkipsWhatIsUnderWay>},
+      {"skips whatever comes behind a release", make<Comparing<true>>},
+      {"does again what its targets have", make<Comparing<false>>},
   };
+}
+
+std::vector<NamedWrongJournal> about_failures() {
+  return {
+      {"counts a failure of another attempt", make<CountsEveryFail>},
+      {"tries once more than it may", make<TriesOnceMore>},
+      {"never gives up what may work later", make<NeverGivesUp>},
+      {"takes what all need for the fault of a document", make<TakesAllForPermanent>},
+      {"does not see that an error repeats", make<ForgetsRepeats>},
+      {"tries again before the back off is over", make<RetriesAtOnce>},
+      {"does again what may have been done", make<DoesItTwice>},
+      {"does again what nobody said a word of", make<DoesItTwiceWithoutAWord>},
+      {"takes one document for all", make<OneDocumentOpens>},
+      {"does not see that a target is down", make<NeverOpens>},
+      {"takes a late result for a target that is there again", make<ClosedByLateResults>},
+      {"never sees that a target is there again", make<NeverClosed>},
+      {"lets a target that is down cost retries", make<CostsRetries>},
+      {"takes the fault of a document that tried for that of its target", make<BelievesNoDocument>},
+      {"tries a target as often however long it is down", make<SamePause>},
+      {"tries no target that is down", make<TriesNobody>},
+      {"goes on with a target that is down", make<TriesAll>},
+      {"holds up a target for another one that is down", make<HoldsUpOthers>},
+      {"gives up content that nobody has tried", make<InheritsWhatever>},
+      {"tries the content that failed again", make<InheritsNothing>},
+      {"forgets what lost too many leases", make<ForgetsWhatTimedOut>},
+      {"lets what stays behind supersede what is under way", make<StopsWhatIsUnderWay>},
+  };
+}
+
+}  // namespace
+
+const std::vector<NamedWrongJournal>& wrong_journals() {
+  static const std::vector<NamedWrongJournal> all = [] {
+    std::vector<NamedWrongJournal> both = about_requests();
+    for (const NamedWrongJournal& one : about_failures()) both.push_back(one);
+    return both;
+  }();
   return all;
 }
 

@@ -29,7 +29,7 @@ std::size_t hash_of(const std::optional<std::string_view>& payload) {
 ExpectedEnd::ExpectedEnd(const config::Settings& settings, const Specification& specification, Verdict& verdict)
     : settings_(settings),
       tap_(settings.intake == "tap"),
-      journal_(settings.dispatch_mode == "journal"),
+      journal_(settings.dispatch_mode == "journal" || settings.failures_mode == "retry"),
       specification_(specification),
       verdict_(verdict) {
   for (const config::Target& target : settings.targets)
@@ -86,22 +86,32 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
     Document& document = documents_[one.id];
     for (const std::string& name : one.targets) {
       Target& target = document.targets[name];
-      target.all.erase(target.all.begin(), target.all.lower_bound(order));
-      target.dispatched = std::max(target.dispatched, std::optional(order));
-      // A delete for all was a barrier when it came.
-      if (document.barriers.contains(order)) target.deleted = std::max(target.deleted, std::optional(order));
+      take_dispatched(document, target, order);
     }
   }
   for (const GivenUp& one : batch.given_up) {
     const auto request = requests_.find(one.request);
     const bool is_gone = one.reason == Reason::kBodyGone && specification_.requests_go();
-    if ((one.reason != Reason::kTimedOut && !is_gone) || request == requests_.end()) continue;
+    const bool is_given_up = one.reason == Reason::kTimedOut || one.reason == Reason::kFailed ||
+                             one.reason == Reason::kEffectUnknown || is_gone;
+    if (!is_given_up || request == requests_.end()) continue;
     const auto& [id, order] = request->second;
-    for (const config::Target& target : settings_.targets)
-      called_off_.insert({id, target.name, order.first, order.second});
+    for (const std::string& name : one.targets) call_off(id, name, order);
   }
   for (const Gone& one : batch.gone) take_gone(one, batch.meta.now);
   expired_by_hand_.clear();
+}
+
+// With it goes what it had taken over, not what is under way.
+void ExpectedEnd::call_off(const std::string& id, const std::string& name, const Order& order) {
+  called_off_.insert({id, name, order.first, order.second});
+  const auto document = documents_.find(id);
+  if (document == documents_.end()) return;
+  const auto target = document->second.targets.find(name);
+  if (target == document->second.targets.end() || !target->second.all.contains(order)) return;
+  for (auto below = target->second.all.begin(); below->first < order; ++below)
+    if (target->second.dispatched != below->first)
+      called_off_.insert({id, name, below->first.first, below->first.second});
 }
 
 void ExpectedEnd::take_gone(const Gone& gone, UnixMs now) {
@@ -167,13 +177,45 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
     for (auto& [name, target] : document.targets) ask(target, order, {});
     return;
   }
+  if (decided.decision.outcome == Outcome::kUnchanged) return take_unchanged(*asked, order);
   if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order);
-  std::set<std::string> targets = default_targets_;
-  if (asked->targets) targets = {asked->targets->begin(), asked->targets->end()};
+  const std::set<std::string> targets = named_by(*asked);
   if (targets.empty()) return;
   Document& document = documents_[asked->id];
   if (document.barrier && order < *document.barrier) return;
   for (const std::string& name : targets) ask(document.targets[name], order, asked->expires_at);
+}
+
+void ExpectedEnd::take_unchanged(const Asked& asked, const Order& order) {
+  const auto document = documents_.find(asked.id);
+  if (document == documents_.end()) return wrong(asked.id + ": unchanged, but nobody asked for it before");
+  std::set<std::string> targets = named_by(asked);
+  if (asked.removal && !asked.targets) {
+    for (const auto& [name, target] : document->second.targets) targets.insert(name);
+    raise_barrier(document->second, order);
+  }
+  for (const std::string& name : targets) {
+    Target& target = document->second.targets[name];
+    const bool has_it = target.released && target.released == target.asked && target.released_payload == asked.payload;
+    if (!has_it || !settings_.skip_unchanged)
+      wrong(asked.id + " for " + name + ": " + named(order) + " is unchanged, but it does not have what that asks for");
+    ask(target, order, asked.expires_at);
+    target.released = order;
+    target.released_revision = 0;
+    take_dispatched(document->second, target, order);
+  }
+}
+
+std::set<std::string> ExpectedEnd::named_by(const Asked& asked) const {
+  return asked.targets ? std::set<std::string>(asked.targets->begin(), asked.targets->end()) : default_targets_;
+}
+
+// From here on commands see it, and nothing older is owed.
+void ExpectedEnd::take_dispatched(const Document& document, Target& target, const Order& order) {
+  target.all.erase(target.all.begin(), target.all.lower_bound(order));
+  target.dispatched = std::max(target.dispatched, std::optional(order));
+  // A delete for all was a barrier when it came.
+  if (document.barriers.contains(order)) target.deleted = std::max(target.deleted, std::optional(order));
 }
 
 void ExpectedEnd::raise_barrier(Document& document, const Order& order) const {
@@ -206,6 +248,10 @@ void ExpectedEnd::take_command(const Decided& decided) {
   const auto result_for = header_of(record, header::kTarget);
   const Order order = order_in(record);
   if (command == "sequence" && result_for) answered_[id].insert({std::string(*result_for), order});
+  // Nobody can try again what has no request.
+  if (decided.decision.reason == Reason::kNoRequest)
+    for (const config::Target& target : settings_.targets)
+      if (result_for == target.name || result_for == "*") call_off(id, target.name, order);
   const bool registers = command == "register" && decided.decision.outcome != Outcome::kDeadLettered;
   const bool gives_up = decided.decision.outcome == Outcome::kRemoved && result_for && *result_for != "*";
   if (!registers && !gives_up) return;
@@ -260,6 +306,8 @@ void ExpectedEnd::take_release(const Released& released) {
   if (barrier && order < *barrier) wrong(what() + " although it was deleted everywhere at " + named(*barrier));
   target.released = order;
   target.released_revision = released.revision;
+  target.released_payload.reset();
+  if (released.payload) target.released_payload.emplace(*released.payload);
   // A monotonic target may take a result before its request is read.
   Delivered delivered{id, name, order, hash_of(released.payload)};
   if (!was_asked(delivered)) early_.push_back(std::move(delivered));

@@ -7,6 +7,8 @@
 // Where requests wait, too: what expired or timed out is owed by nobody, and then the one below that nobody wants to
 // expire is, unless what expired was dispatched; nothing expires before its date, or by nobody; a delete for all stops
 // releases from its dispatch on.
+//
+// Where what is unchanged is skipped: its targets hold what it asks for, byte by byte, and that counts as its release.
 // Thread rule: one thread.
 #pragma once
 
@@ -43,6 +45,7 @@ class ExpectedEnd {
     std::optional<Order> deleted;     // likewise: the highest delete for all that was dispatched
     std::optional<Order> released;
     std::uint64_t released_revision = 0;
+    std::optional<std::string> released_payload;
   };
   struct Document {
     std::map<std::string, Target> targets;  // those asked for
@@ -59,6 +62,9 @@ class ExpectedEnd {
   void take_request(const Decided& decided, UnixMs now);
   void take_removal_for_all(const std::string& id, const Order& order);
   void raise_barrier(Document& document, const Order& order) const;
+  void take_unchanged(const Asked& asked, const Order& order);
+  [[nodiscard]] std::set<std::string> named_by(const Asked& asked) const;
+  static void take_dispatched(const Document& document, Target& target, const Order& order);
   void take_command(const Decided& decided);
   void take_operation(const Decided& decided);
   [[nodiscard]] bool may_go_on(const std::string& name) const;
@@ -66,6 +72,7 @@ class ExpectedEnd {
   void ask(Target& target, const Order& order, std::optional<UnixMs> expires_at) const;
   void ask_by_command(Target& target, const Order& order) const;
   void take_journal(const ReplayedBatch& batch);
+  void call_off(const std::string& id, const std::string& name, const Order& order);
   void take_gone(const Gone& gone, UnixMs now);
   [[nodiscard]] bool is_too_late(const Decided& decided, const Asked& asked, UnixMs now);
   [[nodiscard]] bool is_excused(const std::string& id, const std::string& name, const Target& target) const;

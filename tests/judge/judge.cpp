@@ -25,7 +25,14 @@ Result<Judgement> judge(const Case& which, const Specification& specification) {
   if (auto read = read_history(application, which.patience, history, verdict); !read) return read.error();
   judgement.records = history.records();
   ReviewOptions options;
-  options.visit = [&](Partition, const ReplayedBatch&) { ++judgement.batches; };
+  options.visit = [&](Partition, const ReplayedBatch& batch) {
+    ++judgement.batches;
+    for (const Decided& one : batch.inputs) {
+      if (one.decision.outcome == Outcome::kUnchanged) ++judgement.unchanged;
+      const TableRow row = one.decision.table_row;
+      if (row == TableRow::kF3 || row == TableRow::kF4 || row == TableRow::kF5) ++judgement.failed;
+    }
+  };
   const auto states = review(application, history, specification, options, verdict);
   const auto committed = read_offsets(application);
   if (!committed) return committed.error();

@@ -37,6 +37,8 @@ struct Case {
 struct Judgement {
   std::uint64_t records = 0;     // committed, in all topics of the application
   std::uint64_t batches = 0;     // decided again
+  std::uint64_t unchanged = 0;   // requests whose targets had what they ask for
+  std::uint64_t failed = 0;      // reports of workers that their work has failed
   std::uint64_t copies = 0;      // on disk, compared row by row
   std::uint64_t distrusted = 0;  // copies that their process would not use: poisoned, or of another boot
   std::uint64_t excused = 0;     // damaged_copies that are wrong

@@ -109,7 +109,7 @@ void Replay::differs(Offset at, const std::string& what) {
 
 void Replay::run(const Visit& visit) {
   const History::Log& log = history_.log({application_.topics.of(Role::kChangelog).value(), partition_});
-  if (application_.journal) read_overdue();
+  if (application_.keeps_under_way) read_overdue();
   LoggedBatch open;
   bool born = false;
   for (std::size_t i = 0; i < log.size(); ++i) {
@@ -129,6 +129,10 @@ void Replay::run(const Visit& visit) {
     replayed.at = open.at;
     replayed.birth = open.birth;
     replayed.meta = open.meta;
+    for (const Breaker& before : state_.breakers)
+      for (const Breaker& now : open.meta.state.breakers)
+        if (before.open && now.open && before.target == now.target && before.changed_behind == now.changed_behind)
+          replayed.down.push_back(targets_.name(now.target));
     if (open.birth && !give_birth(open)) return;
     if (!open.birth) decide(open, replayed);
     visit(replayed);
@@ -279,8 +283,8 @@ bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::v
 }
 
 // Which timers fired is not in the meta row: the rows say it. A journal may begin another wait behind them, in the same
-// batch: then only the event is left.
-std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const {
+// batch: then only the event is left. Each is of one batch: a clock that stepped back comes to the same time again.
+std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) {
   std::vector<std::string> ids;
   for (const store::Change& change : logged.rows) {
     const auto known = rows_->by_key.find(change.key);
@@ -288,7 +292,9 @@ std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, Repla
     const auto row = codec::decode_row(change.key, *change.value);
     const auto* document = std::get_if<codec::DocumentRow>(&row);
     if (document == nullptr) continue;
-    if (!document->row.overdue && !told_overdue_.contains({known->second.id, logged.meta.now})) continue;
+    const auto told = told_overdue_.find({known->second.id, logged.meta.now});
+    if (!document->row.overdue && told == told_overdue_.end()) continue;
+    if (told != told_overdue_.end()) told_overdue_.erase(told);
     ids.push_back(known->second.id);
     replayed.fired.push_back({known->second.id, known->second.row.deadline});
   }
@@ -398,8 +404,16 @@ void Replay::note_left(const Emission& emission, const codec::InputRecord& input
     left.targets = names_of(forward->targets);
   }
   const auto* letter = std::get_if<DeadLetter>(&emission.what);
-  if (letter != nullptr && emission.input.value() >= replayed.inputs.size())
-    replayed.given_up.push_back({id, input.offset, letter->reason});
+  const bool failed =
+      letter != nullptr && (letter->reason == Reason::kFailed || letter->reason == Reason::kEffectUnknown);
+  if (letter != nullptr && (failed || emission.input.value() >= replayed.inputs.size())) {
+    const GivenUp none;
+    const reseq::GivenUp* const said = letter->given_up;
+    replayed.given_up.push_back(
+        {id, input.offset, letter->reason, said == nullptr ? none.targets : names_of(said->targets)});
+  }
+  if (const auto* marker = std::get_if<Marker>(&emission.what))
+    replayed.marked.push_back({id, input.offset, targets_.name(marker->target), marker->what->reason});
 }
 
 // REQUIRES: rows are those before the batch.

@@ -54,10 +54,19 @@ struct Dispatched {
   std::vector<std::string> targets;
 };
 
-// A request that waited, given up: a dead letter with this reason.
+// A request that waited, or inherits what failed, given up: a dead letter with this reason.
 struct GivenUp {
   std::string id;
   Offset request;
+  Reason reason = Reason::kNone;
+  std::vector<std::string> targets = {};  // that have no result of it
+};
+
+// That there is no result for a target, told on its output.
+struct Marked {
+  std::string id;
+  Offset request;
+  std::string target;
   Reason reason = Reason::kNone;
 };
 
@@ -88,8 +97,10 @@ struct ReplayedBatch {
   std::size_t read_again = 0;    // held records that were references
   std::vector<Dispatched> dispatched;
   std::vector<GivenUp> given_up;
+  std::vector<Marked> marked;
   std::vector<Gone> gone;
   std::vector<Journaled> journaled;
+  std::vector<std::string> down;  // targets that could not be reached before it, nor behind it
 };
 
 class Replay {
@@ -116,7 +127,7 @@ class Replay {
   [[nodiscard]] bool decide_inputs(const Meta& meta, driver::BatchDriver& driver,
                                    std::vector<codec::InputRecord>& inputs, ReplayedBatch& replayed, Arena& arena);
   // Ids, in the order of the batch.
-  [[nodiscard]] std::vector<std::string> became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed) const;
+  [[nodiscard]] std::vector<std::string> became_overdue(const LoggedBatch& logged, ReplayedBatch& replayed);
   [[nodiscard]] std::vector<std::string> swept(const Meta& meta) const;
   [[nodiscard]] bool read_held(const engine::Batch& batch, std::vector<codec::InputRecord>& records,
                                ReplayedBatch& replayed, Arena& arena) const;
@@ -147,7 +158,7 @@ class Replay {
   std::unique_ptr<runtime::PartitionSetting> setting_;
   std::unique_ptr<codec::KeyedHash> hash_;
   PartitionState state_;
-  std::set<std::pair<std::string, UnixMs>> told_overdue_;  // where requests wait: by the events
+  std::multiset<std::pair<std::string, UnixMs>> told_overdue_;  // where requests wait: by the events
 };
 
 }  // namespace reseq::judge

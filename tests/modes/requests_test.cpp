@@ -114,5 +114,62 @@ TEST(Routes, DecideTheTargetsOfARequestWithoutAList) {
   EXPECT_THAT(shop.dead_letters(), IsEmpty());
 }
 
+constexpr const char* kSkipsUnchanged = R"(
+  events = "all"
+  skip_unchanged = true
+  unchanged_headers = ["tenant"]
+  [[target]]
+  name = "search"
+  [[target]]
+  name = "catalogue"
+)";
+
+// Also behind kill -9: what a request asked for is part of the state.
+TEST(Unchanged, GoesNowhereWhenItsTargetsHaveWhatItAsksFor) {
+  Shop shop(kSkipsUnchanged);
+  shop.start();
+  const auto ask = [&](const std::string& seq, const std::string& payload, const std::string& tenant) {
+    shop.send("requests", "book", payload, {{"reseq-seq", seq}, {"traceparent", seq}, {"tenant", tenant}});
+    shop.settle();
+  };
+  const auto deliver = [&] {
+    const Seen work = shop.records("work").back();
+    shop.answer(work, "search");
+    shop.answer(work, "catalogue");
+    shop.settle();
+  };
+  ask("1", "a", "x");
+  ask("2", "a", "x");
+  EXPECT_THAT(shop.work(), ElementsAre("book 1 -> search,catalogue", "book 2 -> search,catalogue"))
+      << "nobody has it yet";
+  deliver();
+  ask("3", "a", "x");
+  shop.kill();
+  shop.start();
+  ask("4", "a", "x");
+  EXPECT_EQ(shop.work().size(), 2U);
+  EXPECT_THAT(shop.events(), Contains("book 3 unchanged R7"));
+  EXPECT_THAT(shop.events(), Contains("book 4 unchanged R7"));
+
+  ask("5", "a", "y");  // another tenant
+  deliver();
+  ask("6", "b", "y");  // another payload
+  deliver();
+  ask("7", "a", "y");  // what it was before that
+  deliver();
+  shop.send("requests", "book", "a", {{"reseq-seq", "7"}, {"tenant", "y"}, {"reseq-reprocess", "true"}});
+  shop.settle();
+  deliver();
+  ask("8", "a", "y");
+  EXPECT_THAT(shop.work(),
+              ElementsAre("book 1 -> search,catalogue", "book 2 -> search,catalogue", "book 5 -> search,catalogue",
+                          "book 6 -> search,catalogue", "book 7 -> search,catalogue", "book 7.1 -> search,catalogue"));
+  EXPECT_THAT(shop.released("search"), ElementsAre("book 2", "book 5", "book 6", "book 7", "book 7.1"));
+  EXPECT_THAT(shop.events().back(), "book 8 unchanged R7");
+  ask("6", "c", "y");
+  EXPECT_THAT(shop.events().back(), "book 6 dropped R4 superseded");
+  EXPECT_THAT(shop.dead_letters(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace reseq::test

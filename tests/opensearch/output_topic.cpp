@@ -57,6 +57,18 @@ void OutputTopic::write(const std::string& id, std::uint64_t version, const std:
   if (version > known.version) known = {version, payload};
 }
 
+void OutputTopic::fail(const std::string& id, std::uint64_t version, const std::optional<std::string>& error) {
+  const std::string text = std::to_string(version);
+  std::vector<Header> headers = {
+      {"reseq-seq", "1"}, {"reseq-target", "search"}, {"reseq-version", text}, {"reseq-op", "failed"}};
+  nlohmann::json note = {{"reason", "failed"}, {"attempts", 3}, {"failed_at", "2026-11-29T15:12:05.123Z"}};
+  if (error) headers.push_back({"reseq-error", *error});
+  if (error) note["error"] = *error;
+  (void)good(producer_->send(topic_, id, note.dump(), headers));
+  Document& known = documents_[id];
+  if (version > known.version) known = {version, std::nullopt};
+}
+
 void OutputTopic::write_poison(const std::string& id, std::uint64_t version, const std::string& payload) {
   send(id, version, payload);
 }

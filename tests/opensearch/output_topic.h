@@ -26,6 +26,8 @@ class OutputTopic {
   // that they had, behind newer ones of the same document.
   void release(int count, int documents);
   void write(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload);
+  // A marker in place of the document; `error`: what was said, if anybody did.
+  void fail(const std::string& id, std::uint64_t version, const std::optional<std::string>& error);
   // As write(), of what no index will hold. Version 0: without one.
   void write_poison(const std::string& id, std::uint64_t version, const std::string& payload);
   void flush();

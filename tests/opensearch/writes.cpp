@@ -24,15 +24,24 @@ remote::Write& Writes::add(std::string id, std::uint64_t version) {
 Writes& Writes::upsert(std::string id, std::uint64_t version, std::string payload) {
   remote::Write& write = add(std::move(id), version);
   texts_.push_back(std::move(payload));
-  write.change.op = Op::kUpsert;
+  write.change.op = sink::ChangeOp::kUpsert;
   write.change.payload = texts_.back();
   return *this;
 }
 
 Writes& Writes::remove(std::string id, std::uint64_t version, std::int64_t at_ms) {
   remote::Write& write = add(std::move(id), version);
-  write.change.op = Op::kDelete;
+  write.change.op = sink::ChangeOp::kDelete;
   write.timestamp = UnixMs(at_ms);
+  return *this;
+}
+
+Writes& Writes::fail(std::string id, std::uint64_t version, std::string error) {
+  remote::Write& write = add(std::move(id), version);
+  texts_.push_back(std::move(error));
+  write.change.op = sink::ChangeOp::kFailed;
+  write.change.payload = R"({"reason":"failed","attempts":3,"failed_at":"2026-11-29T15:12:05.123Z"})";
+  write.change.error = texts_.back();
   return *this;
 }
 

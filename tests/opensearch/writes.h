@@ -17,6 +17,8 @@ class Writes {
 
   Writes& upsert(std::string id, std::uint64_t version, std::string payload);
   Writes& remove(std::string id, std::uint64_t version, std::int64_t at_ms = 0);
+  // A marker, with the note of a third attempt.
+  Writes& fail(std::string id, std::uint64_t version, std::string error);
 
   // Writes them all in one batch.
   Result<> to(remote::RemoteStore& store);

@@ -62,6 +62,21 @@ void Scene::write(const std::string& id, std::uint64_t version, const std::optio
   if (version != 0) headers.push_back({"reseq-version", text});
   if (!payload) headers.push_back({"reseq-op", "delete"});
   good(producer_->send(topic_, id, payload, headers));
+  remember(id, version, payload);
+}
+
+void Scene::fail(const std::string& id, std::uint64_t version, const std::optional<std::string>& error) {
+  const std::string text = std::to_string(version);
+  std::vector<Header> headers = {
+      {"reseq-seq", "1"}, {"reseq-target", "search"}, {"reseq-version", text}, {"reseq-op", "failed"}};
+  if (error) headers.push_back({"reseq-error", *error});
+  const std::string said = error ? R"(,"error":")" + *error + '"' : "";
+  const std::string note = R"({"reason":"failed")" + said + R"(,"attempts":3,"failed_at":"2026-11-29T15:12:05.123Z"})";
+  good(producer_->send(topic_, id, note, headers));
+  remember(id, version, std::nullopt);
+}
+
+void Scene::remember(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload) {
   Document& known = documents_[id];
   if (version > known.version) known = {version, payload};
 }

@@ -36,6 +36,8 @@ class Scene {
   void release(int count, int documents);
   // One record, as it is said. `version` 0: no header.
   void write(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload);
+  // A marker in place of the document; `error`: what was said, if anybody did.
+  void fail(const std::string& id, std::uint64_t version, const std::optional<std::string>& error);
   void flush();
 
   // Makes the tables, and a role that may read and write them and nothing else; its name.
@@ -71,6 +73,9 @@ class Scene {
     std::uint64_t version = 0;
     std::optional<std::string> payload;
   };
+
+  // `payload`: of the document, absent where there is none.
+  void remember(const std::string& id, std::uint64_t version, const std::optional<std::string>& payload);
 
   TempDir folder_;
   std::string topic_;

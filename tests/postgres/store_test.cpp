@@ -54,7 +54,7 @@ class PostgresStoreTest : public testing::Test {
       remote::Write& one = batch.writes.emplace_back();
       one.change.id = document.id;
       one.change.version = Version(document.version);
-      one.change.op = document.payload ? Op::kUpsert : Op::kDelete;
+      one.change.op = document.payload ? sink::ChangeOp::kUpsert : sink::ChangeOp::kDelete;
       if (document.payload) one.change.payload = *document.payload;
     }
     answers_.assign(documents.size(), Answer{});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "base/arena.h"
 #include "codec/held_rows.h"
@@ -117,10 +118,14 @@ void add_others(const engine::Batch& batch, const Plan& plan, Decided& decided) 
     decided.others.push_back({std::string(row.key), row.value ? std::optional(std::string(*row.value)) : std::nullopt});
   for (const reseq::LetThrough& held : batch.let_through()) decided.let_through.emplace_back(held.key);
   for (const Emission& emission : batch.emissions()) {
-    if (const auto* generated = std::get_if<Generated>(&emission.what))
+    if (const auto* generated = std::get_if<Generated>(&emission.what)) {
       decided.generated.push_back(told(emission, *generated->record));
-    else
-      decided.emissions.push_back(emission);
+      continue;
+    }
+    decided.emissions.push_back(emission);
+    auto* letter = std::get_if<DeadLetter>(&decided.emissions.back().what);
+    const GivenUp* given_up = letter != nullptr ? std::exchange(letter->given_up, nullptr) : nullptr;
+    if (given_up != nullptr) decided.bytes_gone[emission.input.value()] = given_up->gone;
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,7 +45,8 @@ struct Decided {
   std::size_t taken = 0;                         // inputs decided, from the front of the plan
   engine::Taken last = engine::Taken::kDecided;  // why the one behind them was not
   std::vector<Decision> decisions;
-  std::vector<Emission> emissions;
+  std::vector<Emission> emissions;                    // without what lives as long as the batch:
+  std::map<std::uint32_t, std::uint64_t> bytes_gone;  // of dead letters, by InputIndex
   std::vector<Event> events;
   std::vector<ChangedRow> changes;
   std::vector<InputIndex> held;

@@ -48,6 +48,9 @@ struct Describe {
   std::string operator()(const Heartbeat& command) const {
     return "HEARTBEAT " + std::string(command.id) + " " + order_text(command.epoch, command.sequence, command.revision);
   }
+  std::string operator()(const Fail& command) const {
+    return "FAIL " + std::string(command.id) + " " + order_text(command.epoch, command.sequence, command.revision);
+  }
   std::string operator()(const Reset& reset) const {
     return "RESET to epoch " + std::to_string(reset.default_epoch.value());
   }
@@ -63,6 +66,7 @@ struct Describe {
   }
   std::string operator()(const RaiseFloor& command) const { return "floor " + std::to_string(command.floor.value()); }
   std::string operator()(const Pause& command) const { return command.paused ? "pause" : "resume"; }
+  std::string operator()(const ResumeTarget&) const { return "resume-target"; }
   static std::string told(const std::optional<ExpectedRequest>& expected) {
     return expected ? " expecting " + order_text(expected->epoch, expected->sequence, Revision()) : std::string();
   }

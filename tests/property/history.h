@@ -64,7 +64,8 @@ struct LetThrough {
   std::uint64_t bytes = 0;
   bool reference = false;
   std::optional<Forward> forward;
-  std::optional<DeadLetter> dead_letter;  // its record is gone
+  std::optional<DeadLetter> dead_letter;  // its record is gone,
+  std::uint64_t gone = 0;                 // which had so many bytes
   std::uint32_t produced = 0;             // emissions, without events
   std::uint32_t events = 0;
 };

@@ -74,6 +74,7 @@ Model model_of(const Script& script) {
   context.work_bytes_max = kBytesMax;
   context.output_bytes_max.fill(kBytesMax);
   if (!model.tap() && chance(Setting::kGate, 100)) context.gate = &window_gate();
+  model.skips_unchanged = !model.tap() && chance(Setting::kUnchanged, 90);
   if (chance(Setting::kEvents, 80)) model.events = engine::EventPolicy::kDrops;
   if (chance(Setting::kEvents, 40)) model.events = engine::EventPolicy::kAll;
   return model;
@@ -86,6 +87,16 @@ const engine::Gate& window_gate() {
                                       .partitions = 4,
                                       .reference_above = kReferenceAbove});
   return gate;
+}
+
+const Wish* wish_for(Op op, PayloadHash payload, bool other_headers) {
+  static const auto wishes = [] {
+    std::array<std::array<Wish, 4>, kPayloads> all;
+    for (std::uint64_t number = 0; number < kPayloads; ++number)
+      for (std::uint64_t kind = 0; kind < 4; ++kind) all[number][kind].content = Digest{number, kind + 1};
+    return all;
+  }();
+  return &wishes[payload.value() % kPayloads][(op == Op::kDelete ? 1 : 0) + (other_headers ? 2 : 0)];
 }
 
 std::span<const Header> routing_headers() {

@@ -26,6 +26,7 @@ struct Model {
   std::size_t targets = 1;
   bool producers_send_epochs = false;
   bool stops_on_missing = false;
+  bool skips_unchanged = false;
   engine::EventPolicy events = engine::EventPolicy::kNone;
   engine::Context context;  // `now` is set per batch
   PartitionState state;     // at birth
@@ -42,6 +43,11 @@ inline constexpr std::uint64_t kReferenceAbove = 100;  // bytes of `work`: what 
 [[nodiscard]] inline bool is_gone(Offset request) {
   return request.value() % 6 == 4;
 }
+
+// Of a model that skips what is unchanged: what a request asks for, by its op, payload and the headers that count.
+// There are few, so many are the same. Lives for ever.
+[[nodiscard]] const Wish* wish_for(Op op, PayloadHash payload, bool other_headers);
+inline constexpr std::uint64_t kPayloads = 2;  // of such a model
 
 // The gate of the models that have one.
 [[nodiscard]] const engine::Gate& window_gate();

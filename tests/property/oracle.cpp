@@ -80,7 +80,7 @@ void Oracle::judge_shape(const Entry& entry) {
   if (std::holds_alternative<Expire>(entry.input.command) || std::holds_alternative<ReleaseByHand>(entry.input.command))
     return require(entry.events == 1, "an operation is told of once, whatever the policy");
   std::uint32_t events = model_.events == engine::EventPolicy::kAll ? 1 : 0;
-  if (model_.events == engine::EventPolicy::kDrops && stopped) events = 1;
+  if (model_.events == engine::EventPolicy::kDrops && (stopped || outcome == Outcome::kUnchanged)) events = 1;
   if (std::holds_alternative<Reset>(entry.input.command)) return;  // its own event besides
   require(entry.events == events, "events do not follow the policy");
 }

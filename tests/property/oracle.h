@@ -45,6 +45,7 @@ class Oracle {
     TargetSet behind;       // targets that have something newer
     bool below_barrier = false;
     bool reused = false;  // another payload under the newest requested order
+    bool same = false;    // all of its targets have what it asks for, from the newest requested order
   };
   // A request accepted in the running batch, whose forward is not settled before the batch is closed.
   struct OpenForward {
@@ -76,6 +77,8 @@ class Oracle {
   void judge_stopped_request(const Entry& entry, const Request& request, const Claiming& claiming);
   void judge_not_registered(const Entry& entry, const Claiming& claiming);
   void judge_epoch_behind(const Entry& entry, const Claiming& claiming);
+  [[nodiscard]] bool has_what_it_asks_for(const Request& request, const Claiming& claiming) const;
+  void judge_unchanged(const Request& request, const Claiming& claiming);
   void accept(const Entry& entry, const Claiming& claiming, const Request* request, std::size_t index);
   void settle_forwards(const BatchRecord& batch);
   void narrow_forwards();
@@ -110,6 +113,7 @@ class Oracle {
   void judge_timers(const BatchRecord& batch);
   void judge_rows(const Rows& rows);
   void judge_end(std::size_t document, const std::vector<LostWork>& lost);
+  void judge_kept(std::size_t document);
   void judge_barriers(const Past& past);
   void judge_asked_for(std::size_t document);
   [[nodiscard]] bool result_refused(std::size_t document, TargetNumber t, const Order& order) const;

@@ -12,6 +12,7 @@ void Oracle::finish(const std::vector<LostWork>& lost, const Rows& rows) {
   for (std::size_t document = 0; document < kDocuments; ++document) {
     document_ = document;
     judge_end(document, lost);
+    judge_kept(document);
     judge_barriers(pasts_[document]);
     judge_asked_for(document);
   }
@@ -44,6 +45,8 @@ void Oracle::judge_end(std::size_t document, const std::vector<LostWork>& lost) 
       released = release.order;
       version = release.version.value();
     }
+    for (const Kept& kept : past.kept())
+      if (kept.target == t && (!released || *released < kept.order)) released = kept.order;
     if (released == accepted) return;
     require(accepted.has_value(), "a release for a target that nothing was registered for");
     if (!accepted) return;
@@ -56,6 +59,13 @@ void Oracle::judge_end(std::size_t document, const std::vector<LostWork>& lost) 
             std::string("document ") + std::string(kIds[document]) + " target " + std::to_string(t.value()) +
                 ": the last release is not the newest accepted order " + describe(*accepted));
   });
+}
+
+// What was skipped because nothing of it was new: what the target got last was asked for in the very same words.
+void Oracle::judge_kept(std::size_t document) {
+  const Past& past = pasts_[document];
+  for (const Kept& kept : past.kept())
+    require(past.asked_for(kept.from, kept.content), "called unchanged, but what was released was something else");
 }
 
 void Oracle::judge_barriers(const Past& past) {

@@ -63,6 +63,7 @@ void Oracle::judge_let_through(const LetThrough& one) {
   if (model_.events == engine::EventPolicy::kDrops && !one.forward) events = 1;
   require(one.events == events, "events of what is let through do not follow the policy");
   if (one.forward || one.dead_letter) require(one.produced == 1, "a held request is sent twice");
+  require(!one.dead_letter || one.gone > 0, "a dead letter of what is gone does not say how large it was");
   if (one.dead_letter) give_up(waiting, targets, *one.dead_letter, past);
   if (!one.forward) return;
   require(one.forward->order == waiting.order && one.forward->op == waiting.op, "another request is let through");
@@ -74,7 +75,7 @@ void Oracle::judge_let_through(const LetThrough& one) {
 
 // Nobody will work for it, so nobody may wait for a result of it.
 void Oracle::give_up(const Waiting& waiting, TargetSet targets, const DeadLetter& letter, Past& past) {
-  require(letter.reason == Reason::kBodyGone && letter.gone > 0, "what is gone is given up for another reason");
+  require(letter.reason == Reason::kBodyGone, "what is gone is given up for another reason");
   require(letter.expected == past.newest_order(), "a dead letter that expects another order");
   each_target(targets, [&](TargetNumber t) { past.remove({waiting.order, t, Version(0)}, batch_->now); });
   if (hits_) ++hits_->gone;

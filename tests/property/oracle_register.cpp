@@ -31,6 +31,22 @@ Oracle::Claiming Oracle::claiming(const Registration& what, const Order& order) 
   return result;
 }
 
+// A newer request whose targets all got what the newest one asked for, and which asks for the very same.
+bool Oracle::has_what_it_asks_for(const Request& request, const Claiming& claim) const {
+  if (request.wish == nullptr || request.reprocess || claim.targets.empty() || !claim.waits.empty()) return false;
+  const auto asked = past().newest_asked();
+  if (!asked || asked->order >= claim.order) return false;
+  const Digest content = past().content_asked(asked->order);
+  return content != Digest() && content == request.wish->content &&
+         past().with(Standing::kServed, asked->order).covers(claim.targets);
+}
+
+void Oracle::judge_unchanged(const Request& request, const Claiming& claim) {
+  past().keep(claim.order, claim.targets, request.wish->content, batch_->now);
+  if (claim.sweeping) past().raise_barrier(claim.order, batch_->now);
+  past().ask({claim.order, request.hash, request.wish->content});
+}
+
 void Oracle::judge_request(const Entry& entry, const Request& request, std::size_t index) {
   const Registration& what = request.what;
   const Reason reason = entry.decision.reason;
@@ -59,11 +75,15 @@ void Oracle::judge_request(const Entry& entry, const Request& request, std::size
     if (!past().asked(order)) claim.waits = past().with(Standing::kPending, order);
     const auto asked = past().newest_asked();
     claim.reused = asked && asked->order == order && asked->hash != request.hash;
+    claim.same = has_what_it_asks_for(request, claim);
   }
   const bool due = !claim.below_barrier && !claim.reused && !(claim.gains | claim.waits).empty();
   const bool accepted = reason == Reason::kNone || (due && is_superseded(reason));
   if (!accepted) return judge_stopped_request(entry, request, claim);
   require(due, "a request was accepted that has no target to gain");
+  require(claim.same == (entry.decision.outcome == Outcome::kUnchanged),
+          "unchanged exactly when all targets have what it asks for");
+  if (claim.same) return judge_unchanged(request, claim);
   require(model_.tap() || request.work_bytes <= kBytesMax, "a request was accepted that `work` cannot take");
   accept(entry, claim, &request, index);
 }
@@ -77,7 +97,7 @@ void Oracle::judge_stopped_request(const Entry& entry, const Request& request, c
                             "sequence_reused, but the newest requested order is another or has the same payload");
     case Reason::kTooLarge:
       return require_reason(entry, Outcome::kDeadLettered, Reason::kTooLarge,
-                            !model_.tap() && request.work_bytes > kBytesMax && due,
+                            !model_.tap() && request.work_bytes > kBytesMax && due && !claim.same,
                             "too_large, but `work` takes it or need not");
     default:
       require(claim.below_barrier || !claim.reused, "another payload under the newest requested order was overlooked");
@@ -141,7 +161,7 @@ void Oracle::accept(const Entry& entry, const Claiming& claim, const Request* re
   past().claim({claim.order, claim.gains, request != nullptr}, batch_->now);
   if (claim.sweeping) past().raise_barrier(claim.order, batch_->now);
   if (!request) return;
-  past().ask({claim.order, request->hash});
+  past().ask({claim.order, request->hash, request->wish != nullptr ? request->wish->content : Digest()});
   if (model_.tap()) return require(entry.decision.outcome == Outcome::kRegistered, "tap: an accepted request");
   open_forwards_.push_back({index, document_, claim.order, claim.gains | claim.waits});
 }

@@ -90,6 +90,7 @@ std::string differs(const Row& row, const Past& past, const engine::Context& con
   if (row.requested.has_value() != asked.has_value()) return "whether a request was seen";
   if (asked && (row.requested->order != asked->order || row.requested->hash != asked->hash))
     return "the newest requested order";
+  if (asked && row.requested->content != past.content_asked(asked->order)) return "what the newest request asks for";
   return {};
 }
 

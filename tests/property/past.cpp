@@ -33,6 +33,18 @@ void Past::release(const Settled& settled, UnixMs now) {
   forget_left_orders();
 }
 
+void Past::keep(const Order& order, TargetSet targets, Digest content, UnixMs now) {
+  ++changes_;
+  last_change_ = now;
+  claims_.push_back({order, targets, true});
+  each_target(targets, [&](TargetNumber t) {
+    Target& target = of(t);
+    kept_.push_back({order, t, *target.last_release, content});
+    target.newest = target.last_release = order;
+  });
+  forget_left_orders();
+}
+
 void Past::remove(const Settled& settled, UnixMs now) {
   ++changes_;
   last_change_ = now;
@@ -67,8 +79,18 @@ void Past::raise_barrier(const Order& order, UnixMs now) {
 }
 
 bool Past::released(TargetNumber t, const Order& order) const {
-  return std::any_of(releases_.begin(), releases_.end(),
-                     [&](const Settled& each) { return each.target == t && each.order == order; });
+  const auto is_it = [&](const auto& each) { return each.target == t && each.order == order; };
+  return std::any_of(releases_.begin(), releases_.end(), is_it) || std::any_of(kept_.begin(), kept_.end(), is_it);
+}
+
+Digest Past::content_asked(const Order& order) const {
+  std::optional<Digest> content;
+  for (const Asked& each : asked_) {
+    if (each.order != order) continue;
+    if (content && *content != each.content) return {};
+    content = each.content;
+  }
+  return content.value_or(Digest());
 }
 
 bool Past::given_up(TargetNumber t, const Order& order) const {
@@ -106,6 +128,11 @@ TargetSet Past::known() const {
 
 TargetSet Past::known_at(const Order& order) const {
   return those(kEveryTarget, [&](TargetNumber t) { return of(t).newest == order || of(t).last_release == order; });
+}
+
+bool Past::asked_for(const Order& order, Digest content) const {
+  return std::any_of(asked_.begin(), asked_.end(),
+                     [&](const Asked& each) { return each.order == order && each.content == content; });
 }
 
 bool Past::asked(const Order& order) const {

@@ -33,7 +33,16 @@ struct Settled {
 struct Asked {
   Order order;
   PayloadHash hash;
+  Digest content;          // what it asks for; 0 = nobody looks
   bool remembered = true;  // until the last target has left the order
+};
+
+// A request that asked for what its target had from another order: its last release counts as one of this order.
+struct Kept {
+  Order order;
+  TargetNumber target;
+  Order from;
+  Digest content;
 };
 
 // A delete for all, with the number of releases that went before it.
@@ -46,6 +55,8 @@ class Past {
  public:
   void claim(const Claim& claim, UnixMs now);
   void release(const Settled& settled, UnixMs now);
+  // REQUIRES: all of them are served.
+  void keep(const Order& order, TargetSet targets, Digest content, UnixMs now);
   void remove(const Settled& settled, UnixMs now);
   void raise_barrier(const Order& order, UnixMs now);
   void ask(const Asked& asked);
@@ -89,6 +100,10 @@ class Past {
 
   [[nodiscard]] const std::optional<Order>& barrier() const { return barrier_; }
   [[nodiscard]] bool below_barrier(const Order& order) const { return barrier_ && order < *barrier_; }
+  // What all accepted requests of this order asked for, 0 = not the same, or there was none.
+  [[nodiscard]] Digest content_asked(const Order& order) const;
+  // Some request of this order did.
+  [[nodiscard]] bool asked_for(const Order& order, Digest content) const;
   // By a request that is remembered.
   [[nodiscard]] bool asked(const Order& order) const;
   [[nodiscard]] std::optional<Asked> newest_asked() const;
@@ -100,6 +115,7 @@ class Past {
 
   [[nodiscard]] const std::vector<Claim>& claims() const { return claims_; }
   [[nodiscard]] const std::vector<Settled>& releases() const { return releases_; }
+  [[nodiscard]] const std::vector<Kept>& kept() const { return kept_; }
   [[nodiscard]] const std::vector<Raised>& raised() const { return raised_; }
 
  private:
@@ -119,6 +135,7 @@ class Past {
   std::array<Target, kTargets> targets_;
   std::vector<Claim> claims_;
   std::vector<Settled> releases_;
+  std::vector<Kept> kept_;
   std::vector<Settled> removals_;
   std::vector<Raised> raised_;
   std::vector<Asked> asked_;

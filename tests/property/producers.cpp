@@ -50,6 +50,14 @@ void Producers::play(const Step& step) {
   }
 }
 
+// Another one each time, unless the model looks for those that are the same.
+void Producers::give_payload(Request& request, const Step& step) {
+  request.hash = PayloadHash(++payloads_);
+  if (!model_.skips_unchanged) return;
+  request.hash = PayloadHash((step.amount / 4) % kPayloads + (request.what.op == Op::kDelete ? kPayloads : 0));
+  request.wish = wish_for(request.what.op, request.hash, step.amount >= 224);
+}
+
 void Producers::write(std::size_t document, const Number& number, const Step& step, Op op) {
   Request request;
   request.what.id = kIds[document];
@@ -58,7 +66,7 @@ void Producers::write(std::size_t document, const Number& number, const Step& st
   request.what.op = op;
   request.what.targets = explicit_targets(step, model_);
   if (step.flavour % 2 == 1) request.what.headers = routing_headers();
-  request.hash = PayloadHash(++payloads_);
+  give_payload(request, step);
   request.work_bytes = step.flavour >= 248 ? kTooManyBytes : step.flavour % 4 == 0 ? kReferenceAbove + 1 : 100;
   producers_[document].written.push_back(request);
   logs_.write(Log::kRequests, request);
@@ -90,13 +98,13 @@ void Producers::write_again(const Step& step) {
   const bool newest = step.pick < 160;
   Request request = newest ? written.back() : written[step.pick % written.size()];
   if (step.action == Action::kReuse) {
-    if (step.flavour % 2 == 0) request.hash = PayloadHash(++payloads_);
+    if (step.flavour % 2 == 0) give_payload(request, step);
     if (step.flavour % 4 != 0) request.what.targets = explicit_targets(step, model_);
   }
   if (step.action == Action::kReprocess) {
     request.reprocess = true;
-    if (step.flavour % 2 == 1) request.hash = PayloadHash(++payloads_);
     if (step.flavour >= 220) request.what.op = Op::kDelete;
+    if (step.flavour % 2 == 1 || step.flavour >= 220) give_payload(request, step);
     if (step.amount >= 250) request.work_bytes = kTooManyBytes;
   }
   logs_.write(Log::kRequests, request);

@@ -46,6 +46,7 @@ class Producers {
   };
 
   void write(std::size_t document, const Number& number, const Step& step, Op op);
+  void give_payload(Request& request, const Step& step);
   void write_next(const Step& step, Op op);
   void write_late(const Step& step);
   void write_again(const Step& step);

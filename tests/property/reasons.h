@@ -41,7 +41,8 @@ inline constexpr std::array kEngineReasons = {
 
 // Of what waits: tests/journal looks for them. body_gone is counted here, too (Hits::gone).
 inline constexpr std::array kWaitingReasons = {
-    Reason::kBodyGone, Reason::kExpired, Reason::kTimedOut, Reason::kAttemptMissing, Reason::kAttemptBehind,
+    Reason::kBodyGone,      Reason::kExpired, Reason::kTimedOut,      Reason::kAttemptMissing,
+    Reason::kAttemptBehind, Reason::kFailed,  Reason::kEffectUnknown, Reason::kNoRequest,
 };
 
 static_assert(kDecoderReasons.size() + kEngineReasons.size() + kWaitingReasons.size() + 1 ==

@@ -67,6 +67,7 @@ enum class Setting : std::uint8_t {
   kEvents,
   kEpochs,
   kGate,
+  kUnchanged,
   kCount,
 };
 

@@ -166,6 +166,9 @@ void World::record(const Decided& decided, const Plan& plan) {
   batch.generated = decided.generated.size();
   for (const std::string& key : decided.let_through) batch.let_through.push_back(let_through(key));
   for (const Emission& emission : decided.emissions) record_emission(emission, batch);
+  for (const auto& [input, bytes] : decided.bytes_gone)
+    if (input - batch.entries.size() < batch.let_through.size())
+      batch.let_through[input - batch.entries.size()].gone = bytes;
   for (const Event& event : decided.events) record_event(event, batch);
   for (const ChangedRow& change : decided.changes) rows_[change.document] = change.row;
   for (const OtherRow& change : decided.others) rows_.others.put(change.key, change.value);

@@ -314,6 +314,32 @@ void forget_who_waits(Row& row) {
   drop_empty_groups(row);
 }
 
+// What is asked for is taken for what was released last, without looking at it.
+void call_everything_unchanged(Decided& decided, const Plan& plan, const Rows& rows) {
+  for (std::size_t i = 0; i < decided.decisions.size(); ++i) {
+    const auto* request = command_of<Request>(plan, i);
+    const auto* forward = produced<Forward>(decided, i);
+    if (request == nullptr || request->wish == nullptr || forward == nullptr) continue;
+    for (ChangedRow& change : decided.changes) {
+      const std::optional<Row>& before = rows[change.document];
+      if (kIds[change.document] != request->what.id || !change.row || !before || !before->completed()) continue;
+      if (change.row->groups.front().order != forward->order) continue;
+      for (Group& group : change.row->groups) group.served = group.served.without(forward->targets);
+      Group& newest = change.row->groups.front();
+      newest.served |= std::exchange(newest.pending, TargetSet());
+      change.row->since.clear();
+      drop_empty_groups(*change.row);
+      forget_records(decided, i);
+      decided.decisions[i] = {Outcome::kUnchanged, Reason::kNone, TableRow::kR7};
+      break;
+    }
+  }
+}
+
+void overlook_headers(Row& row) {
+  if (row.requested && row.requested->content.high > 2) row.requested->content.high -= 2;
+}
+
 void forget_payload(Row& row) {
   if (row.requested) row.requested->hash = PayloadHash(0);
 }
@@ -335,6 +361,7 @@ std::vector<NamedWrongEngine> make_spoiling() {
       {"takes a REGISTER for targets that have something newer", {every_register(register_below_newer)}},
       {"registers a request without forwarding it", {every_decision(keep_to_itself)}},
       {"forwards without one of the targets", {every_decision(narrow_forward)}},
+      {"calls everything unchanged", {call_everything_unchanged}},
       {"gives a version twice", {repeat_versions}},
       {"gives a version below the last", {lower_versions}},
       {"forgets the barrier", hidden_rows([](Row& row) { row.barrier.reset(); })},
@@ -370,6 +397,10 @@ std::vector<NamedWrongEngine> make_untruthful() {
       {"takes every target for starving", hidden_rows(starve_everything)},
       {"forgets with which order a wait began", hidden_rows(forget_where_waits_began)},
       {"confuses payloads", hidden_rows(forget_payload)},
+      {"overlooks headers that count", hidden_rows(overlook_headers)},
+      {"forgets what was asked for", hidden_rows([](Row& row) {
+         if (row.requested) row.requested->content = Digest();
+       })},
       {"forgets the requested order", hidden_rows(forget_payload_check)},
       {"reports overdue at once", hidden_rows([](Row& row) { row.deadline = UnixMs(1); })},
       {"waits anew with each request", {start_clock_anew, false, false, Judged::kOutcomes}},

@@ -71,6 +71,10 @@ bool configure_dispatch(engine::DispatchRules& rules, const std::string& key, co
     rules.process_at_max = milliseconds();
   else if (key == "consolidate_ms")
     value == "auto" ? void(rules.consolidate_measured = true) : void(rules.consolidate = milliseconds());
+  else if (key == "inherit_failed")
+    rules.inherit_failed = value == "yes";
+  else if (key == "markers")
+    rules.markers = value == "yes";
   else if (key == "one_at_a_time")
     rules.one_at_a_time = value == "yes";
   else if (key == "lease_ms")
@@ -79,6 +83,20 @@ bool configure_dispatch(engine::DispatchRules& rules, const std::string& key, co
     rules.timeouts_max = static_cast<std::uint32_t>(number_of(value));
   else if (key == "attempts")
     rules.last_attempt_only = value == "last";
+  else if (key == "failures")
+    rules.failures = value == "retry";
+  else if (key == "retries_max")
+    rules.retries_max = static_cast<std::uint32_t>(number_of(value));
+  else if (key == "repeats_max")
+    rules.repeats_max = static_cast<std::uint32_t>(number_of(value));
+  else if (key == "breaker_documents")
+    rules.breaker_documents = static_cast<std::uint32_t>(number_of(value));
+  else if (key == "breaker_pause_ms")
+    rules.breaker_pause = milliseconds();
+  else if (key == "breaker_pause_max_ms")
+    rules.breaker_pause_max = milliseconds();
+  else if (key == "backoff_ms")
+    rules.backoff = rules.backoff_max = milliseconds();
   else if (key == "held_bytes")
     rules.held_bytes_max = number_of(value);
   else
@@ -145,6 +163,8 @@ bool configure(engine::Context& context, const std::string& key, const std::stri
     context.all_targets = targets_of(value);
   } else if (key == "default") {
     context.default_targets = value == "-" ? TargetSet{} : targets_of(value);
+  } else if (key == "potent") {
+    context.potent = targets_of(value);
   } else if (key == "monotonic") {
     context.monotonic = targets_of(value);
   } else if (key == "route") {
@@ -194,6 +214,7 @@ std::string text_of(const JournalEntry& entry) {
   if (entry.urgency.expires_at != UnixMs()) text += " expires " + std::to_string(entry.urgency.expires_at.value());
   if (entry.urgency.consolidate_until != UnixMs())
     text += " gathers " + std::to_string(entry.urgency.consolidate_until.value());
+  if (entry.timeouts == kGivenUp) return text + " given up";
   if (entry.timeouts > 0) text += " timeouts " + std::to_string(entry.timeouts);
   if (entry.losses > 0) text += " losses " + std::to_string(entry.losses);
   if (entry.retry_at != UnixMs()) text += " retry " + std::to_string(entry.retry_at.value());
@@ -213,8 +234,25 @@ std::string text_of(const Row& row) {
     text += " | meanwhile " + std::to_string(one.released.value()) + ":" + text_of(one.targets);
   for (const Overtaken& one : row.overtaken) text += " | overtaken " + text_of(one.began) + ":" + text_of(one.targets);
   for (const JournalEntry& entry : row.journal) text += (text.empty() ? "" : " | ") + text_of(entry);
+  for (const Failure& one : row.failures)
+    text += " | " + std::string(one.for_good ? "failed " : "retries ") + text_of(one.order) + ":" +
+            text_of(one.targets) + " " + std::to_string(one.retries) + (one.error.empty() ? "" : " " + one.error);
   if (row.overdue) text += " | overdue";
   if (row.deadline != UnixMs{}) text += " | until " + std::to_string(row.deadline.value());
+  return text;
+}
+
+std::string text_of(const std::vector<Breaker>& breakers) {
+  std::string text;
+  for (const Breaker& one : breakers) {
+    text += (text.empty() ? "" : " | ") + text_of(TargetSet::of(one.target));
+    if (!one.open) {
+      text += one.counted.empty() ? " was down" : " counts " + std::to_string(one.counted.size());
+      continue;
+    }
+    text += one.until_resume ? std::string(" until resume") : " tried at " + std::to_string(one.probe_at.value());
+    if (!one.error.empty()) text += " " + one.error;
+  }
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/context.h"
+#include "model/breaker.h"
 #include "model/effects.h"
 
 namespace reseq::scenarios {
@@ -34,5 +35,6 @@ struct WrittenOrder {
 [[nodiscard]] std::string text_of(const Decision& decision, const Forward* forward);
 [[nodiscard]] std::string text_of(const JournalEntry& entry);
 [[nodiscard]] std::string text_of(const Row& row);
+[[nodiscard]] std::string text_of(const std::vector<Breaker>& breakers);
 
 }  // namespace reseq::scenarios

@@ -31,6 +31,10 @@ std::optional<TargetSet> list_of(const Line& line) {
   return targets_of(line.words[2]);
 }
 
+std::uint32_t attempt_of(const Line& line) {
+  return static_cast<std::uint32_t>(number_of(value_of(line, "attempt").value_or("0")));
+}
+
 Unregister unregister_of(const Line& line, const WrittenOrder& order) {
   Unregister command{line.words[0], order.epoch, order.sequence, order.revision, {}, false, says(line, "list")};
   command.everything = line.words[2] == "*";
@@ -46,7 +50,7 @@ SequenceResult result_of(const Line& line, const WrittenOrder& order) {
   command.revision = order.revision;
   command.target = target_of(line.words.at(2));
   if (says(line, "delete")) command.op = Op::kDelete;
-  if (const auto attempt = value_of(line, "attempt")) command.attempt = static_cast<std::uint32_t>(number_of(*attempt));
+  command.attempt = attempt_of(line);
   if (const auto bytes = value_of(line, "bytes")) command.output_bytes = number_of(*bytes);
   if (const auto observed = value_of(line, "observed")) command.observed = Version(number_of(*observed));
   return command;
@@ -54,7 +58,25 @@ SequenceResult result_of(const Line& line, const WrittenOrder& order) {
 
 Heartbeat heartbeat_of(const Line& line, const WrittenOrder& order, UnixMs now) {
   Heartbeat command{line.words[0], order.epoch, order.sequence, order.revision, 0, now};
-  if (const auto attempt = value_of(line, "attempt")) command.attempt = static_cast<std::uint32_t>(number_of(*attempt));
+  command.attempt = attempt_of(line);
+  return command;
+}
+
+Fail fail_of(const Line& line, const WrittenOrder& order) {
+  Fail command;
+  command.id = line.words[0];
+  command.epoch = order.epoch;
+  command.sequence = order.sequence;
+  command.revision = order.revision;
+  command.everything = line.words.at(2) == "*";
+  if (!command.everything) command.target = target_of(line.words[2]);
+  command.attempt = attempt_of(line);
+  if (says(line, "transient")) command.kind = FailureKind::kTransient;
+  if (says(line, "permanent")) command.kind = FailureKind::kPermanent;
+  if (says(line, "universal")) command.scope = FailureScope::kUniversal;
+  command.without_effect = says(line, "without-effect");
+  for (const std::string& word : line.words)
+    if (word.starts_with("error=")) command.error = std::string_view(word).substr(6);
   return command;
 }
 
@@ -114,6 +136,11 @@ void Player::play(const Line& line) {
     compare(line, left_.empty() ? "-" : left_);
   } else if (line.verb == "told") {
     compare(line, told_.empty() ? "-" : told_);
+  } else if (line.verb == "marked") {
+    compare(line, marked_.empty() ? "-" : marked_);
+  } else if (line.verb == "down") {
+    const std::string down = text_of(state_.partition.breakers);
+    compare(line, down.empty() ? "-" : down);
   } else if (line.verb == "held") {
     compare(line, held());
   } else if (line.verb == "references" && value_of(line, "age")) {
@@ -265,14 +292,30 @@ std::string Player::told() const {
   return text;
 }
 
+// What outputs have got in the place of results.
+std::string Player::marked() {
+  std::string text;
+  for (const Emission& emission : batch().emissions()) {
+    const auto* marker = std::get_if<Marker>(&emission.what);
+    if (marker == nullptr) continue;
+    const NoResult& what = *marker->what;
+    text += (text.empty() ? "" : "; ") + std::string(what.id) + " " + text_of(what.order) + " " +
+            text_of(TargetSet::of(marker->target)) + " " + std::string(name_of(what.reason)) + " " +
+            std::to_string(what.attempts) + (what.error.empty() ? "" : " " + std::string(what.error));
+    if (what.version <= last_release_) text += " with a version that does not rise";
+    last_release_ = what.version;
+  }
+  return text;
+}
+
 void Player::close_batch(const driver::Agenda& agenda) {
   std::vector<driver::GateTurn> turns;
   driver::Agenda journal = agenda;
-  if (context_.dispatch.journal || !state_.others.all().empty()) {
+  if (context_.dispatch.keeps_under_way() || !state_.others.all().empty()) {
     const auto rows = static_cast<std::uint32_t>(100 + inputs_.size());
     const engine::Journal waits(context_.dispatch, reference_age_);
     for (const auto& kind : waits.agenda())
-      if (waits.next(kind.number, state_) || kind.each_batch)
+      if (waits.next(kind.number, {state_, state_.partition, context_.now}) || kind.each_batch)
         turns.push_back({kind.number, waits.until(kind.number, context_.now), rows});
     if (context_.gate == nullptr) journal.turns = turns;
     journal.references = &references_;
@@ -280,6 +323,7 @@ void Player::close_batch(const driver::Agenda& agenda) {
   driver_->close(journal);
   left_ = left();
   told_ = told();
+  marked_ = marked();
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   if (batch().decisions().size() != inputs_.size())
@@ -296,7 +340,7 @@ std::string Player::outcome_of_input(InputIndex input) {
   const Forward* forward = nullptr;
   std::string sent;
   for (const Emission& emission : batch().emissions()) {
-    if (emission.input != input) continue;
+    if (emission.input != input || std::holds_alternative<Marker>(emission.what)) continue;
     if (!sent.empty()) return "more than one record";
     sent = "something else";
     if (const Forward* found = std::get_if<Forward>(&emission.what)) {
@@ -311,8 +355,8 @@ std::string Player::outcome_of_input(InputIndex input) {
       sent = "redirected";
     }
   }
-  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied, Outcome::kDropped,
-                                  Outcome::kWaiting};
+  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied,
+                                  Outcome::kDropped,    Outcome::kWaiting, Outcome::kUnchanged};
   const bool silent = std::find(kSilent.begin(), kSilent.end(), decision.outcome) != kSilent.end();
   if (sent != (silent ? "" : name_of(decision.outcome))) return "sent: " + sent + ", " + text_of(decision, forward);
   return text_of(decision, forward);
@@ -347,6 +391,7 @@ const Wish* Player::wish_of(const Line& line, std::uint64_t work_bytes) {
   wish.place.timestamp = date("written").value_or(context_.now);
   wish.place.record_bytes = 10;
   wish.place.work_bytes = work_bytes;
+  if (const auto content = value_of(line, "asks")) wish.content.low = number_of(*content);
   return &wish;
 }
 
@@ -355,19 +400,21 @@ Command Player::command_of(const Line& line) {
     Request request{registration_of(line), says(line, "reprocess"), PayloadHash{}, 0};
     if (const auto payload = value_of(line, "payload")) request.hash = PayloadHash(number_of(*payload));
     if (const auto bytes = value_of(line, "bytes")) request.work_bytes = number_of(*bytes);
-    if (context_.dispatch.journal) request.wish = wish_of(line, request.work_bytes);
+    if (context_.dispatch.keeps_under_way() || value_of(line, "asks")) request.wish = wish_of(line, request.work_bytes);
     return request;
   }
   if (line.verb == "register") return Register{registration_of(line)};
   if (line.verb == "unregister") return unregister_of(line, order_of(line.words.at(1)));
   if (line.verb == "sequence") return result_of(line, order_of(line.words.at(1)));
   if (line.verb == "heartbeat") return heartbeat_of(line, order_of(line.words.at(1)), context_.now);
+  if (line.verb == "fail") return fail_of(line, order_of(line.words.at(1)));
   if (line.verb == "expire") {
     Expire command;
     command.id = line.words.at(0);
     if (line.words.size() > 1) command.targets = targets_of(line.words[1]);
     return command;
   }
+  if (line.verb == "resume-target") return ResumeTarget{says(line, "dry"), target_of(line.words.at(0))};
   if (line.verb == "dispatch-now" || line.verb == "dispatch-postpone") return moving_of(line);
   if (line.verb == "reset") return Reset{Epoch(static_cast<std::uint32_t>(number_of(line.words.at(0))))};
   if (line.verb == "refused") return Refused{reason_of(line.words.at(0)), says(line, "missing"), ""};

@@ -43,6 +43,7 @@ class Player {
   [[nodiscard]] const Wish* wish_of(const Line& line, std::uint64_t work_bytes);
   [[nodiscard]] std::string left() const;
   [[nodiscard]] std::string told() const;
+  [[nodiscard]] std::string marked();
   [[nodiscard]] std::string held() const;
   [[nodiscard]] bool is_held(InputIndex input) const;
   void stand_gate(const std::string& window_ms, std::uint64_t reference_above);
@@ -63,7 +64,7 @@ class Player {
   std::deque<std::vector<Header>> headers_;
   std::deque<std::pair<std::string, std::string>> texts_;  // of headers
   std::deque<Wish> wishes_;
-  std::string left_, told_;  // of the last batch
+  std::string left_, told_, marked_;  // of the last batch
   std::unique_ptr<driver::BatchDriver> driver_;
   std::vector<const Line*> inputs_;  // by InputIndex of the open batch
   bool grouped_ = false;             // between { and }

@@ -17,7 +17,7 @@ constexpr int kKilledEach = 7;          // hours
 
 std::size_t documents() {
 #ifdef RESEQ_SANITIZED
-  constexpr std::size_t kDocuments = 400;
+  constexpr std::size_t kDocuments = 150;
 #else
   constexpr std::size_t kDocuments = 2'000;
 #endif

@@ -1,18 +1,12 @@
 // Stages at a resequencer with a journal: what becomes of a document whose worker works for long, dies or stands still.
-#include <algorithm>
 #include <csignal>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <thread>
 
-#include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
-#include "tests/e2e/resequencer_run.h"
+#include "tests/stage/stages_with_leases.h"
 #include "tests/stage/topics.h"
-#include "tests/support/broker.h"
-#include "tests/support/good.h"
 #include "tests/support/pause.h"
 
 namespace reseq::test {
@@ -25,71 +19,6 @@ using testing::SizeIs;
 
 constexpr std::chrono::milliseconds kQuiet{3'000};
 const std::vector<std::string> kOnReceipt = {"--commit", "receipt"};
-
-class StagesWithLeases {
- public:
-  explicit StagesWithLeases(int lease_ms)
-      : run_(Broker::shared().bootstrap_servers(), unique_name("leases"), {"search"},
-             "dispatch.mode = \"journal\"\ndispatch.lease_ms = " + std::to_string(lease_ms) + "\n"),
-        resequencer_(run_.start(1)),
-        producer_(good(kafka::PlainProducer::open(run_.connection()))) {}
-
-  void request(const std::string& id) {
-    good(producer_->send(run_.topic("requests"), id, "text", std::vector<Header>{{"reseq-seq", "1"}}));
-    good(producer_->flush(Milliseconds(30'000)));
-  }
-  // Its group knows ten seconds after its death that it is gone.
-  [[nodiscard]] std::unique_ptr<Process> start(const std::string& name, const std::vector<std::string>& options,
-                                               const std::string& script) const {
-    std::vector<std::string> argv = {program("reseq-stage"), "--bootstrap-servers", run_.connection().bootstrap_servers,
-                                     "--application-id", run_.application_id()};
-    argv.insert(argv.end(), options.begin(), options.end());
-    argv.insert(argv.end(), {"--", "bash", "-c", script});
-    return std::make_unique<Process>(argv, folder_.path() + "/" + name + ".log");
-  }
-  // Works for so long on each record, and says where that it has begun.
-  [[nodiscard]] std::string takes(const std::string& seconds, const std::string& name) const {
-    return "while read -r line; do echo >>" + file(name) + "; sleep " + seconds +
-           "; jq -c '{ticket, payload}' <<<$line; done";
-  }
-  [[nodiscard]] bool has_begun(const std::string& name) const {
-    return wait_until(kPatience, [&] { return std::ifstream(file(name)).good(); });
-  }
-  // How often it has begun.
-  [[nodiscard]] std::ptrdiff_t runs(const std::string& name) const {
-    std::ifstream lines(file(name));
-    return std::count(std::istreambuf_iterator<char>(lines), std::istreambuf_iterator<char>(), '\n');
-  }
-  // A header of all records of a topic; "-" where it is absent.
-  [[nodiscard]] std::vector<std::string> read(const std::string& role, std::string_view header,
-                                              std::string_view only_command = {}) const {
-    std::vector<std::string> values;
-    read_all(run_.connection(), run_.topic(role), [&](const kafka::PlainRecord& record) {
-      std::string value = "-";
-      bool counts = only_command.empty();
-      for (const Header& one : record.headers) {
-        if (one.name == header) value = std::string(one.value.value_or("(null)"));
-        counts = counts || (one.name == "reseq-command" && one.value == only_command);
-      }
-      if (counts) values.push_back(value);
-    });
-    return values;
-  }
-  [[nodiscard]] std::vector<std::string> results() const { return read("commands", "reseq-attempt", "sequence"); }
-  [[nodiscard]] std::size_t releases() const { return read("output.search", "reseq-seq").size(); }
-  [[nodiscard]] bool released() const {
-    return wait_until(kPatience, [&] { return releases() > 0; });
-  }
-  [[nodiscard]] std::string log() const { return resequencer_->tail(); }
-
- private:
-  [[nodiscard]] std::string file(const std::string& name) const { return folder_.path() + "/" + name; }
-
-  TempDir folder_;
-  ResequencerRun run_;
-  std::unique_ptr<Process> resequencer_;
-  std::unique_ptr<kafka::PlainProducer> producer_;
-};
 
 class LongWork : public testing::TestWithParam<std::vector<std::string>> {};
 

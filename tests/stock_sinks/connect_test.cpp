@@ -51,8 +51,12 @@ class Outputs {
          "--application-id", application_, "--work-folder", folder_.path(), "--require-scramble"},
         folder_.path() + "/demo.log");
     if (demo.wait(kRunLimitMs) != 0) throw std::runtime_error("the demo: " + demo.tail());
-    abort_one();
+    write("aborted", "1", "upsert", "nobody released it", false);
   }
+
+  // What could not be done of a document, as the resequencer tells it (schemas/wire.md, "Markers").
+  void mark(const std::string& id, const std::string& version) const { write(id, version, "failed", kNote, true); }
+  static constexpr const char* kNote = R"({"reason":"failed","error":"not a PDF","attempts":3})";
 
   [[nodiscard]] std::string topic() const { return application_ + ".output.search"; }
 
@@ -64,23 +68,22 @@ class Outputs {
   }
 
  private:
-  // As of a resequencer that was killed: a record that no reader of committed ones sees.
-  void abort_one() const {
+  // Not committed, as of a resequencer that was killed: a record that no reader of committed ones sees.
+  void write(const std::string& id, const std::string& version, const std::string& op, const std::string& payload,
+             bool committed) const {
     kafka::ClusterSettings settings;
     settings.connection.bootstrap_servers = Broker::shared().bootstrap_servers();
     settings.topics = {topic()};
-    settings.group_id = settings.transactional_id = application_ + ".aborted";
+    settings.group_id = settings.transactional_id = application_ + ".written";
     const auto cluster = good(kafka::open_cluster(settings));
     const auto producer = good(cluster->producer());
     good(producer->init(kLimit));
     good(producer->begin());
-    const std::string id = "aborted";
-    const std::string payload = "nobody released it";
     const std::vector<Header> headers = {
-        {"reseq-seq", "1"}, {"reseq-target", "search"}, {"reseq-op", "upsert"}, {"reseq-version", "1"}};
+        {"reseq-seq", "1"}, {"reseq-target", "search"}, {"reseq-op", op}, {"reseq-version", version}};
     good(producer->produce({.topic = kafka::TopicIndex(0), .key = id, .payload = payload, .headers = headers}));
     good(producer->flush(kLimit));
-    good(producer->abort(kLimit));
+    good(committed ? producer->commit(kLimit) : producer->abort(kLimit));
   }
   [[nodiscard]] std::string repository() const { return folder_.path() + "/repository.git"; }
 
@@ -143,8 +146,17 @@ TEST_F(StockSink, OfKafkaConnectHoldsTheCommitAfterAKillAndAReplay) {
   ConnectWorker replay(servers, connector("replay", outputs.topic()));
   replay.start();
   EXPECT_TRUE(wait_until(kPatience, [&] { return is_caught_up("replay", outputs.topic()); })) << replay.log();
-  replay.stop();
   EXPECT_EQ(writes(), before) << "a replay wrote rows again";
+
+  // It knows no markers: it stores the note at its version, and deletes nothing.
+  const std::string id = session_->cell("SELECT id FROM documents_live ORDER BY id LIMIT 1");
+  outputs.mark(id, session_->cell("SELECT (max(version) + 1)::text FROM documents"));
+  EXPECT_TRUE(wait_until(kPatience, [&] {
+    return session_->cell("SELECT convert_from(payload, 'UTF8') FROM documents_live ORDER BY id LIMIT 1") ==
+           Outputs::kNote;
+  })) << replay.log();
+  EXPECT_EQ(session_->cell("SELECT id FROM documents_live ORDER BY id LIMIT 1"), id);
+  replay.stop();
 }
 
 }  // namespace

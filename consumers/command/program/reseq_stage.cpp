@@ -90,8 +90,13 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "JSON; base64: always payload_base64")
       ->check(CLI::IsMember({"auto", "text", "base64"}))
       ->capture_default_str();
-  app.add_option("--on-error", arguments.on_error, "what to do at an answer that cannot be used: skip or stop")
-      ->check(CLI::IsMember({"skip", "stop"}))
+  app.add_option(
+         "--on-error", arguments.on_error,
+         "what to do at an answer that cannot be used. stop: end; skip: report it and go on; fail: send the "
+         "failure of its document, so that it is tried again: needs failures.mode = \"retry\". fail also goes "
+         "on when a command ends or does not answer in time, and gives it one document at a time. That nothing was "
+         "done, which a potent target needs to be tried again, only a line says (\"effect\": \"none\")")
+      ->check(CLI::IsMember({"fail", "skip", "stop"}))
       ->capture_default_str();
   app.add_option("command", arguments.command.command, "behind --: the command and its arguments")->required();
   app.footer("One line of JSON per record goes to the command, and its lines are the results: docs/shell-pipelines.md");
@@ -99,6 +104,11 @@ void declare(CLI::App& app, Arguments& arguments) {
 
 std::string or_default(const std::string& given, const std::string& otherwise) {
   return given.empty() ? otherwise : given;
+}
+
+command::OnError on_error_of(const std::string& word) {
+  if (word == "fail") return command::OnError::kFail;
+  return word == "skip" ? command::OnError::kSkip : command::OnError::kStop;
 }
 
 void say(const std::string& line) {
@@ -131,6 +141,7 @@ int run(const Arguments& arguments) {
   const command::CommandCounts& counts = commands.counts();
   if (counts.unanswered > 0)
     say(std::to_string(counts.unanswered) + " records were not answered; they come again at the next start");
+  if (counts.failed > 0) say(std::to_string(counts.failed) + " times a document has failed");
   if (counts.given_up > 0) say(std::to_string(counts.given_up) + " records were given up; their leases give them back");
   const int exit_code = counts.bad_lines > 0 ? EX_DATAERR : EX_SOFTWARE;
   if (!ran) return fail(exit_code, ran.error());
@@ -145,7 +156,7 @@ int main(int argc, char** argv) {
   declare(app, arguments);
   if (const auto code = parse(app, argc, argv)) return *code;
   arguments.command.payload_form = lines::payload_form_of(arguments.payload);
-  arguments.command.on_bad_line = arguments.on_error == "skip" ? command::OnBadLine::kSkip : command::OnBadLine::kStop;
+  arguments.command.on_error = on_error_of(arguments.on_error);
   arguments.command.answer_within = std::chrono::seconds(arguments.answer_within_s);
   std::signal(SIGTERM, on_signal);
   std::signal(SIGINT, on_signal);

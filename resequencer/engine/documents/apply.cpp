@@ -135,6 +135,14 @@ void move_to(Row& row, const Order& order, TargetSet targets, const Context& con
   start_waiting(row, targets, context.now);
 }
 
+// The same as it stands there: its last release counts as one of this order.
+[[gnu::noinline]] void keep_served(Row& row, const Order& order, TargetSet targets) {
+  for (Deletion& one : row.deletions)
+    if (targets.contains(one.target) && row.still_holds(one)) one.order = order;
+  for (Group& group : row.groups) group.served = group.served.without(targets);
+  group_at(row, order).served |= targets;
+}
+
 void remove_at(Row& row, const Order& order, TargetSet targets) {
   leave_older(row, order, targets);
   Group& group = group_at(row, order);
@@ -153,7 +161,7 @@ void expire(Row& row, TargetSet targets) {
 }
 
 // Of a monotonic release t stays pending at its newer order, and goes on waiting for it.
-void serve_at(Row& row, const RowEdit& edit, TargetNumber t, UnixMs now) {
+[[gnu::always_inline]] inline void serve_at(Row& row, const RowEdit& edit, TargetNumber t, UnixMs now) {
   const TargetSet target = TargetSet::of(t);
   const Order& order = edit.order;
   for (Group& group : row.groups) group.served = group.served.without(target);
@@ -170,10 +178,16 @@ void serve_at(Row& row, const RowEdit& edit, TargetNumber t, UnixMs now) {
   if (edit.deletes) row.deletions.push_back({t, order, now});
 }
 
-void note_request(Row& row, const Order& order, const Accepted& request) {
-  group_at(row, order).requested = true;
-  if (!row.requested || order >= row.requested->order)
-    row.requested = Requested{order, request.position, request.hash, request.forwarded};
+// Of two requests of one order that ask for different things, for different targets, nobody knows what it asked for.
+[[gnu::noinline]] Digest content_known(const Row& row, const Order& order, const Digest& content) {
+  const bool again = row.requested && row.requested->order == order;
+  return again && row.requested->content != content ? Digest() : content;
+}
+
+[[gnu::always_inline]] inline void note_newest(Row& row, const Order& order, const Accepted& request) {
+  if (row.requested && order < row.requested->order) return;
+  const Digest content = request.content != nullptr ? content_known(row, order, *request.content) : Digest();
+  row.requested = Requested{order, request.position, request.hash, request.forwarded, content};
 }
 
 // Of the deletes for all that stop requests alone the highest is enough, and none below the barrier of the row: a
@@ -189,24 +203,46 @@ void drop_lower_barriers(Row& row) {
   });
 }
 
-// Targets of what was dispatched are pending at its order, or have ended.
+// What is gone is known for the targets that have nothing newer; and that its request came, while its order is.
+void leave_gone(Row& row, JournalEntry& gone) {
+  for (const Group& group : row.groups)
+    if (group.order > gone.order) gone.targets = gone.targets.without(group.known());
+  if (!gone.targets.empty() || gone.for_all) return;
+  for (Group& group : row.groups)
+    if (group.order == gone.order) group.requested = true;
+}
+
+// What is not tried again, and was not given up, has ended in another way.
+[[gnu::noinline]] void forget_failures(Row& row) {
+  for (Failure& one : row.failures) one.targets = row.holding(one);
+  row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
+}
+
+// Until something newer comes.
+[[gnu::noinline]] bool still_failed(Row& row) {
+  forget_failures(row);
+  return !row.failed().empty();
+}
+
+// Targets of what was dispatched are wanted, or have ended.
 [[gnu::noinline]] void end_what_nobody_waits_for(Row& row) {
   for (JournalEntry& entry : row.journal) {
+    if (entry.state == EntryState::kGone) leave_gone(row, entry);
     if (entry.attempt == 0 || entry.state == EntryState::kGone) continue;
-    TargetSet pending;
-    for (const Group& group : row.groups)
-      if (group.order == entry.order) pending = group.pending;
-    entry.targets = entry.targets & pending;
+    entry.targets = row.wanted(entry);
   }
-  row.journal.erase_if(
-      [](const JournalEntry& entry) { return entry.targets.empty() && entry.state != EntryState::kGone; });
+  row.journal.erase_if([](const JournalEntry& entry) {
+    return entry.targets.empty() && (entry.state != EntryState::kGone || !entry.for_all);
+  });
   drop_lower_barriers(row);
+  if (!row.failures.empty()) forget_failures(row);
 }
 
 [[gnu::always_inline]] inline void set_deadline(Row& row, bool completed, const Context& context) {
   if (completed) {
     const bool waits = !row.journal.empty() && row.waits();
-    row.deadline = waits ? UnixMs() : after(context.now, context.watermark_retention);
+    const bool failed = !row.failures.empty() && still_failed(row);
+    row.deadline = waits || failed ? UnixMs() : after(context.now, context.watermark_retention);
     row.overdue = false;
     return;
   }
@@ -224,16 +260,39 @@ void drop_lower_barriers(Row& row) {
   check_invariants(row);
 }
 
+// What the output has now is neither the last release nor its delete.
+void note_marked(Row& row, const RowEdit& edit) {
+  row.last_version = edit.version;
+  row.deletions.erase_if([&](const Deletion& one) { return edit.removed.contains(one.target); });
+}
+
 }  // namespace
 
 void apply(const RowEdit& edit, const Context& context, std::optional<Row>& row) {
   if (!row) row.emplace();
   if (edit.raises_barrier && context.guards.barrier) row->barrier = edit.order;
-  if (!edit.moved.empty()) move_to(*row, edit.order, edit.moved, context);
-  if (edit.requested) note_request(*row, edit.order, *edit.requested);
-  if (!edit.removed.empty()) edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
+  if (!edit.moved.empty())
+    edit.unchanged ? keep_served(*row, edit.order, edit.moved) : move_to(*row, edit.order, edit.moved, context);
+  if (edit.requested) {
+    group_at(*row, edit.order).requested = true;
+    note_newest(*row, edit.order, *edit.requested);
+  }
+  if (!edit.removed.empty()) {
+    if (!edit.fails && !row->failures.empty()) forget_failures_of(*row, edit.removed);
+    edit.by_hand ? expire(*row, edit.removed) : remove_at(*row, edit.order, edit.removed);
+    if (edit.version != Version()) note_marked(*row, edit);
+  }
   if (edit.served) serve_at(*row, edit, *edit.served, context.now);
   settle_all(*row, context);
+}
+
+void note_requested(Row& row, const Order& order, const Accepted& request) {
+  note_newest(row, order, request);
+}
+
+void forget_failures_of(Row& row, TargetSet targets) {
+  for (Failure& one : row.failures) one.targets = one.targets.without(targets);
+  row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
 }
 
 void settle(Row& row, const Context& context) {

@@ -18,6 +18,7 @@ struct RegisterFacts {
   TargetSet moved;           // targets asked for with newest(t) < o or none
   TargetSet late;            // request: pending at o, which no request asked for before
   TargetSet newer;           // targets asked for with newest(t) > o
+  bool unchanged = false;    // a request, all of its targets have what it asks for
 };
 [[nodiscard]] TableRow classify(const RegisterFacts& facts);
 

@@ -60,17 +60,14 @@ SequenceFacts facts_of(const SequenceResult& command, const Order& order, const 
   return facts;
 }
 
-Ruling by_policy(OnUnregistered policy, TableRow table_row, Reason reason, bool miss) {
-  Ruling ruling = policy == OnUnregistered::kDrop ? drop(table_row, reason) : dead_letter(table_row, reason);
-  ruling.miss = miss;
-  return ruling;
-}
-
 // S1 and a monotonic S4. A version that cannot be given leaves everything as it is: t stays pending.
 Ruling release(TableRow table_row, const SequenceResult& command, const PartitionState& state, const Context& context) {
+  Ruling ruling;  // on all ways: it is made in the caller's place
   const auto stamp = next_stamp(state, command.target, command.observed, context.now, context.max_clock_drift);
-  if (const Reason* reason = std::get_if<Reason>(&stamp)) return refuse(*reason);
-  Ruling ruling;
+  if (const Reason* reason = std::get_if<Reason>(&stamp)) {
+    ruling.decision = {Outcome::kDeadLettered, *reason, TableRow::kNone};
+    return ruling;
+  }
   ruling.decision = {Outcome::kReleased, Reason::kNone, table_row};
   ruling.op = command.op;
   ruling.edit.served = command.target;

@@ -43,13 +43,6 @@ bool may_be_copied(const Unregister& command, const Order& order, const Row& row
   return command.targets == last || (command.targets & last).empty();
 }
 
-Ruling unregistered(TableRow table_row, const Context& context) {
-  const bool drops = context.policies.on_unregistered == OnUnregistered::kDrop;
-  Ruling ruling = drops ? drop(table_row, Reason::kUnregistered) : dead_letter(table_row, Reason::kUnregistered);
-  ruling.miss = true;
-  return ruling;
-}
-
 Ruling rule(TableRow table_row, const Context& context) {
   switch (table_row) {
     case TableRow::kU2:
@@ -57,7 +50,7 @@ Ruling rule(TableRow table_row, const Context& context) {
     case TableRow::kU4:
       return drop(table_row, Reason::kSuperseded);
     case TableRow::kU5:
-      return unregistered(table_row, context);
+      return by_policy(context.policies.on_unregistered, table_row, Reason::kUnregistered, true);
     default: {
       Ruling ruling;
       ruling.decision = {Outcome::kRemoved, Reason::kNone, table_row};

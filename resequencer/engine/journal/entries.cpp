@@ -102,17 +102,28 @@ void add(Row& row, const JournalEntry& entry) {
   row.journal.insert(static_cast<std::size_t>(behind - row.journal.begin()), entry);
 }
 
+const JournalEntry* under_way_for(const Row& row, const Order& order, TargetNumber target) {
+  for (const JournalEntry& entry : row.journal)
+    if (entry.state == EntryState::kProcessing && entry.order == order && entry.targets.contains(target)) return &entry;
+  return nullptr;
+}
+
+Reason reason_of(const Failure& failure) {
+  return failure.effect_unknown ? Reason::kEffectUnknown : Reason::kFailed;
+}
+
 bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
   if (!rules.journal || !rules.one_at_a_time) return false;
-  return std::any_of(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
-    return other.state == EntryState::kProcessing && other.order < entry.order;
-  });
+  return std::any_of(row.journal.begin(), row.journal.end(),
+                     [&](const JournalEntry& other) { return other.takes_room() && other.order < entry.order; });
 }
 
 std::optional<std::uint8_t> most_urgent(const RareList<JournalEntry>& journal, EntryState state) {
   std::optional<std::uint8_t> most;
   for (const JournalEntry& entry : journal)
-    if (entry.state == state && (!most || entry.urgency.priority < *most)) most = entry.urgency.priority;
+    if (entry.state == state && (state != EntryState::kProcessing || entry.takes_room()) &&
+        (!most || entry.urgency.priority < *most))
+      most = entry.urgency.priority;
   return most;
 }
 

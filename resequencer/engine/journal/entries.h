@@ -33,10 +33,14 @@ void take_over(Urgency& urgency, const Urgency& older, const DispatchRules& rule
 // In its place: those that wait by rising order, in front of the others.
 void add(Row& row, const JournalEntry& entry);
 
+// The dispatch that carries the target at this order; null: none is under way.
+[[nodiscard]] const JournalEntry* under_way_for(const Row& row, const Order& order, TargetNumber target);
+// Why what failed for good is given up.
+[[nodiscard]] Reason reason_of(const Failure& failure);
 // An older order that is under way keeps this one from its dispatch.
 [[nodiscard]] bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules);
 
-// Most urgent priority of those in this state.
+// Most urgent priority of those in this state; of those under way, with a lease.
 [[nodiscard]] std::optional<std::uint8_t> most_urgent(const RareList<JournalEntry>& journal, EntryState state);
 
 }  // namespace reseq::engine

@@ -15,12 +15,13 @@ class Journal final : public AgendaSource {
       : rules_(rules), reference_age_(reference_age) {}
 
   [[nodiscard]] std::uint64_t capability() const override;
+  [[nodiscard]] std::uint64_t needs() const override;
   [[nodiscard]] std::span<const AgendaKind> agenda() const override;
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const StateView& view) const override;
+  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const Moment& moment) const override;
   [[nodiscard]] UnixMs until(std::uint8_t kind, UnixMs now) const override;
 
  private:
-  [[nodiscard]] std::optional<UnixMs> next_dispatch(const StateView& view) const;
+  [[nodiscard]] std::optional<UnixMs> next_dispatch(const Moment& moment) const;
   [[nodiscard]] std::optional<UnixMs> next_aged(const StateView& view) const;
 
   DispatchRules rules_;

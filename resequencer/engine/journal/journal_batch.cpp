@@ -7,6 +7,7 @@
 #include "codec/held_rows.h"
 #include "codec/keys.h"
 #include "engine/journal/entries.h"
+#include "engine/journal/queue.h"
 
 namespace reseq::engine {
 namespace {
@@ -30,8 +31,14 @@ std::uint64_t number_of(std::string_view key) {
   return read_big_endian(key.substr(key.size() - sizeof(std::uint64_t)));
 }
 
+std::uint64_t JournalBatch::next_number() {
+  fresh_.push_back(kNoInput);
+  return ++state_.journal_number;
+}
+
 void JournalBatch::tell(const Document& document, const JournalEntry& entry, const Decision& decision, EventKind kind) {
   if (kind == EventKind::kOutcome && !effects_.tells_of(decision.outcome)) return;
+  if (kind == EventKind::kOutcome) told_of_.emplace(entry.number, told_.size());
   Event& event = told_.emplace_back();
   event.kind = kind;
   event.id = document.id;
@@ -39,16 +46,13 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
   event.order = entry.order;
   event.expected = document.newest_order();
   event.targets = entry.targets;
+  event.attempt = entry.attempt;
 }
 
 void JournalBatch::close() {
   // Not in the order in which they were looked up: some were for nothing, and are not when it is decided again.
-  std::vector<const Overlay::Journaled*> changed;
-  for (const Overlay::Journaled& one : overlay_.journaled())
-    if (one.document->changed) changed.push_back(&one);
-  std::sort(changed.begin(), changed.end(),
-            [](const auto* a, const auto* b) { return a->document->id < b->document->id; });
-  for (const Overlay::Journaled* one : changed) close(*one);
+  for (const Document* document : overlay_.changed())
+    if (document->journaled) close(overlay_.journaled()[document->journaled_at]);
   for (const Event& event : told_) effects_.tell(kNoInput, event.decision, event.id) = event;
 }
 
@@ -58,7 +62,10 @@ void JournalBatch::close(const Overlay::Journaled& one) {
   const RareList<JournalEntry>& now = document.now.row ? document.now.row->journal : none;
   for (const JournalEntry& entry : one.before)
     if (entry.state == EntryState::kWaiting && waiting_in(now, entry.number) == nullptr)
-      if (const auto held = find_held(journal_key(entry.number))) remove(*held);
+      if (const auto held = find_held(journal_key(entry.number))) {
+        tell_source(entry.number, *held);
+        remove(*held);
+      }
   for (const JournalEntry& entry : now) {
     if (entry.state != EntryState::kWaiting || held_whole_.contains(entry.number)) continue;
     const JournalEntry* before = waiting_in(one.before, entry.number);
@@ -66,16 +73,30 @@ void JournalBatch::close(const Overlay::Journaled& one) {
       const InputIndex input = input_of(entry.number);
       input == kNoInput ? refer(document, entry) : hold(document, entry, input);
     } else if (rank_of(*before, context_.dispatch) != rank_of(entry, context_.dispatch) ||
-               before->urgency.expires_at != entry.urgency.expires_at) {
+               before->targets != entry.targets || before->urgency.expires_at != entry.urgency.expires_at) {
       write_again(entry);
     }
   }
 }
 
+// Its row is at hand when it is removed. What waits by its place would have to be read again for this.
+void JournalBatch::tell_source(std::uint64_t number, const Held& held) {
+  const auto told = told_of_.find(number);
+  if (told == told_of_.end()) return;
+  told_[told->second].document_source = effects_.arena().copy(codec::document_source_of(held.row));
+}
+
 // `ages_from`: of a reference whose record may be taken by retention.
 std::vector<IndexEntry> JournalBatch::index_entries(const JournalEntry& entry, std::optional<UnixMs> ages_from) {
   Arena& arena = effects_.arena();
-  std::vector<IndexEntry> entries = {{kDispatchIndex, arena.copy(encode_rank(rank_of(entry, context_.dispatch)))}};
+  const DispatchRules& rules = context_.dispatch;
+  const Rank rank = rank_of(entry, rules);
+  std::vector<IndexEntry> entries;
+  if (!rules.failures)
+    entries.push_back({kDispatchIndex, arena.copy(encode_rank(rank))});
+  else  // what is given up goes to nobody
+    entries.push_back({kTargetsIndex, arena.copy(encode_targets_rank(
+                                          is_timed_out(entry, rules) ? TargetSet() : entry.targets, rank))});
   if (entry.urgency.expires_at != UnixMs())
     entries.push_back({kExpireIndex, arena.copy(encode_date(entry.urgency.expires_at))});
   if (ages_from) entries.push_back({kAgeIndex, arena.copy(encode_date(std::max(*ages_from, UnixMs())))});

@@ -3,7 +3,8 @@
 //
 //   journal_inputs.cpp     table J, heartbeats, operations
 //   journal_turns.cpp      leases, expirations, age
-//   journal_dispatch.cpp   the queue, and what leaves
+//   journal_failures.cpp   what could not be done
+//   journal_dispatch.cpp   what leaves, in the order of the queue (queue.h)
 //   journal_batch.cpp      rows
 //
 // Invariant: whatever waits behind the batch has a held record under its number, with an entry of the dispatch index
@@ -12,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +26,7 @@
 #include "engine/batch.h"
 #include "engine/context.h"
 #include "engine/effects.h"
+#include "engine/failures/decide_fail.h"
 #include "engine/gate_numbers.h"
 #include "engine/journal/rank.h"
 #include "engine/overlay.h"
@@ -33,10 +37,9 @@
 namespace reseq::engine {
 
 inline constexpr GateNumbers kJournalNumbers = gate_numbers("journal");
-inline constexpr std::uint8_t kLeaseIndex = *kJournalNumbers.indexes[0];     // of documents: the earliest lease
-inline constexpr std::uint8_t kDispatchIndex = *kJournalNumbers.indexes[1];  // of held records: the rank
-inline constexpr std::uint8_t kExpireIndex = *kJournalNumbers.indexes[2];    // of held records: the date
-inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];       // of references: when the record was sent
+inline constexpr std::uint8_t kLeaseIndex = *kJournalNumbers.indexes[0];   // of documents: the earliest lease
+inline constexpr std::uint8_t kExpireIndex = *kJournalNumbers.indexes[2];  // of held records: the date
+inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];     // of references: when the record was sent
 enum JournalKind : std::uint8_t {
   kLeaseTurn = *kJournalNumbers.kinds[0],
   kExpireTurn = *kJournalNumbers.kinds[1],
@@ -65,17 +68,25 @@ class JournalBatch {
         context_(context),
         first_number_(state.journal_number) {}
 
-  // Requests of this document go through the journal.
-  [[nodiscard]] bool takes(const Document& document) const { return context_.dispatch.journal || document.journaled; }
+  // Requests of this document go through the journal: they may wait, or what becomes of them has to be known.
+  [[nodiscard]] bool takes(const Document& document) const {
+    return context_.dispatch.keeps_under_way() || document.journaled;
+  }
   Taken decide(Document& document, const Request& request, Offset position);
-  // A delete for all that waits stops registrations as one that was dispatched does. None: there is none above the
-  // barrier of the row.
-  [[nodiscard]] std::optional<Row> behind_waiting_barrier(const Document& document) const;
+  // A delete for all that waits stops registrations below it as one that was dispatched does. None: there is none, or
+  // none above the barrier of the row.
+  [[nodiscard]] std::optional<Row> behind_waiting_barrier(const Document& document, const Registration& what) const;
   // Why a result of this attempt is not taken; none: it is.
   [[nodiscard]] std::optional<Reason> refusal_of_attempt(const Document& document, const SequenceResult& result,
                                                          const Order& order) const;
   // What a heartbeat does; `order` none: it lacks its epoch.
   [[nodiscard]] Decision beat(Document& document, const Heartbeat& command, const std::optional<Order>& order);
+  // What workers could not do waits again, or is given up. REQUIRES: decide_fail() said it of one order.
+  void fail(Document& document, const FailRuling& ruling);
+  // Of what was removed because of it.
+  void note_failure(Document& document, const Failure& failure);
+  // A result was released for a target.
+  void note_release(const Document& document, const SequenceResult& result, const Order& order);
   // An operator gives up what waits for these targets, or for all. False: nothing does.
   bool give_up(Document& document, TargetSet targets);
   // An operator moves what waits for one of the targets of the command, an order as a whole. False: nothing moves.
@@ -123,24 +134,59 @@ class JournalBatch {
   void take_expired(Turn& turn);
   void take_aged(Turn& turn);
   void lose(Document& document, JournalEntry entry);
+  void wait_again(Document& document, JournalEntry& entry);
   [[nodiscard]] Document* document_of_key(std::string_view row_key);
+
+  // journal_failures.cpp
+  void end_under_way(Document& document, const Order& order, TargetSet targets, std::vector<JournalEntry>& ended);
+  void try_again(Document& document, JournalEntry entry);
+  void give_up_lost(Document& document, JournalEntry lost);
+  void tell_of_target(EventKind kind, const Document& document, const Order& order, TargetNumber target);
+  [[nodiscard]] GivenUp last_failure(const Row& row, const JournalEntry& entry, TargetSet targets);
+  void note_timed_out(Document& document, const JournalEntry& entry, TargetSet targets);
+  // Markers of it, if there are to be any: the version of the last one, else 0.
+  [[nodiscard]] Version mark(const Document& document, const Order& order, Reason reason, std::uint32_t attempts,
+                             TargetSet targets, InputIndex input);
+  // What failed for good for all targets of the request, with the same content; empty: it did not.
+  [[nodiscard]] std::vector<Failure> inherited(const Document& document, const Request& request,
+                                               const Ruling& ruling) const;
+  void fail_at_once(Document& document, const Ruling& ruling, InputIndex input, std::vector<Failure> failures);
 
   // journal_dispatch.cpp
   void dispatch(Turn& turn);
+  // False: the turn has no room for more.
+  [[nodiscard]] bool dispatch_new(Turn& turn);
+  using CameBack = std::vector<JournalEntry>;
+  // Targets of it that cannot be reached.
+  [[nodiscard]] TargetSet blocked_now(const JournalEntry& entry) const;
+  [[nodiscard]] bool may_not_leave(const Document& document, const JournalEntry& entry) const;
   // False: the turn has no room for it.
   [[nodiscard]] bool leave(Turn& turn, Document& document, std::uint64_t number, std::optional<Held> held);
-  void decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision);
+  // For these targets, with this attempt.
+  void decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision,
+              TargetSet targets = {}, std::uint32_t attempt = 0);
   void raise_barrier(Document& document, const Order& order);
   // False: as above.
   [[nodiscard]] bool put_off(Turn& turn, Document& document, std::uint64_t number, Milliseconds by);
-  void send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved, TargetSet targets);
+  [[nodiscard]] bool stay(Turn& turn, Document& document, std::uint64_t number, TargetSet targets);
+  void keep_rest(Document& document, JournalEntry entry, TargetSet targets, std::uint32_t attempt);
+  [[nodiscard]] bool move_to_targets(Turn& turn, const JournalEntry& entry, const Held& held);
+  void dead_letter(Document& document, const JournalEntry& entry, InputIndex input, TargetSet targets, bool gone);
+  // The attempt that was made.
+  std::uint32_t send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved,
+                     TargetSet targets);
+  // From what waits.
+  static void erase(Document& document, std::uint64_t number);
   void end(Document& document, std::uint64_t number);
   void count_processing();
   void note_processing(std::optional<std::uint8_t> priority, std::int64_t documents);
-  [[nodiscard]] bool more_urgent_is_processing(std::uint8_t priority) const;
+  [[nodiscard]] bool more_urgent_waits_or_is_processing(std::uint8_t priority, const CameBack& came_back) const;
 
   // journal_batch.cpp
+  // Given out for the first time; of no input.
+  [[nodiscard]] std::uint64_t next_number();
   void close(const Overlay::Journaled& one);
+  void tell_source(std::uint64_t number, const Held& held);
   void hold(const Document& document, const JournalEntry& entry, InputIndex input);
   void refer(const Document& document, const JournalEntry& entry);
   void hold_whole(const Document& document, const JournalEntry& entry, const Held& held);
@@ -167,7 +213,8 @@ class JournalBatch {
   std::vector<Offset> missing_;
   std::set<std::uint64_t> held_whole_;  // numbers
   std::size_t done_ = 0;
-  std::vector<Event> told_;  // of what waited before the batch: behind those of the inputs
+  std::vector<Event> told_;                       // of what waited before the batch: behind those of the inputs
+  std::map<std::uint64_t, std::size_t> told_of_;  // places of those that say how it ended, by its number
 };
 
 }  // namespace reseq::engine

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/failures/breakers.h"
 #include "engine/journal/entries.h"
 #include "engine/journal/journal_batch.h"
+#include "engine/journal/queue.h"
 #include "engine/standing.h"
 
 namespace reseq::engine {
@@ -15,102 +17,13 @@ namespace {
 constexpr Milliseconds kAfterUnreadable{5'000};
 constexpr Milliseconds kAfterExpired{60'000};
 
-struct Candidate {
-  Rank rank;
-  Document* document = nullptr;  // null: it is known by its number alone
-};
-
-bool is_earlier(const Candidate& a, const Candidate& b) {
-  return a.rank < b.rank;
+Reason why_given_up(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
+  if (entry.timeouts == kGivenUp) {
+    const Failure* failure = row.failure_of(entry.targets.first());
+    return failure != nullptr ? reason_of(*failure) : Reason::kFailed;
+  }
+  return is_timed_out(entry, rules) ? Reason::kTimedOut : Reason::kTooLarge;
 }
-
-// Entries of the dispatch index in their order, a few at a time.
-class Committed {
- public:
-  explicit Committed(const StateView& view) : view_(view) {}
-
-  // Null: there is none any more.
-  [[nodiscard]] const Rank* first() {
-    if (next_ == ranks_.size() && !ended_) read();
-    return next_ < ranks_.size() ? &ranks_[next_] : nullptr;
-  }
-  void drop_first() { ++next_; }
-  // On to the first of at least this rank.
-  void skip_to(const Rank& rank) {
-    while (next_ < ranks_.size() && ranks_[next_] < rank) ++next_;
-    if (next_ == ranks_.size() && !ended_ && from_ < rank) from_ = rank;
-  }
-
- private:
-  static constexpr std::size_t kFirstPiece = 64;  // most turns need no more
-  static constexpr std::size_t kPiece = 1024;
-  void read() {
-    ranks_.clear();
-    next_ = 0;
-    const std::size_t most = std::exchange(most_, kPiece);
-    view_.index(kDispatchIndex, encode_rank(from_), most, [&](std::string_view entry, std::string_view) {
-      ranks_.push_back(decode_rank(entry));
-      return true;
-    });
-    ended_ = ranks_.size() < most;
-    if (!ranks_.empty()) from_ = {ranks_.back().urgency, ranks_.back().process_at, ranks_.back().number + 1};
-  }
-
-  const StateView& view_;
-  std::vector<Rank> ranks_;
-  std::size_t next_ = 0;
-  Rank from_;
-  std::size_t most_ = kFirstPiece;
-  bool ended_ = false;
-};
-
-Rank first_behind(std::uint16_t urgency) {
-  return {static_cast<std::uint16_t>(urgency + 1), UnixMs(), 0};
-}
-
-// What waits, in the order of its ranks: committed entries, and between them those of documents that the batch has
-// changed, as they stand now.
-class Queue {
- public:
-  Queue(const StateView& view, const Overlay& overlay, const DispatchRules& rules)
-      : committed_(view), any_committed_(view.summary().counts[Count::kWaiting] > 0) {
-    for (const auto& [document, before] : overlay.journaled()) {
-      if (!document->changed || !document->now.row) continue;
-      changed_.push_back(document);
-      for (const JournalEntry& entry : document->now.row->journal)
-        if (entry.state == EntryState::kWaiting) own_.push_back({rank_of(entry, rules), document});
-    }
-    std::sort(changed_.begin(), changed_.end());
-    if (!std::is_sorted(own_.begin(), own_.end(), is_earlier)) std::sort(own_.begin(), own_.end(), is_earlier);
-  }
-
-  // None: nothing more waits.
-  [[nodiscard]] std::optional<Candidate> next() {
-    const Rank* const other = any_committed_ ? committed_.first() : nullptr;
-    const bool own = next_own_ < own_.size() && (other == nullptr || own_[next_own_].rank <= *other);
-    if (!own && other == nullptr) return std::nullopt;
-    const Candidate found = own ? own_[next_own_++] : Candidate{*other, nullptr};
-    if (other != nullptr && *other == found.rank) committed_.drop_first();
-    return found;
-  }
-  // On to the next urgency: what is behind in this one is due later.
-  void skip(std::uint16_t urgency) {
-    const Rank behind = first_behind(urgency);
-    committed_.skip_to(behind);
-    while (next_own_ < own_.size() && own_[next_own_].rank < behind) ++next_own_;
-  }
-  // Its committed entries are not those that count.
-  [[nodiscard]] bool has_changed(const Document* document) const {
-    return std::binary_search(changed_.begin(), changed_.end(), document);
-  }
-
- private:
-  Committed committed_;
-  bool any_committed_;
-  std::vector<Candidate> own_;
-  std::size_t next_own_ = 0;
-  std::vector<const Document*> changed_;
-};
 
 }  // namespace
 
@@ -134,19 +47,28 @@ void JournalBatch::note_processing(std::optional<std::uint8_t> priority, std::in
   processing_all_ += documents;
 }
 
-bool JournalBatch::more_urgent_is_processing(std::uint8_t priority) const {
-  return std::any_of(processing_.begin(), processing_.begin() + priority, [](std::int64_t count) { return count > 0; });
+TargetSet JournalBatch::blocked_now(const JournalEntry& entry) const {
+  if (state_.breakers.empty() || is_timed_out(entry, context_.dispatch)) return {};
+  return entry.targets & blocked_targets(state_.breakers, context_.now);
 }
 
 // In the order of their ranks: what is due and not blocked leaves while there is room. What may not leave is passed
 // over, but for an idle one: what is behind it is no more urgent. What could not leave for long is put off, or each
-// batch would walk over it.
+// batch would walk over it; what waits for a target that cannot be reached stands aside.
 void JournalBatch::dispatch(Turn& turn) {
   count_processing();
   const DispatchRules& rules = context_.dispatch;
   Queue queue(view_, overlay_, rules);
-  unsigned came_back = UINT16_MAX;  // most urgent priority of those that lost their leases in this batch
-  while (const auto next = queue.next()) {
+  bool new_waits = !rules.journal;
+  CameBack came_back;  // they lost their leases in this batch
+  while (true) {
+    if (!state_.breakers.empty()) queue.block(blocked_targets(state_.breakers, context_.now));
+    const auto next = queue.next();
+    if (!next) return;
+    if (new_waits && next->rank.urgency >= kFirstRank) {  // what is given up goes before
+      new_waits = false;
+      if (!dispatch_new(turn)) return;
+    }
     if (next->rank.process_at > turn.until()) {
       queue.skip(next->rank.urgency);
       continue;
@@ -161,18 +83,19 @@ void JournalBatch::dispatch(Turn& turn) {
     }
     const JournalEntry* entry = waiting_with(*document->now.row, next->rank.number);
     if (entry == nullptr) continue;
-    const bool ends = is_timed_out(*entry, rules);
-    if (!ends && is_blocked(*document->now.row, *entry, rules)) continue;
-    if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
-      // Its record is not there: it leaves with the next batch.
-      if (!is_stuck(*entry, rules) && !comes_too_late(*entry, turn.until()))
-        came_back = std::min<unsigned>(came_back, entry->urgency.priority);
+    if (!next->targets_known && blocked_now(*entry) == entry->targets) {
+      if (!move_to_targets(turn, *entry, *held)) return;
       continue;
     }
-    if (rules.journal && !ends) {
+    if (may_not_leave(*document, *entry)) continue;
+    if (entry->number > first_number_ && input_of(entry->number) == kNoInput) {
+      // Its record is not there: it leaves with the next batch.
+      if (!is_stuck(*entry, rules) && !comes_too_late(*entry, turn.until())) came_back.push_back(*entry);
+      continue;
+    }
+    if (rules.journal && !is_timed_out(*entry, rules)) {
       const std::uint8_t priority = entry->urgency.priority;
-      const bool idle = priority >= rules.idle_from_priority;
-      if (idle && (came_back < priority || more_urgent_is_processing(priority))) return;
+      if (priority >= rules.idle_from_priority && more_urgent_waits_or_is_processing(priority, came_back)) return;
       const bool has_room = processing_all_ < static_cast<std::int64_t>(rules.in_flight_max);
       if (!has_room && !document->now.row->processing()) return;
     }
@@ -184,9 +107,58 @@ void JournalBatch::dispatch(Turn& turn) {
   }
 }
 
+// Without a journal what has just come stands behind nothing, however much there is to be tried again. What may not
+// leave now is left to the queue.
+bool JournalBatch::dispatch_new(Turn& turn) {
+  std::vector<std::pair<std::uint64_t, Document*>> waits;
+  for (const auto& [document, before] : overlay_.journaled()) {
+    if (!document->now.row) continue;
+    for (const JournalEntry& entry : document->now.row->journal)
+      if (entry.state == EntryState::kWaiting && input_of(entry.number) != kNoInput)
+        waits.emplace_back(entry.number, document);
+  }
+  std::sort(waits.begin(), waits.end());
+  for (const auto& [number, document] : waits) {
+    const JournalEntry* const entry = waiting_with(*document->now.row, number);
+    const bool due = entry != nullptr && rank_of(*entry, context_.dispatch).process_at <= turn.until();
+    if (!due || may_not_leave(*document, *entry) || comes_too_late(*entry, turn.until())) continue;
+    if (!leave(turn, *document, number, std::nullopt)) return false;
+  }
+  return true;
+}
+
+// It began to wait without failures: from now on it is passed over with all others of its targets.
+bool JournalBatch::move_to_targets(Turn& turn, const JournalEntry& entry, const Held& held) {
+  if (!turn.take(0)) return false;
+  ++done_;
+  write_again(entry, held, held.row.reference ? std::optional(entry.request.timestamp) : std::nullopt);
+  return true;
+}
+
+bool JournalBatch::may_not_leave(const Document& document, const JournalEntry& entry) const {
+  const DispatchRules& rules = context_.dispatch;
+  if (is_timed_out(entry, rules)) return false;
+  return is_blocked(*document.now.row, entry, rules) || blocked_now(entry) == entry.targets;
+}
+
+bool JournalBatch::more_urgent_waits_or_is_processing(std::uint8_t priority, const CameBack& came_back) const {
+  const bool waits = std::any_of(came_back.begin(), came_back.end(), [&](const JournalEntry& one) {
+    return one.urgency.priority < priority && blocked_now(one) != one.targets;
+  });
+  return waits ||
+         std::any_of(processing_.begin(), processing_.begin() + priority, [](std::int64_t count) { return count > 0; });
+}
+
 bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number, std::optional<Held> held) {
   const JournalEntry entry = *waiting_with(*document.now.row, number);
   const DispatchRules& rules = context_.dispatch;
+  const Standing at = standing_at(&*document.now.row, entry.order);
+  const bool below = below_barrier(&*document.now.row, entry.order);
+  const TargetSet wanted = below ? TargetSet() : entry.targets;
+  const TargetSet moved = wanted.without(at.newer | at.here());
+  const TargetSet targets = moved | (wanted & at.pending);
+  const TargetSet behind = targets & blocked_now(entry);
+  if (!behind.empty() && behind == targets) return stay(turn, document, number, behind);
   InputIndex input = input_of(number);
   std::optional<Offset> gone;
   if (input != kNoInput) {
@@ -206,33 +178,64 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number, s
     remove(*held);
   }
   ++done_;
-  Row& row = *document.now.row;
-  const Standing at = standing_at(&row, entry.order);
-  const bool again = entry.attempt > 0;
-  const bool below = below_barrier(&row, entry.order);
-  const TargetSet moved = again || below ? TargetSet() : entry.targets.without(at.newer | at.here());
-  const TargetSet targets = moved | (below ? TargetSet() : entry.targets & at.pending);
   const bool known = at.group != nullptr && !below;
-  const auto before = most_urgent(row.journal, EntryState::kProcessing);
-  end(document, number);
+  const auto before = most_urgent(document.now.row->journal, EntryState::kProcessing);
+  erase(document, number);  // whatever becomes of it settles the document
   if (targets.empty()) {
+    settle(document);
     mark_requested(*document.now.row, entry.order);
     decide(document, entry, input, {Outcome::kDropped, known ? Reason::kDuplicate : Reason::kSuperseded, {}});
     if (entry.for_all) raise_barrier(document, entry.order);
   } else if (gone || entry.request.work_bytes > context_.work_bytes_max || is_timed_out(entry, rules)) {
-    const Reason reason = gone ? Reason::kBodyGone : is_timed_out(entry, rules) ? Reason::kTimedOut : Reason::kTooLarge;
-    decide(document, entry, input, {Outcome::kDeadLettered, reason, {}});
-    effects_.send(input, DeadLetter{reason, document.newest_order(), gone ? entry.request.record_bytes : 0});
-    RowEdit edit;
-    edit.order = entry.order;
-    edit.removed = targets;
-    overlay_.change(document, edit, context_);
+    dead_letter(document, entry, input, targets, gone.has_value());
   } else {
-    send(document, entry, input, moved, targets);
+    const std::uint32_t attempt = send(document, entry, input, moved.without(behind), targets.without(behind));
+    if (!behind.empty()) keep_rest(document, entry, behind, attempt);
   }
   note_processing(before, -1);
   note_processing(most_urgent(document.now.row->journal, EntryState::kProcessing), 1);
   return true;
+}
+
+// It is given up, with a dead letter.
+void JournalBatch::dead_letter(Document& document, const JournalEntry& entry, InputIndex input, TargetSet targets,
+                               bool gone) {
+  const Reason reason = gone ? Reason::kBodyGone : why_given_up(*document.now.row, entry, context_.dispatch);
+  decide(document, entry, input, {Outcome::kDeadLettered, reason, {}}, targets, entry.attempt);
+  GivenUp given_up;
+  if (reason != Reason::kTooLarge) given_up = last_failure(*document.now.row, entry, targets);
+  if (gone) given_up.gone = entry.request.record_bytes;
+  effects_.send(input, DeadLetter{reason, document.newest_order(), effects_.kept(given_up)});
+  RowEdit edit;
+  edit.order = entry.order;
+  edit.removed = targets;
+  edit.fails = reason == Reason::kFailed || reason == Reason::kEffectUnknown || reason == Reason::kTimedOut;
+  if (reason != Reason::kTooLarge) edit.version = mark(document, entry.order, reason, entry.attempt, targets, input);
+  if (reason == Reason::kTimedOut) note_timed_out(document, entry, targets);
+  overlay_.change(document, edit, context_);
+}
+
+// Nothing of it can be reached: what something newer has taken from it is seen now.
+bool JournalBatch::stay(Turn& turn, Document& document, std::uint64_t number, TargetSet targets) {
+  if (!turn.take(0)) return false;
+  ++done_;
+  JournalEntry& entry = *waiting_with(*document.now.row, number);
+  entry.targets = targets;
+  entry.taken_over = entry.taken_over & targets;
+  settle(document);
+  return true;
+}
+
+// For targets that cannot be reached; the others have left with this attempt. Its record lies in `requests`, and its
+// next attempt is another one, so that nothing that is said of this one is about it. What is under way for its targets
+// at an older order goes on: it waits, and waiting supersedes nothing.
+void JournalBatch::keep_rest(Document& document, JournalEntry entry, TargetSet targets, std::uint32_t attempt) {
+  entry.targets = targets;
+  entry.taken_over = entry.taken_over & targets;
+  entry.attempt = attempt;
+  entry.number = next_number();
+  add(*document.now.row, entry);
+  settle(document);
 }
 
 bool JournalBatch::put_off(Turn& turn, Document& document, std::uint64_t number, Milliseconds by) {
@@ -244,55 +247,67 @@ bool JournalBatch::put_off(Turn& turn, Document& document, std::uint64_t number,
 }
 
 // From here on all tables see it.
-void JournalBatch::send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved,
-                        TargetSet targets) {
+std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, InputIndex input, TargetSet moved,
+                                 TargetSet targets) {
   const DispatchRules& rules = context_.dispatch;
-  decide(document, entry, input, {Outcome::kForwarded, Reason::kNone, {}});
   Row& row = *document.now.row;
-  if (entry.attempt == 0) {
+  std::uint32_t attempt = entry.attempt;
+  for (const JournalEntry& other : row.journal)
+    if (other.order == entry.order) attempt = std::max(attempt, other.attempt);
+  ++attempt;
+  decide(document, entry, input, {Outcome::kForwarded, Reason::kNone, {}}, targets, attempt);
+  if (entry.attempt == 0 || !moved.empty()) {
     RowEdit edit;
     edit.order = entry.order;
     edit.moved = moved;
     const bool newest = row.requested && row.requested->order == entry.order;
-    edit.requested = Accepted{entry.request.offset, newest ? row.requested->hash : PayloadHash(), targets};
+    edit.requested = Accepted{entry.request.offset, newest ? row.requested->hash : PayloadHash(), targets,
+                              newest ? &row.requested->content : nullptr};
     overlay_.change(document, edit, context_);
-    if (entry.for_all) raise_barrier(document, entry.order);
   } else {
+    mark_requested(row, entry.order);  // a command may have registered what stayed behind
     overlay_.note_forwarded(document, entry.order, targets);
   }
+  if (entry.for_all) raise_barrier(document, entry.order);  // at a retry: something may have waited below it before
   JournalEntry sent = entry;
   sent.state = EntryState::kProcessing;
   sent.targets = targets;
-  for (const JournalEntry& other : row.journal)
-    if (other.order == entry.order) sent.attempt = std::max(sent.attempt, other.attempt);
-  ++sent.attempt;
+  sent.attempt = attempt;
   sent.taken_over = TargetSet();
   sent.retry_at = UnixMs();
   sent.urgency.consolidate_until = UnixMs();
-  if (rules.journal) {
-    sent.number = ++state_.journal_number;
-    fresh_.resize(sent.number - first_number_, kNoInput);
-    sent.lease_until = UnixMs(context_.now.value() + rules.lease.value());
-    sent.dispatched_at = std::max(context_.now, UnixMs());
+  if (rules.keeps_under_way()) {
+    sent.number = next_number();
+    if (rules.journal) {
+      sent.lease_until = UnixMs(context_.now.value() + rules.lease.value());
+      sent.dispatched_at = std::max(context_.now, UnixMs());
+    }
     add(*document.now.row, sent);
-    settle(document);
+    if (!state_.breakers.empty()) note_dispatch(state_.breakers, targets, sent.number, context_);
   }
+  settle(document);
   const Dispatched dispatched{sent.attempt, sent.lease_until};
   const auto kept = effects_.arena().copy(std::span<const Dispatched>(&dispatched, 1));
   effects_.send(input, Forward{entry.order, entry.op, targets, kept.data()});
+  return sent.attempt;
 }
 
 // What was said of its input, or is said of what waited.
-void JournalBatch::decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision) {
+void JournalBatch::decide(const Document& document, const JournalEntry& entry, InputIndex input, Decision decision,
+                          TargetSet targets, std::uint32_t attempt) {
+  Event* event = nullptr;
   if (input_of(entry.number) == kNoInput) {
     if (!effects_.tells_of(decision.outcome)) return;
-    Event& event = effects_.tell(input, decision, document.id);
-    event.order = entry.order;
-    event.expected = document.newest_order();
-    return;
+    event = &effects_.tell(input, decision, document.id);
+    event->order = entry.order;
+    event->expected = document.newest_order();
+  } else {
+    decision.table_row = effects_.decided(input).table_row;
+    event = effects_.decide_again(input, decision, document.id, entry.order, document.newest_order());
   }
-  decision.table_row = effects_.decided(input).table_row;
-  effects_.decide_again(input, decision, document.id, entry.order, document.newest_order());
+  if (event == nullptr) return;
+  event->targets = targets;
+  event->attempt = attempt;
 }
 
 // Only when nothing waits below it for a result: that waits for something newer, and goes on.
@@ -309,9 +324,13 @@ void JournalBatch::raise_barrier(Document& document, const Order& order) {
   overlay_.change(document, edit, context_);
 }
 
-void JournalBatch::end(Document& document, std::uint64_t number) {
+void JournalBatch::erase(Document& document, std::uint64_t number) {
   document.now.row->journal.erase_if(
       [&](const JournalEntry& one) { return one.state == EntryState::kWaiting && one.number == number; });
+}
+
+void JournalBatch::end(Document& document, std::uint64_t number) {
+  erase(document, number);
   settle(document);
 }
 

@@ -91,12 +91,26 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
     set_order(ruling, order);
   }
   const bool waits = ruling.decision.outcome == Outcome::kForwarded;
+  const bool may_inherit = waits && context_.dispatch.inherit_failed;
+  const std::vector<Failure> failed = may_inherit ? inherited(document, request, ruling) : std::vector<Failure>();
   if (waits) ruling.decision.outcome = Outcome::kWaiting;
+  if (!failed.empty()) {
+    const auto strongest =
+        std::find_if(failed.begin(), failed.end(), [](const Failure& f) { return f.effect_unknown; });
+    ruling.decision.outcome = Outcome::kDeadLettered;
+    ruling.decision.reason = reason_of(strongest != failed.end() ? *strongest : failed.front());
+  }
   const InputIndex input = effects_.number(ruling.decision);
   if (effects_.tells_of(ruling.decision.outcome)) {
     Event& event = effects_.tell(input, ruling.decision, document.id);
     event.order = ruling.edit.order;
     event.expected = document.newest_order();
+    if (waits) event.targets = ruling.edit.requested->forwarded;
+    if (ruling.edit.unchanged) event.targets = ruling.edit.moved;
+  }
+  if (!failed.empty()) {
+    fail_at_once(document, ruling, input, failed);
+    return Taken::kDecided;
   }
   if (waits) {
     enter(document, request, ruling, input);
@@ -105,24 +119,24 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
   if (ruling.decision.outcome == Outcome::kDeadLettered)
     effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
   if (ruling.decision.table_row == TableRow::kR3) merge_same(document, request, ruling.edit.order);
-  if (ruling.edit.raises_barrier && as_if)
-    leave_barrier(document, ruling.edit.order);
+  const bool unchanged = ruling.decision.outcome == Outcome::kUnchanged;  // then nothing waits for anything older
+  if (ruling.edit.raises_barrier && as_if && !unchanged)
+    raise_barrier(document, ruling.edit.order);  // it is never dispatched
   else if (!ruling.edit.nothing())
     overlay_.change(document, ruling.edit, context_);
   return Taken::kDecided;
 }
 
 void JournalBatch::enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input) {
-  const Accepted& accepted = *ruling.edit.requested;
   JournalEntry entry = entry_of(request, ruling, consolidate(), context_);
-  entry.number = ++state_.journal_number;
-  fresh_.resize(entry.number - first_number_, kNoInput);
+  entry.number = next_number();
   fresh_.back() = input;
   overlay_.note_journal(document);
   if (!document.now.row) document.now.row.emplace();
   Row& row = *document.now.row;
-  if (!row.requested || entry.order >= row.requested->order)
-    row.requested = Requested{entry.order, accepted.position, accepted.hash, {}};
+  Accepted accepted = *ruling.edit.requested;
+  accepted.forwarded = TargetSet();  // not yet
+  note_requested(row, entry.order, accepted);
   take_over_older(document, entry, ruling.edit.moved);
   add(row, entry);
   settle(document);
@@ -185,8 +199,9 @@ void JournalBatch::leave_barrier(Document& document, const Order& order) {
 void JournalBatch::drop(const Document& document, const JournalEntry& entry, Reason reason) {
   const InputIndex input = input_of(entry.number);
   if (input == kNoInput) return tell(document, entry, {Outcome::kDropped, reason, TableRow::kNone});
-  effects_.decide_again(input, {Outcome::kDropped, reason, effects_.decided(input).table_row}, document.id, entry.order,
-                        document.newest_order());
+  Event* const event = effects_.decide_again(input, {Outcome::kDropped, reason, effects_.decided(input).table_row},
+                                             document.id, entry.order, document.newest_order());
+  if (event != nullptr) event->targets = entry.targets;
 }
 
 // J4. What it took over waits at its older order, and nobody works on it.
@@ -229,6 +244,7 @@ bool JournalBatch::give_up(Document& document, TargetSet targets) {
     gone.back().targets = given_up;
     if (given_up == entry.targets) drop(document, entry, Reason::kExpired);
     entry.targets = entry.targets.without(given_up);
+    entry.taken_over = entry.taken_over.without(given_up);  // or what is registered for them later would go with it
   }
   if (gone.empty()) return false;
   row.journal.erase_if(
@@ -255,10 +271,12 @@ bool JournalBatch::move(Document& document, const DispatchByHand& command, bool 
   return moves;
 }
 
-std::optional<Row> JournalBatch::behind_waiting_barrier(const Document& document) const {
+std::optional<Row> JournalBatch::behind_waiting_barrier(const Document& document, const Registration& what) const {
   if (!document.journaled || !document.now.row) return std::nullopt;
   const std::optional<Order> barrier = waiting_barrier(*document.now.row);
-  if (!barrier || (document.now.row->barrier && *document.now.row->barrier >= *barrier)) return std::nullopt;
+  const Order order{what.epoch.value_or(Epoch()), what.sequence, what.revision};
+  if (!barrier || order >= *barrier) return std::nullopt;
+  if (document.now.row->barrier && *document.now.row->barrier >= *barrier) return std::nullopt;
   std::optional<Row> seen = document.now.row;
   seen->barrier = barrier;
   return seen;
@@ -280,10 +298,11 @@ Decision JournalBatch::beat(Document& document, const Heartbeat& command, const 
   if (!document.journaled || !document.now.row)
     return dropped(document.known() == nullptr ? Reason::kUnregistered : Reason::kNoChange);
   bool behind = false;
+  bool missing = false;
   for (JournalEntry& entry : document.now.row->journal) {
     if (entry.order != *order || entry.attempt == 0 || entry.state == EntryState::kGone) continue;
     const std::uint32_t attempt = std::max(command.attempt, 1U);
-    if (command.attempt == 0 && entry.attempt > 1) return dropped(Reason::kAttemptMissing);
+    missing = missing || (command.attempt == 0 && entry.attempt > 1);
     behind = behind || attempt < entry.attempt;
     if (attempt != entry.attempt || entry.state != EntryState::kProcessing) continue;
     const UnixMs from = std::clamp(command.timestamp, UnixMs(), context_.now);
@@ -293,13 +312,14 @@ Decision JournalBatch::beat(Document& document, const Heartbeat& command, const 
     settle(document);
     return {Outcome::kApplied, Reason::kNone, TableRow::kNone};
   }
+  if (missing) return dropped(Reason::kAttemptMissing);
   return dropped(behind ? Reason::kAttemptBehind : Reason::kNoChange);
 }
 
-// Whoever answers shows that workers answer: leases that were lost before count from then on. An operator is no worker.
+// Whoever answers shows that workers answer: leases that were lost before count from then on.
 void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
   std::vector<JournalEntry> under_way;
-  if (document.now.row && !edit.by_hand)
+  if (document.now.row)
     for (const JournalEntry& entry : document.now.row->journal)
       if (entry.state == EntryState::kProcessing) under_way.push_back(entry);
   overlay_.change(document, edit, context_);
@@ -317,6 +337,7 @@ void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
 
 // So long a request waits for newer ones of its document.
 Milliseconds JournalBatch::consolidate() const {
+  if (!context_.dispatch.journal) return {};
   if (!context_.dispatch.consolidate_measured) return context_.dispatch.consolidate;
   return std::min({state_.release_times.p99(), kConsolidateMax, context_.dispatch.process_at_max});
 }

@@ -83,16 +83,27 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
   Row& row = *document.now.row;
   row.journal.erase_if(
       [&](const JournalEntry& one) { return one.state == EntryState::kProcessing && one.number == entry.number; });
+  const JournalEntry lost = entry;
   ++(state_.journal_answered > entry.number ? entry.timeouts : entry.losses);
-  entry.state = EntryState::kWaiting;
-  entry.lease_until = entry.dispatched_at = UnixMs();
-  entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate());
-  entry.number = ++state_.journal_number;
-  fresh_.resize(entry.number - first_number_, kNoInput);
   const std::int64_t backoff = backoff_ms(entry, context_.dispatch);
   if (backoff > 0) entry.retry_at = UnixMs(context_.now.value() + backoff);
   tell(document, entry, {Outcome::kWaiting, Reason::kNone, TableRow::kNone}, EventKind::kLeaseLost);
-  for (JournalEntry& newer : row.journal) {
+  if (context_.dispatch.failures) entry.targets = entry.targets.without(context_.potent);
+  if (!entry.targets.empty()) {
+    wait_again(document, entry);
+    if (!entry.targets.empty()) add(row, entry);
+  }
+  if (context_.dispatch.failures) give_up_lost(document, lost);
+  settle(document);
+}
+
+// For what nothing newer waits for already; of that what is left of the entry is to be added.
+void JournalBatch::wait_again(Document& document, JournalEntry& entry) {
+  entry.state = EntryState::kWaiting;
+  entry.lease_until = entry.dispatched_at = UnixMs();
+  entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate());
+  entry.number = next_number();
+  for (JournalEntry& newer : document.now.row->journal) {
     if (newer.state != EntryState::kWaiting || newer.order <= entry.order) continue;
     const TargetSet taken = entry.targets & newer.targets;
     if (taken.empty()) continue;
@@ -100,8 +111,6 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
     newer.taken_over |= taken;
     entry.targets = entry.targets.without(taken);
   }
-  if (!entry.targets.empty()) add(row, entry);
-  settle(document);
 }
 
 void JournalBatch::take_expired(Turn& turn) {

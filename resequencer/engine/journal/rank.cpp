@@ -22,14 +22,15 @@ bool is_timed_out(const JournalEntry& entry, const DispatchRules& rules) {
 
 Rank rank_of(const JournalEntry& entry, const DispatchRules& rules) {
   const unsigned stuck = is_stuck(entry, rules) ? kStuckRank : 0U;
-  // Given up it goes whatever it wished.
-  if (is_timed_out(entry, rules)) return {0, std::max(entry.urgency.inserted, entry.retry_at), entry.number};
+  // Given up it goes whatever it wished, and though the clock has stepped back to before it came.
+  if (is_timed_out(entry, rules)) return {0, entry.retry_at, entry.number};
   const UnixMs due = std::max({entry.urgency.process_at, entry.urgency.consolidate_until, entry.retry_at});
   return {static_cast<std::uint16_t>(kFirstRank + stuck + entry.urgency.priority), due, entry.number};
 }
 
 std::string encode_rank(const Rank& rank) {
   std::string bytes;
+  bytes.reserve(3 * kNumberBytes);
   append_big_endian(std::uint64_t{rank.urgency}, bytes);
   append_big_endian(static_cast<std::uint64_t>(rank.process_at.value()), bytes);
   append_big_endian(rank.number, bytes);

@@ -2,6 +2,7 @@
 
 #include "engine/documents/decide_sequence.h"
 #include "engine/documents/orders.h"
+#include "engine/failures/breakers.h"
 #include "engine/standing.h"
 
 namespace reseq::engine {
@@ -41,7 +42,9 @@ Ruling decide_expire(const Expire& command, const Row* row) {
   if (row == nullptr) return drop(TableRow::kControl, Reason::kUnregistered);
   Ruling ruling;
   if (const Order* newest = newest_order(row)) set_order(ruling, *newest);
-  const TargetSet pending = command.targets.empty() ? row->pending() : row->pending() & command.targets;
+  // What failed is over, but an operator may want to see it no more.
+  const TargetSet all = row->pending() | row->failed();
+  const TargetSet pending = command.targets.empty() ? all : all & command.targets;
   if (!is_expected(command.expected, row)) {
     ruling.decision = dropped(Reason::kUnexpectedState);
   } else if (pending.empty()) {
@@ -99,6 +102,12 @@ Decision raise_floor(const RaiseFloor& command, PartitionState& state) {
 Decision pause(const Pause& command, PartitionState& state) {
   if (state.paused == command.paused) return dropped(Reason::kNoChange);
   if (!command.dry_run) state.paused = command.paused;
+  return applied();
+}
+
+Decision resume_target(const ResumeTarget& command, PartitionState& state) {
+  if (!open_targets(state.breakers).contains(command.target)) return dropped(Reason::kNoChange);
+  if (!command.dry_run) close_breaker(state.breakers, command.target, state.journal_number);
   return applied();
 }
 

@@ -29,5 +29,6 @@ namespace reseq::engine {
 [[nodiscard]] Decision raise_floor(const RaiseFloor& command, PartitionState& state);
 // `no_change`.
 [[nodiscard]] Decision pause(const Pause& command, PartitionState& state);
+[[nodiscard]] Decision resume_target(const ResumeTarget& command, PartitionState& state);
 
 }  // namespace reseq::engine

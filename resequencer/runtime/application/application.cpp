@@ -62,6 +62,16 @@ engine::DispatchRules dispatch_of(const config::Settings& settings) {
   rules.lease = Milliseconds(settings.dispatch_lease_ms);
   rules.timeouts_max = static_cast<std::uint32_t>(settings.dispatch_timeouts_max);
   rules.last_attempt_only = settings.dispatch_attempts == "last";
+  rules.failures = settings.failures_mode == "retry";
+  rules.retries_max = static_cast<std::uint32_t>(settings.failures_retries_max);
+  rules.backoff = Milliseconds(settings.failures_backoff_ms);
+  rules.backoff_max = Milliseconds(settings.failures_backoff_max_ms);
+  rules.repeats_max = static_cast<std::uint32_t>(settings.failures_repeats_max);
+  rules.markers = rules.failures && settings.failures_on_failure == "marker";
+  rules.inherit_failed = rules.failures && settings.failures_inherit_failed;
+  rules.breaker_documents = static_cast<std::uint32_t>(settings.failures_breaker_documents);
+  rules.breaker_pause = Milliseconds(settings.failures_breaker_pause_ms);
+  rules.breaker_pause_max = Milliseconds(settings.failures_breaker_pause_max_ms);
   rules.held_bytes_max = static_cast<std::uint64_t>(settings.held_bytes_max);
   return rules;
 }
@@ -73,6 +83,16 @@ std::string dispatch_text(const config::Settings& s) {
        {s.dispatch_in_flight_max, s.dispatch_default_priority, s.dispatch_idle_from_priority,
         s.dispatch_process_at_max_ms, s.dispatch_consolidate_ms, std::int64_t{s.dispatch_one_at_a_time},
         s.dispatch_lease_ms, s.dispatch_timeouts_max, s.held_bytes_max})
+    text += ' ' + std::to_string(number);
+  return text;
+}
+
+// Likewise of what is given up.
+std::string failures_text(const config::Settings& s) {
+  std::string text = "\nfailures " + s.failures_mode + ' ' + s.failures_on_failure;
+  for (const std::int64_t number : {s.failures_retries_max, s.failures_backoff_ms, s.failures_backoff_max_ms,
+                                    s.failures_repeats_max, s.failures_breaker_documents, s.failures_breaker_pause_ms,
+                                    s.failures_breaker_pause_max_ms, std::int64_t{s.failures_inherit_failed}})
     text += ' ' + std::to_string(number);
   return text;
 }
@@ -155,6 +175,7 @@ Application::Application(config::Settings from)
       headers_max(static_cast<std::uint32_t>(std::min<std::int64_t>(settings.headers_max, INT32_MAX))),
       explicit_deletes(settings.deletes == "explicit"),
       journal(settings.dispatch_mode == "journal"),
+      keeps_under_way(dispatch_of(settings).keeps_under_way()),
       journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))) {}
 
 std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
@@ -244,6 +265,7 @@ PartitionSetting partition_setting(const Application& application, const TargetT
     context.all_targets |= one;
     if (!target.optional) context.default_targets |= one;
     if (target.monotonic) context.monotonic |= one;
+    if (target.effect == "potent") context.potent |= one;
   }
   for (const config::Route& route : settings.routes)
     context.routes.push_back(
@@ -273,6 +295,12 @@ std::uint64_t capabilities(const Application& application) {
   return bits;
 }
 
+std::uint64_t needed_capabilities(const Application& application) {
+  std::uint64_t bits = 0;
+  for (const engine::AgendaSource* source : application.agenda()) bits |= source->needs();
+  return bits;
+}
+
 std::uint64_t config_hash(const Application& application) {
   const config::Settings& s = application.settings;
   std::string text = s.intake + '\n' + s.on_unregistered + '\n' + s.on_unregistered_target + '\n' + s.on_missing +
@@ -282,8 +310,13 @@ std::uint64_t config_hash(const Application& application) {
   // Who changes nothing of it keeps the hash of before there was a journal.
   static const std::string usual = dispatch_text(config::Settings());
   if (const std::string dispatch = dispatch_text(s); dispatch != usual) text += dispatch;
+  static const std::string no_failures = failures_text(config::Settings());
+  if (const std::string failures = failures_text(s); failures != no_failures) text += failures;
+  if (s.skip_unchanged) text += "\nskip_unchanged";
+  for (const std::string& name : s.unchanged_headers) text += '\n' + name;
   for (const config::Target& target : s.targets)
-    text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "");
+    text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "") +
+            (target.effect == "potent" ? " potent" : "");
   for (const config::Route& route : s.routes) {
     text += "\nroute " + route.id_prefix + '\n' + route.id_glob + '\n' + route.header + '\n' + route.header_value;
     for (const std::string& name : route.targets) text += ' ' + name;

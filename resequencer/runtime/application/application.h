@@ -61,7 +61,8 @@ struct Application {
   std::optional<codec::InputPlaces> elsewhere;  // `input.id`, `input.sequence`; none: as the wire contract says
   std::uint32_t headers_max = 0;
   bool explicit_deletes = false;
-  bool journal = false;  // requests wait for their turn
+  bool journal = false;          // requests wait for their turn
+  bool keeps_under_way = false;  // what was dispatched may come back: requests are read again
 
   // From the brokers (ask()):
   std::string cluster_id;
@@ -114,6 +115,9 @@ struct PartitionSetting {
 
 // Bits of what a state of this process may hold that older versions do not know.
 [[nodiscard]] std::uint64_t capabilities(const Application& application);
+
+// Those of them that what it writes needs.
+[[nodiscard]] std::uint64_t needed_capabilities(const Application& application);
 
 // Of what must not differ between instances without being seen: kept in the meta row.
 [[nodiscard]] std::uint64_t config_hash(const Application& application);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "config/rules.h"
 #include "kafka/error_questions.h"
 
 namespace reseq::runtime {
@@ -170,18 +171,18 @@ class Judge {
   // What waits by its place is read again when its turn has come, and once more when its lease was lost.
   void judge_journal(const kafka::TopicFacts* requests) {
     const config::Settings& s = application_.settings;
-    if (!application_.journal || requests == nullptr) return;
-    const std::int64_t longest = s.dispatch_process_at_max_ms + s.dispatch_lease_ms;
+    if (!application_.keeps_under_way || requests == nullptr) return;
+    const std::int64_t longest = config::longest_wait_ms(s);
     if (requests->deletes && requests->retention_ms >= 0 && requests->retention_ms <= longest)
-      add(Severity::kUnsafe,
-          topic(Role::kRequests) + " keeps requests for " + hours(requests->retention_ms) +
-              ", and they may wait longer (dispatch.process_at_max_ms and dispatch.lease_ms, together " +
-              hours(longest) + "), so one would be gone when its turn has come; set retention.ms above " +
-              std::to_string(longest) + " on the topic");
+      add(Severity::kUnsafe, topic(Role::kRequests) + " keeps requests for " + hours(requests->retention_ms) +
+                                 ", and they may wait longer (" + config::longest_wait_text(s) + ", together " +
+                                 hours(longest) +
+                                 "), so one would be gone when its turn has come; set retention.ms above " +
+                                 std::to_string(longest) + " on the topic");
     if (requests->compacts)
       add(Severity::kUnsafe, topic(Role::kRequests) +
-                                 " is compacted, so a request that waits (dispatch.mode) may be gone when its turn has "
-                                 "come; set cleanup.policy=delete");
+                                 " is compacted, so a request that waits or is tried again may be gone when its turn "
+                                 "has come; set cleanup.policy=delete");
   }
 
   // Whether a broker that fails loses what was acknowledged, or stops everything. What the cluster

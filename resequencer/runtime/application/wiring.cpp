@@ -44,17 +44,29 @@ codec::DecodeContext decoding(const Application& application, const TargetTable&
   context.elsewhere = application.elsewhere ? &*application.elsewhere : nullptr;
   context.arena = &arena;
   context.journal = application.journal;
+  context.failures = application.settings.failures_mode == "retry";
   context.hash = hash;
+  if (application.settings.skip_unchanged) context.content_headers = &application.settings.unchanged_headers;
   return context;
 }
 
-std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
-                                            const codec::DecodeContext& decoding, Arena& arena) {
-  const auto value = held.row.empty() ? row(held.key) : std::optional(held.row);
+namespace {
+
+std::optional<codec::HeldRow> head_of(const LetThrough& held, const codec::FindRow& row) {
+  if (!held.row.empty()) return codec::held_of(held.row);
+  const auto value = row(held.key);
   if (!value) return std::nullopt;
   const auto decoded = codec::decode_held(held.key, *value);
   const auto* const head = std::get_if<codec::HeldRow>(&decoded);
-  if (head == nullptr) return std::nullopt;
+  return head == nullptr ? std::nullopt : std::optional(*head);
+}
+
+}  // namespace
+
+std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
+                                            const codec::DecodeContext& decoding, Arena& arena) {
+  const auto head = head_of(held, row);
+  if (!head) return std::nullopt;
   if (held.gone) {
     codec::InputRecord left;
     left.role = head->role;
@@ -99,7 +111,7 @@ void append_outgoing(const Application& application, const PartitionSetting& set
   std::size_t last_input = 0;   // and whose
   // What left the journal stands in another order than its inputs, also where it drains. An input has one record then.
   std::vector<bool> taken;
-  const bool in_order = !application.journal && stand_in_input_order(emissions);
+  const bool in_order = !application.keeps_under_way && stand_in_input_order(emissions);
   for (const Emission& emission : emissions) {
     const std::size_t i = emission.input.value();
     const codec::InputRecord* const input = emission.input == kNoInput ? nullptr : &inputs.records[i];

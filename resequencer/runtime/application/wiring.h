@@ -32,15 +32,19 @@ struct Decoded {
   std::span<kafka::Record* const> sources;  // null: of what was held
 };
 
-// How inputs of the application are read. `tap`: as behind intake tap. Without a hash nobody reads requests again.
+// How inputs of the application are read. `tap`: as behind intake tap. Without a hash nobody reads requests again,
+// or compares them.
 // REQUIRES: application, targets, arena and hash outlive what is decoded with it.
 [[nodiscard]] codec::DecodeContext decoding(const Application& application, const TargetTable& targets, bool tap,
                                             Arena& arena, const codec::KeyedHash* hash = nullptr);
 // Those of a partition.
 [[nodiscard]] inline codec::DecodeContext decoding(const Application& application, const PartitionSetting& setting,
                                                    Arena& arena, const codec::KeyedHash& hash, bool waits) {
-  return decoding(application, setting.known, setting.context.intake == engine::Intake::kTap, arena,
-                  application.journal || waits ? &hash : nullptr);
+  const bool reads_again = application.keeps_under_way || waits;
+  codec::DecodeContext context = decoding(application, setting.known, setting.context.intake == engine::Intake::kTap,
+                                          arena, reads_again || application.settings.skip_unchanged ? &hash : nullptr);
+  context.reads_again = reads_again;
+  return context;
 }
 
 // The record at this place of `requests`, if it was read again. What it gives outlives what is made of it.

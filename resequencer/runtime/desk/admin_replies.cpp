@@ -7,6 +7,7 @@
 #include "codec/base64.h"
 #include "config/print.h"
 #include "engine/standing.h"
+#include "runtime/desk/failures_report.h"
 #include "runtime/desk/queue_report.h"
 #include "runtime/desk/target_report.h"
 #include "runtime/worker/survey.h"
@@ -22,6 +23,13 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
+Json target_down_json(const TargetDown& down) {
+  Json object = {{"target", down.target}, {"since", admin::time_text(down.breaker.opened_at)}};
+  if (!down.breaker.until_resume) object["tried_at"] = admin::time_text(down.breaker.probe_at);
+  admin::set_bytes(object, "error", down.breaker.error);
+  return object;
+}
+
 // What every query tells of a partition.
 Json partition_json(const PartitionReport& partition) {
   Json object = {{"partition", partition.partition.value()},
@@ -30,6 +38,7 @@ Json partition_json(const PartitionReport& partition) {
   if (partition.position) object["changelog_position"] = partition.position->value();
   if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
   if (partition.state.paused) object["paused"] = true;
+  for (const TargetDown& down : partition.targets_down) object["targets_down"].push_back(target_down_json(down));
   if (!partition.parked.empty())
     object["parked"] = {
         {"reason", partition.parked}, {"detail", partition.detail}, {"first_step", partition.first_step}};
@@ -212,7 +221,8 @@ std::vector<admin::PlaceInQueue> places_of(const Row& row, const StateAnswer& an
     admin::PlaceInQueue& place = places.emplace_back();
     place.stuck = is_order_stuck(entry, answer.dispatch);
     if (entry.state != EntryState::kWaiting) continue;
-    place.waits_for = name_of(obstacle_of(row, entry, now, answer.dispatch, answer.partition.priorities));
+    place.waits_for = name_of(
+        obstacle_of(row, entry, now, answer.dispatch, answer.partition.priorities, answer.partition.state.breakers));
     place.due = due_of(entry, answer.dispatch);
   }
   return places;
@@ -268,6 +278,8 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
   reply["longest_waits"] = longest_waits_json(seen);
   reply["targets"] = targets_json(application, seen);
   reply["waits"] = waits_json(seen);
+  if (Json failures = failures_json(seen); !failures.is_null()) reply["failures"] = std::move(failures);
+  if (Json changes = breaker_changes_json(seen); !changes.empty()) reply["breaker_changes"] = std::move(changes);
   reply["partitions"] = Json::array();
   for (const Board::Seen& worker : seen)
     for (const PartitionReport& partition : worker.now->partitions)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "codec/base64.h"
 #include "config/address.h"
 #include "http/gateway.h"
 #include "page/files.h"
@@ -20,25 +21,53 @@ constexpr int kUnavailable = 503;
 constexpr std::size_t kViewersMax = 8;
 // Each opens clients of its own.
 constexpr std::size_t kLookUpsMax = 2;
+constexpr std::size_t kOperationsMax = 1;
+constexpr int kRefused = 409;
 
 http::Answer answer_of(const Health& health, bool verbose) {
   return {.status = health.good ? 200 : kUnavailable,
           .body = (verbose ? health.lines : "") + (health.good ? "ok\n" : "no\n")};
 }
 
+std::string parameter(const http::Question& asked, const char* name) {
+  const auto found = asked.parameters.find(name);
+  return found == asked.parameters.end() ? "" : found->second;
+}
+
+// What was said, which may be nothing, and need not be text. None: it is missing, or no base64.
+std::optional<std::string> error_of(const http::Question& asked) {
+  if (asked.parameters.contains("error")) return parameter(asked, "error");
+  if (!asked.parameters.contains("error_base64")) return std::nullopt;
+  return codec::parse_base64(parameter(asked, "error_base64"));
+}
+
+// Who has it done is not known here, but that it was.
+http::Answer answer_of(const char* operation, const std::string& what, const Result<std::string>& done) {
+  if (done) {
+    spdlog::info("page=operation operation={} what={}", operation, log::outside(what));
+    return {.body = done.value(), .content_type = "application/json"};
+  }
+  spdlog::warn("page=operation operation={} what={} error={}", operation, log::outside(what),
+               log::outside(done.error().message));
+  const bool later =
+      done.error().what_to_do == ErrorClass::kTimeout || done.error().what_to_do == ErrorClass::kRetriable;
+  return {.status = later ? kUnavailable : kRefused, .body = done.error().message + "\n"};
+}
+
 }  // namespace
 
-Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
+Endpoint::Endpoint(const Application& application, const Board& board, const Clock& clock, const Internals& internals,
                    const kafka::BrokerWatch& brokers, http::Broadcast& pictures)
     : application_(application),
       board_(board),
       clock_(clock),
       brokers_(brokers),
-      stuck_after_(stuck_after),
+      stuck_after_(internals.stuck_after),
+      page_operations_(internals.page_operations),
       done_(application.settings.http_listen.empty()),
       server_(paths(), streams(pictures), {}, application.settings.http_page_gateway ? http::default_gateway() : "") {}
 
-// Look-ups under way are not waited for longer than they need to see it.
+// Look-ups under way are not waited for longer than they need to see it; of operations, which are short, the end is.
 Endpoint::~Endpoint() {
   stop_ = true;
   server_.stop();
@@ -59,6 +88,7 @@ std::vector<http::Path> Endpoint::paths() {
                    return look_up(application_.settings, application_.client_log, asked, stop_);
                  },
                  http::For::kThisHost, kLookUpsMax});
+  for (http::Path& operation : operations()) all.push_back(std::move(operation));
   for (const page::File& file : page::files())
     all.push_back({std::string(file.path),
                    [file](const http::Question&) {
@@ -66,6 +96,31 @@ std::vector<http::Path> Endpoint::paths() {
                                          .content_type = std::string(file.content_type)};
                    },
                    http::For::kThisHost});
+  return all;
+}
+
+std::vector<http::Path> Endpoint::operations() const {
+  const config::Settings& settings = application_.settings;
+  if (!settings.http_page_operations) return {};
+  std::vector<http::Path> all;
+  if (page_operations_.reprocess)
+    all.push_back({"/page/reprocess", [this, &settings](const http::Question& asked) {
+                     const auto error = error_of(asked);
+                     if (!error)
+                       return http::Answer{.status = kRefused, .body = "error or error_base64 has to be there\n"};
+                     return answer_of("reprocess", *error,
+                                      page_operations_.reprocess(settings, *error, parameter(asked, "from")));
+                   }});
+  if (page_operations_.resume)
+    all.push_back({"/page/resume", [this, &settings](const http::Question& asked) {
+                     const std::string target = parameter(asked, "target");
+                     return answer_of("resume-target", target, page_operations_.resume(settings, target));
+                   }});
+  for (http::Path& path : all) {
+    path.whom = http::For::kThisHost;
+    path.at_once_max = kOperationsMax;
+    path.is_operation = true;
+  }
   return all;
 }
 

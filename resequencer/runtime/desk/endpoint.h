@@ -12,6 +12,7 @@
 #include "kafka/broker_watch.h"
 #include "runtime/application/application.h"
 #include "runtime/application/clock.h"
+#include "runtime/application/internals.h"
 #include "runtime/worker/report.h"
 
 namespace reseq::runtime {
@@ -20,7 +21,7 @@ class Endpoint {
  public:
   // REQUIRES: all outlive it; http.listen of the application is an address, or empty, which means none.
   // `pictures`: what the page shows, sent by a PageDesk.
-  Endpoint(const Application& application, const Board& board, const Clock& clock, Milliseconds stuck_after,
+  Endpoint(const Application& application, const Board& board, const Clock& clock, const Internals& internals,
            const kafka::BrokerWatch& brokers, http::Broadcast& pictures);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
@@ -32,6 +33,8 @@ class Endpoint {
  private:
   [[nodiscard]] std::vector<http::Path> paths();
   [[nodiscard]] std::vector<http::Stream> streams(http::Broadcast& pictures) const;
+  // Of the page, if it may do something.
+  [[nodiscard]] std::vector<http::Path> operations() const;
   [[nodiscard]] http::Answer metrics() const;
   [[nodiscard]] http::Answer livez(bool verbose) const;
   [[nodiscard]] http::Answer readyz(bool verbose) const;
@@ -41,6 +44,7 @@ class Endpoint {
   const Clock& clock_;
   const kafka::BrokerWatch& brokers_;
   Milliseconds stuck_after_;
+  PageOperations page_operations_;
   bool done_ = false;  // nothing is to be bound any more
   bool told_ = false;  // that it cannot be
   Milliseconds retry_at_;

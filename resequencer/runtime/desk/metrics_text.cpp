@@ -237,6 +237,8 @@ void add_targets(Exposition& out, const Application& application, const Workers&
       [&](const TargetReport& one) { return one.waits.oldest ? seconds_between(*one.waits.oldest, now) : 0; });
   out.counter("reseq_target_released_total", "Results released to this target.");
   for (const TargetReport& one : all) out.add({{"target", one.target}}, number(one.released));
+  out.gauge("reseq_target_down", "Partitions in which the target cannot be reached, and is only tried now and then.");
+  for (const TargetReport& one : all) out.add({{"target", one.target}}, number(one.down));
   out.gauge("reseq_target_quiet_seconds", "Since the last release to this target by this instance, or its start.");
   for (const TargetReport& one : all)
     out.add({{"target", one.target}}, static_cast<double>(one.quiet.value()) * kSecondsPerMs);
@@ -264,6 +266,20 @@ void add_queue(Exposition& out, const Application& application, const Partitions
       [&](const QueueReport& one) { return one.due_since ? seconds_between(*one.due_since, now) : 0; });
 }
 
+void add_failures(Exposition& out, const Partitions& all) {
+  const auto counted = [](std::uint64_t FailureCounts::*count) {
+    return [count](const PartitionReport& p, const WorkerReport&) -> std::optional<double> {
+      if (!p.survey) return std::nullopt;
+      return p.survey->failures ? number(p.survey->failures->documents().*count) : 0;
+    };
+  };
+  add_partitions(out, "reseq_documents_retrying", "Documents whose work failed for a target and is tried again.", all,
+                 counted(&FailureCounts::retrying));
+  add_partitions(out, "reseq_documents_failed",
+                 "Documents whose work failed for a target for good, and nothing newer came since.", all,
+                 counted(&FailureCounts::failed));
+}
+
 void add_held(Exposition& out, const Partitions& all) {
   add_partitions(out, "reseq_held_records", "Orders that wait for their dispatch: each is held as a record.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_records); });
@@ -286,6 +302,8 @@ void add_waits(Exposition& out, const Workers& workers) {
   }
   add_counter(out, "reseq_leases_lost_total", "Dispatched documents whose lease was lost: they wait again.", workers,
               &Totals::leases_lost);
+  add_counter(out, "reseq_markers_total", "Records of outputs that tell of a document that failed.", workers,
+              &Totals::markers);
   add_counter(out, "reseq_body_gone_total", "Requests that waited and were not in their topic any more.", workers,
               &Totals::body_gone);
 }
@@ -351,6 +369,7 @@ std::string metrics_text(const Application& application, const std::vector<Board
   add_times(out, seen);
   const Partitions all = partitions_of(seen);
   add_documents(out, all);
+  add_failures(out, all);
   add_queue(out, application, all);
   add_held(out, all);
   add_waits(out, seen);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "admin/failure_answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
 #include "runtime/application/clients.h"
@@ -193,6 +194,7 @@ admin::Answers PageDesk::own_answers() const {
 
 void PageDesk::send(const admin::Answers& answers) {
   Json picture = picture_json(answers, application_.settings.instance_id, trouble_, kEvery, clock_.now());
+  if (application_.settings.http_page_operations) picture["operations"] = true;
   if (!letters_.is_null()) picture["letters"] = letters_;
   picture["history"] = memory_.history(clock_.now());
   picture["silent"] = memory_.silent(answers, clock_.now());
@@ -218,6 +220,8 @@ Json picture_json(const admin::Answers& answers, const std::string& own, const s
   picture["targets"] = admin::targets_of(answers);
   picture["queue"] = admin::queue_of(answers);
   picture["waits"] = admin::waits_of(answers);
+  picture["failures"] = admin::failures_of(answers);
+  picture["breaker_changes"] = admin::breaker_changes_of(answers);
   picture["point"] = chart_point(answers, now);
   return picture;
 }

@@ -31,6 +31,15 @@ std::optional<UnixMs> in_queue_since(const Row& row) {
   return since;
 }
 
+// The longest ago that one failed that is tried again, or for good, with such an error; none: there is none.
+std::optional<UnixMs> failed_since(const Row& row, bool for_good, const admin::WantedError& error) {
+  std::optional<UnixMs> since;
+  for (const Failure& failure : row.failures)
+    if (failure.for_good == for_good && error.fits(failure.error) && !row.holding(failure).empty())
+      since = std::min(since.value_or(failure.at), failure.at);
+  return since;
+}
+
 bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Milliseconds starvation_after,
                const engine::DispatchRules& dispatch) {
   switch (list.state) {
@@ -57,9 +66,14 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
     case admin::State::kStuck:
       if (!is_document_stuck(row, dispatch)) return false;
       break;
+    case admin::State::kRetrying:
+    case admin::State::kFailed:
+      if (!failed_since(row, list.state == admin::State::kFailed, list.error)) return false;
+      break;
   }
   if (list.older_than == Milliseconds()) return true;
-  const auto since = admin::is_of_the_queue(list.state) ? in_queue_since(row) : row.without_release_since();
+  auto since = admin::is_of_the_queue(list.state) ? in_queue_since(row) : row.without_release_since();
+  if (admin::is_of_failures(list.state)) since = failed_since(row, list.state == admin::State::kFailed, list.error);
   return since && now.value() - since->value() >= list.older_than.value();
 }
 
@@ -70,6 +84,9 @@ std::size_t bytes_max_of(const std::string& id, const Row& row) {
   constexpr std::size_t kEntryBytes = 600;  // of a journal
   constexpr std::size_t kEscapeBytes = 6;
   std::size_t journal_bytes = 0;
+  for (const Failure& failure : row.failures)
+    journal_bytes += kEntryBytes + kEscapeBytes * failure.error.size() +
+                     kMaxTargetNameBytes * static_cast<std::size_t>(failure.targets.size());
   for (const JournalEntry& entry : row.journal)
     journal_bytes += kEntryBytes + kMaxTargetNameBytes * static_cast<std::size_t>(entry.targets.size());
   return journal_bytes + kRowBytes + kEscapeBytes * id.size() + kGroupBytes * row.groups.size() +
@@ -80,8 +97,9 @@ std::size_t bytes_max_of(const std::string& id, const Row& row) {
 void list_documents(const admin::ListQuery& list, const PartitionTask& task, const Application& application, UnixMs now,
                     StateAnswer& answer) {
   const Milliseconds starvation_after(application.settings.starvation_after_ms);
+  const bool is_also_complete = list.state == admin::State::kAny || list.state == admin::State::kCompleted;
   const bool only_live =
-      list.older_than != Milliseconds() || (list.state != admin::State::kAny && list.state != admin::State::kCompleted);
+      list.state != admin::State::kFailed && (list.older_than != Milliseconds() || !is_also_complete);
   std::size_t bytes = 0;
   const auto visit = [&](std::string id, Row row) {
     if (id.starts_with(list.id_prefix) && is_wanted(list, row, now, starvation_after, answer.dispatch)) {

@@ -7,6 +7,12 @@ namespace reseq::runtime {
 
 namespace {
 
+void add_down(const PartitionReport& partition, std::vector<TargetReport>& all) {
+  for (const TargetDown& down : partition.targets_down)
+    for (TargetReport& one : all)
+      if (one.target == down.target) ++one.down;
+}
+
 void add_waits(const PartitionReport& partition, std::vector<TargetReport>& all) {
   if (!partition.survey) return;
   for (TargetReport& one : all) one.surveyed = true;
@@ -39,7 +45,10 @@ std::vector<TargetReport> target_reports(const Application& application, const s
     all.push_back(std::move(one));
   }
   for (const Board::Seen& worker : seen)
-    for (const PartitionReport& partition : worker.now->partitions) add_waits(partition, all);
+    for (const PartitionReport& partition : worker.now->partitions) {
+      add_waits(partition, all);
+      add_down(partition, all);
+    }
   return all;
 }
 

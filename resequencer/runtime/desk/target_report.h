@@ -19,6 +19,7 @@ struct TargetReport {
   bool surveyed = false;       // at least one was
   std::uint64_t released = 0;  // since the process began
   double per_s = 0;            // over the last seconds
+  std::uint64_t down = 0;      // partitions in which it cannot be reached
   Milliseconds quiet;          // since the last release, or since the process began
 };
 

@@ -19,12 +19,12 @@
 namespace reseq::runtime {
 
 struct Observers {
-  // REQUIRES: both outlive it.
-  Observers(const Application& application, const Clock& clock, Milliseconds stuck_after)
+  // REQUIRES: the first two outlive it.
+  Observers(const Application& application, const Clock& clock, const Internals& internals)
       : question(connection_of(application.settings)),
         brokers([this, &application] { return ask(application); }, connection_of(application.settings).log),
         board(static_cast<std::size_t>(application.settings.workers)),
-        endpoint(application, board, clock, stuck_after, brokers, pictures) {
+        endpoint(application, board, clock, internals, brokers, pictures) {
     for (std::int64_t i = 0; i < application.settings.workers; ++i) mailboxes.push_back(std::make_unique<Mailbox>());
   }
 

@@ -187,7 +187,7 @@ Result<> run(config::Settings settings, const Internals& internals) {
   Application application(std::move(settings));
   application.guards = internals.guards;
   application.gate = internals.gate;
-  Observers observers(application, clock, internals.stuck_after);
+  Observers observers(application, clock, internals);
   application.client_log = [&observers](int level, std::string_view facility, std::string_view text) {
     observers.brokers.take(level, facility, text);
   };

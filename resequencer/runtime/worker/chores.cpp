@@ -41,9 +41,10 @@ bool Chores::want_ends(const store::PartitionStore& store, const InputFence::Off
   if (missing(kAll, store.earliest_deadline()) || missing(kAll, expired_found_at_)) return true;
   if (!store.summary().counts.any_rare()) return false;
   const store::BatchView view(store);
+  const engine::Moment moment{view, store.meta()->state, now};
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda())
-      if (!kind.fence.open() && missing(kind.fence, source->next(kind.number, view))) return true;
+      if (!kind.fence.open() && missing(kind.fence, source->next(kind.number, moment))) return true;
   return false;
 }
 
@@ -58,18 +59,20 @@ std::optional<UnixMs> Chores::until(const engine::Fence& fence, const std::vecto
 std::vector<driver::GateTurn> Chores::turns(const store::PartitionStore& store,
                                             const std::vector<InputPosition>& positions, UnixMs now,
                                             std::optional<UnixMs> deadlines_at, std::size_t inputs,
-                                            std::span<const std::uint8_t> left_out) const {
+                                            std::span<const std::uint8_t> left_out, bool again) const {
   std::vector<driver::GateTurn> turns;
   const bool waits = store.summary().counts.any_rare();
-  if (!waits && !(application_.journal && inputs > 0)) return turns;
+  if (!waits && !(application_.keeps_under_way && inputs > 0)) return turns;
   const bool paused = store.meta()->state.paused;
   const store::BatchView view(store);
+  const engine::Moment moment{view, store.meta()->state, now};
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {
       if ((paused && !kind.while_paused) || (!deadlines_at && !kind.each_batch)) continue;
-      if (std::find(left_out.begin(), left_out.end(), kind.number) != left_out.end()) continue;
+      const bool left = std::find(left_out.begin(), left_out.end(), kind.number) != left_out.end();
+      if (left && !(again && kind.each_batch)) continue;
       const std::uint32_t rows = kind.each_batch ? dispatched_max(inputs) : kGateRowsMax;
-      const auto next = waits ? source->next(kind.number, view) : std::nullopt;
+      const auto next = waits ? source->next(kind.number, moment) : std::nullopt;
       const bool begins = kind.each_batch && inputs > 0;
       const auto until = next || begins ? this->until(kind.fence, positions, deadlines_at.value_or(now)) : std::nullopt;
       if (until && (begins || *next <= *until))
@@ -92,9 +95,10 @@ std::optional<UnixMs> Chores::next_date(const store::PartitionStore& store, Unix
   if (!store.summary().counts.any_rare()) return first;
   const bool paused = store.meta()->state.paused;
   const store::BatchView view(store);
+  const engine::Moment moment{view, store.meta()->state, now};
   for (const engine::AgendaSource* source : application_.agenda())
     for (const engine::AgendaKind& kind : source->agenda()) {
-      const auto next = !paused || kind.while_paused ? source->next(kind.number, view) : std::nullopt;
+      const auto next = !paused || kind.while_paused ? source->next(kind.number, moment) : std::nullopt;
       if (next && *next > now && (!first || *next < *first)) first = next;
     }
   return first;

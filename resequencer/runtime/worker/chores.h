@@ -57,11 +57,12 @@ class Chores {
     return until(kAll, positions, now);
   }
   // Turns of the agenda in which something is due, or may be due because of so many inputs of the batch. `deadlines_at`
-  // as of timers: without it only what a batch makes due itself, by `now`. `left_out`: kinds that are not asked for.
+  // as of timers: without it only what a batch makes due itself, by `now`. `left_out`: kinds that are not asked for,
+  // but `again` those that have a turn in each batch.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const store::PartitionStore& store,
                                                     const std::vector<InputPosition>& positions, UnixMs now,
                                                     std::optional<UnixMs> deadlines_at, std::size_t inputs,
-                                                    std::span<const std::uint8_t> left_out) const;
+                                                    std::span<const std::uint8_t> left_out, bool again = false) const;
 
   // When something of the agenda is due next, behind `now`; none = nothing waits for a date.
   [[nodiscard]] std::optional<UnixMs> next_date(const store::PartitionStore& store, UnixMs now) const;

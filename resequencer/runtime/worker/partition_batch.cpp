@@ -78,6 +78,7 @@ void PartitionBatch::decide() {
   driver_->close(
       {.overdue = overdue, .turns = turns, .expired = expired, .left = &left_, .references = &task_.references()});
   expired_ = expired.size();
+  if (!driver_->lacking().empty()) task_.references().found_waiting(now_);
   const auto is_read = [this](std::uint8_t kind) { return task_.references().waits(kind); };
   if (!std::all_of(driver_->lacking().begin(), driver_->lacking().end(), is_read))
     look_ahead(task_.chores().turns(task_.store(), positions_, now_, deadlines_at_, 0, {}));
@@ -109,8 +110,9 @@ void PartitionBatch::want_references() {
 // which ends the transaction.
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
-  const codec::DecodeContext reading =
+  codec::DecodeContext reading =
       decoding(application_, task_.setting(), arena_, task_.store().hash(), task_.store().summary().counts.any_rare());
+  reading.content_headers = nullptr;  // what they ask for was compared when they came
   const FindAgain again = [this](Offset offset) {
     again_.push_back(offset);
     return std::optional(task_.references().at(offset));
@@ -210,6 +212,9 @@ void PartitionBatch::encode() {
   meta.unreadable.assign(batch().unreadable().begin(), batch().unreadable().end());
   for (std::vector<Offset>* offsets : {&meta.gone, &meta.unreadable}) sort_once(*offsets);
   meta.extensions = task_.store().meta()->extensions;
+  if (after_.counts.any_rare()) meta.capabilities = task_.store().meta()->capabilities;
+  breaker_changes_ = changes_between(task_.store().meta()->state.breakers, meta.state.breakers, task_.partition(),
+                                     task_.targets(), now_);
   append_meta(std::move(meta));
 }
 
@@ -257,7 +262,8 @@ void PartitionBatch::append_meta(Meta meta) {
   meta.now = now_;
   meta.summary = after_;
   meta.config_hash = config_hash(application_);
-  if (after_.counts.any_rare()) meta.capabilities = capabilities(application_);
+  // What waits since another configuration may need more.
+  if (after_.counts.any_rare()) meta.capabilities |= needed_capabilities(application_);
   rows_.push_back(changelog::meta_row(meta, arena_));
 }
 

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "driver/batch_driver.h"
 #include "runtime/application/wiring.h"
+#include "runtime/worker/breaker_log.h"
 #include "runtime/worker/partition_task.h"
 #include "store/batch_view.h"
 
@@ -57,6 +58,8 @@ class PartitionBatch {
   [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch().late_results(); }
   [[nodiscard]] std::size_t older_requests() const { return batch().older_requests().size(); }
   [[nodiscard]] UnixMs now() const { return now_; }
+  // Targets that could not be reached behind it, and could before, or the other way round.
+  [[nodiscard]] const std::vector<BreakerChange>& breaker_changes() const { return breaker_changes_; }
 
   // The transaction is committed. `meta_offset` = of the meta row, as its delivery report said. The inputs are gone
   // afterwards: what is still asked of them must not be their bytes.
@@ -102,6 +105,7 @@ class PartitionBatch {
   std::string swept_to_;
   std::optional<std::string> sweep_cursor_;  // where the next sweep begins, if this batch swept
   Summary after_;
+  std::vector<BreakerChange> breaker_changes_;
   std::vector<Outgoing> outputs_;
   std::vector<store::Change> rows_;
   std::vector<InputPosition> positions_;

@@ -10,8 +10,6 @@ namespace reseq::runtime {
 
 namespace {
 
-// A checkpoint that keeps failing lets memory grow up to this many times its limit; then the partition waits.
-constexpr std::uint64_t kMemoryStretch = 4;
 constexpr Milliseconds kAfterFailedCheckpoint{10'000};
 // A file that was written anew, or could not be, is left in peace for so long.
 constexpr Milliseconds kBetweenCompactions{600'000};
@@ -272,10 +270,12 @@ Result<bool> PartitionTask::compact() {
   return true;
 }
 
+// A checkpoint that keeps failing lets memory grow up to so many times its limit; then the partition waits.
 bool PartitionTask::memory_full() const {
+  using Limit = changelog::MemoryLimit;
   const config::Settings& settings = application_.settings;
-  return store().dirty_rows() / kMemoryStretch >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
-         store().dirty_bytes() / kMemoryStretch >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
+  return store().dirty_rows() / Limit::kRowsStretch >= static_cast<std::size_t>(settings.checkpoint_rows_max) ||
+         store().dirty_bytes() / Limit::kBytesStretch >= static_cast<std::uint64_t>(settings.checkpoint_bytes_max);
 }
 
 }  // namespace reseq::runtime

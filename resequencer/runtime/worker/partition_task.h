@@ -128,12 +128,13 @@ class PartitionTask {
   [[nodiscard]] bool faulty() const { return takeover_.faulty(); }
   [[nodiscard]] const store::PartitionStore& store() const { return *takeover_.store(); }
   // What of the agenda can be done now, with so many inputs decided up to `positions` (Chores::turns). While a
-  // reference is read, a turn that begins with no input would only find that.
+  // reference is read, a turn that begins with no input would only find that, but for what has become due since.
   [[nodiscard]] std::vector<driver::GateTurn> turns(const std::vector<InputPosition>& positions, UnixMs now,
                                                     std::optional<UnixMs> deadlines_at, std::size_t inputs) const {
     const bool waits = inputs == 0 && references_.waits();
     return chores_.turns(store(), positions, now, deadlines_at, inputs,
-                         waits ? references_.kinds() : std::span<const std::uint8_t>());
+                         waits ? references_.kinds() : std::span<const std::uint8_t>(),
+                         !references_.found_waiting_lately(now));
   }
   [[nodiscard]] ReferencedRecords& references() { return references_; }
   [[nodiscard]] const ReferencedRecords& references() const { return references_; }

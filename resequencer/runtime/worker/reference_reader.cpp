@@ -18,7 +18,7 @@ constexpr std::int64_t kReadOverMax = 1000;
 constexpr Milliseconds kAfterUnread{1000};
 constexpr Milliseconds kTellEvery{60'000};
 constexpr Milliseconds kAskBeginsLimit{1000};
-constexpr Milliseconds kSilent{1000};          // a fetch waits half as long at the broker
+constexpr Milliseconds kSilent{1000};          // many times what a fetch waits at the broker
 constexpr Milliseconds kAfterSilence{10'000};  // a tenth of the time others wait for who is silent
 constexpr Milliseconds kUnused{10'000};
 constexpr Milliseconds kForgotten{30'000};   // an outage in which nothing was wanted for so long is another one
@@ -100,7 +100,7 @@ void ReferenceReader::forget_unused(const Tasks& tasks) {
 // False: not now.
 bool ReferenceReader::open(const Tasks& tasks) {
   if (reader_) return true;
-  auto opened = cluster_.log_reader();
+  auto opened = cluster_.scattered_reader();
   if (!opened) {
     failed(opened.error(), tasks);
     return false;

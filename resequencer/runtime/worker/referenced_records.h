@@ -1,7 +1,7 @@
 // ReferencedRecords: records of `requests` that the gate of one partition holds by reference. A turn ends in front of
 // one that has not been read again; then the turns are played ahead as if all were there, which says what they need,
 // and the ReferenceReader reads it. So a turn goes on when all that was wanted is read, or is known to be gone, or
-// cannot be read for now.
+// cannot be read for now; what leaves has a look every 50 ms meanwhile, because a date may have come of something else.
 // Records are copied: librdkafka keeps a whole fetched batch for each that is kept, and these lie far apart.
 // Thread rule: one worker.
 #pragma once
@@ -106,6 +106,13 @@ class ReferencedRecords final : public engine::References {
 
   // Something that is wanted has not been read.
   [[nodiscard]] bool waits() const { return next().has_value(); }
+  // A turn has found that at this time.
+  void found_waiting(UnixMs now) { found_waiting_ = now; }
+  [[nodiscard]] bool found_waiting_lately(UnixMs now) const {
+    constexpr std::int64_t kLookAgainMs = 50;  // a date may have come of something that is more urgent
+    const std::int64_t since = now.value() - found_waiting_.value();
+    return since >= 0 && since < kLookAgainMs;
+  }
   // A turn of this kind would only find that.
   [[nodiscard]] bool waits(std::uint8_t kind) const {
     return std::find(kinds_.begin(), kinds_.end(), kind) != kinds_.end() && waits();
@@ -167,6 +174,7 @@ class ReferencedRecords final : public engine::References {
   std::map<Offset, Entry> records_;
   mutable Offset next_;  // nothing in front of it is to be read
   std::vector<std::uint8_t> kinds_;
+  UnixMs found_waiting_;
 };
 
 }  // namespace reseq::runtime

@@ -16,6 +16,7 @@
 #include "model/ids.h"
 #include "model/partition_state.h"
 #include "runtime/takeover/phase.h"
+#include "runtime/worker/breaker_log.h"
 #include "runtime/worker/survey.h"
 #include "runtime/worker/totals.h"
 
@@ -45,6 +46,12 @@ struct WaitingForTarget {
   Survey::ForTarget found;
 };
 
+// A target that cannot be reached.
+struct TargetDown {
+  std::string target;
+  Breaker breaker;
+};
+
 struct PartitionReport {
   Partition partition;
   Phase phase = Phase::kOpen;
@@ -67,6 +74,7 @@ struct PartitionReport {
   std::optional<Survey::Found> survey;
   std::uint64_t only_older = 0;           // documents, see OlderRequests
   std::vector<WaitingForTarget> targets;  // those that a document waits for
+  std::vector<TargetDown> targets_down;
   // Documents that wait for their dispatch, and those that are under way since; and what is held of them.
   std::vector<PriorityCount> priorities;
   std::uint64_t held_records = 0;
@@ -88,6 +96,7 @@ struct WorkerReport {
   // report to report, so that nothing is counted for it.
   std::vector<Milliseconds> quiet_since;
   std::vector<PartitionReport> partitions;
+  std::vector<BreakerChange> breaker_changes;  // since the process began, oldest first
 };
 
 // What the report tells of a partition; null: the worker does not have it.

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/failures/breakers.h"
 #include "engine/journal/entries.h"
 #include "engine/journal/rank.h"
 #include "engine/standing.h"
 
 namespace reseq::runtime {
+
+using Which = store::PartitionStore::Which;
 
 TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after) {
   TargetSet starving;
@@ -38,10 +41,12 @@ UnixMs due_of(const JournalEntry& entry, const engine::DispatchRules& dispatch) 
 }
 
 Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now, const engine::DispatchRules& dispatch,
-                     std::span<const PriorityCount> priorities) {
+                     std::span<const PriorityCount> priorities, const std::vector<Breaker>& breakers) {
   if (due_of(entry, dispatch) > now) return Obstacle::kDate;
-  if (!dispatch.journal) return Obstacle::kTurn;
   if (engine::is_blocked(row, entry, dispatch)) return Obstacle::kOlderOrder;
+  const bool down = engine::has_breakers(dispatch) && engine::open_targets(breakers).covers(entry.targets);
+  if (down && !engine::is_timed_out(entry, dispatch)) return Obstacle::kTarget;
+  if (!dispatch.journal) return Obstacle::kTurn;
   const std::uint8_t priority = entry.urgency.priority;
   if (priority >= dispatch.idle_from_priority)
     for (const PriorityCount& one : priorities)
@@ -100,18 +105,29 @@ void Survey::note(const std::string& id, const Row& row, UnixMs now, Millisecond
   longest.insert(place, {id, *since, row.overdue, starving});
 }
 
+void Survey::note_failures(const std::string& id, const Row& row) {
+  if (!failures_so_far_) failures_so_far_.emplace();
+  failures_so_far_->note(id, row);
+}
+
 void Survey::look(const store::PartitionStore& store, Milliseconds steady, UnixMs now, Milliseconds starvation_after,
                   const engine::DispatchRules& dispatch) {
-  const auto walked = store.documents(cursor_, {}, store::PartitionStore::Which::kLive, kPieceRows,
-                                      [&](const std::string& id, const Row& row) {
-                                        note(id, row, now, starvation_after);
-                                        if (!row.journal.empty()) note_journal(row, now, dispatch);
-                                        return true;
-                                      });
+  // What failed for good, or lost too many leases, waits for nothing. To decode what does makes a piece take twice as
+  // long.
+  const Which which = dispatch.failures || dispatch.journal ? Which::kAll : Which::kLive;
+  const auto walked = store.documents(cursor_, {}, which, kPieceRows, [&](const std::string& id, const Row& row) {
+    if (!row.failures.empty()) note_failures(id, row);
+    if (!row.live()) return true;
+    note(id, row, now, starvation_after);
+    if (!row.journal.empty()) note_journal(row, now, dispatch);
+    return true;
+  });
   if (store.fault()) return;  // it is rebuilt next
   cursor_ = walked.cursor;
   if (!walked.ended) return;
   so_far_.at = now;
+  if (failures_so_far_) so_far_.failures = std::make_shared<const FailureGroups>(std::move(*failures_so_far_));
+  failures_so_far_.reset();
   found_ = std::exchange(so_far_, {});
   cursor_.clear();
   next_at_ = Milliseconds(steady.value() + kPause.value());

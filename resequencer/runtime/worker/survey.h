@@ -1,11 +1,12 @@
-// Survey: how many documents of a partition wait for how long, and which wait longest. Nothing indexes that, so all
-// rows are looked at, a small piece at a time; what the last whole pass has found is told.
+// Survey: how many documents of a partition wait for how long, which wait longest, and what failed of which error.
+// Nothing indexes that, so all rows are looked at, a small piece at a time; what the last whole pass has found is told.
 // Invariants: a piece is bounded, whatever the state's size; it changes nothing.
 // Thread rule: one worker.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "engine/context.h"
 #include "model/ids.h"
 #include "model/row.h"
+#include "runtime/worker/failure_groups.h"
 #include "store/partition_store.h"
 
 namespace reseq::runtime {
@@ -46,7 +48,10 @@ class Survey {
     std::vector<ForTarget> targets;  // by target number, up to the highest that a document waits for
     std::vector<Due> due;            // rising priorities
     std::uint64_t stuck = 0;         // documents with an order that nobody answers for
-    UnixMs at;                       // when the pass ended
+    // Shared, because what is told is copied often; null: nothing has failed. Without `[failures]` what failed for good
+    // is not looked for.
+    std::shared_ptr<const FailureGroups> failures;
+    UnixMs at;  // when the pass ended
   };
   // A piece is about a quarter of a millisecond when most rows are watermarks.
   static constexpr std::size_t kPieceRows = 2000;
@@ -67,9 +72,11 @@ class Survey {
   void note_targets(const Row& row, UnixMs now);
   void note_journal(const Row& row, UnixMs now, const engine::DispatchRules& dispatch);
   void note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after);
+  void note_failures(const std::string& id, const Row& row);
 
   std::string cursor_;
   Found so_far_;
+  std::optional<FailureGroups> failures_so_far_;
   std::optional<Found> found_;
   Milliseconds next_at_;
 };
@@ -90,18 +97,20 @@ enum class Obstacle : std::uint8_t {
   kOlderOrder,  // of the document, which is under way
   kIdle,        // that nothing more urgent is under way
   kRoom,        // as many documents are under way as may be
+  kTarget,      // that it can be reached: it is not tried now
   kCount
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Obstacle::kCount)> kObstacleNames = {
-    "turn", "date", "older_order", "idle", "room"};
+    "turn", "date", "older_order", "idle", "room", "target"};
 [[nodiscard]] constexpr std::string_view name_of(Obstacle obstacle) {
   return kObstacleNames[static_cast<std::size_t>(obstacle)];
 }
 // When an order that waits may leave: its date has come, and its consolidation is over.
 [[nodiscard]] UnixMs due_of(const JournalEntry& entry, const engine::DispatchRules& dispatch);
-// The first that applies. `priorities`: documents of the partition (Summary).
+// The first that applies. `priorities`: documents of the partition (Summary); `breakers`: of it, too.
 [[nodiscard]] Obstacle obstacle_of(const Row& row, const JournalEntry& entry, UnixMs now,
-                                   const engine::DispatchRules& dispatch, std::span<const PriorityCount> priorities);
+                                   const engine::DispatchRules& dispatch, std::span<const PriorityCount> priorities,
+                                   const std::vector<Breaker>& breakers);
 // So many documents of a partition are under way.
 [[nodiscard]] std::uint64_t documents_under_way(std::span<const PriorityCount> priorities);
 

@@ -78,6 +78,7 @@ struct Totals {
   std::uint64_t older_requests = 0;
   std::array<std::uint64_t, static_cast<std::size_t>(WaitEnd::kCount)> waits_ended{};
   std::uint64_t leases_lost = 0;
+  std::uint64_t markers = 0;  // of outputs: of a document that failed
   std::uint64_t body_gone = 0;
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoints_failed = 0;

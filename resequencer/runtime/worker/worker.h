@@ -162,6 +162,7 @@ class Worker {
   Milliseconds surveyed_at_;
   std::size_t next_survey_ = 0;
   Totals totals_;
+  BreakerLog breaker_log_;
 };
 
 }  // namespace reseq::runtime

@@ -78,6 +78,9 @@ void count_waits(const PartitionBatch& batch, const OutcomeCounts& outcomes, con
   add(WaitEnd::kDropped, dropped);
   add(WaitEnd::kDeadLettered, dead);
   totals.leases_lost += static_cast<std::uint64_t>(done_of(agenda, engine::kLeaseTurn));
+  const std::int64_t outputs = std::count_if(batch.outputs().begin(), batch.outputs().end(),
+                                             [](const Outgoing& out) { return out.record.role == Role::kOutput; });
+  totals.markers += static_cast<std::uint64_t>(beyond(outputs, outcomes.of(Outcome::kReleased)));
 }
 
 }  // namespace
@@ -111,8 +114,9 @@ void Worker::count(const PartitionBatch& batch, UnixMs committed) {
   }
   totals_.outcomes += outcomes;
   batch.task().count(outcomes);
+  if (!batch.breaker_changes().empty()) breaker_log_.add(batch.breaker_changes());
   const store::PartitionStore& store = batch.task().store();
-  const bool waits = application_.journal || store.summary().counts.any_rare() || !store.meta()->agenda.empty();
+  const bool waits = application_.keeps_under_way || store.summary().counts.any_rare() || !store.meta()->agenda.empty();
   if (waits) count_waits(batch, outcomes, application_.topics, totals_);
   const std::vector<Offset> gone = batch.gone();
   totals_.body_gone += gone.size();
@@ -196,6 +200,10 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   if (!store.meta()) return report;
   report.committed = store.meta()->now;
   report.state = store.meta()->state;
+  const std::vector<std::string>& names = task.targets().names();
+  for (const Breaker& breaker : report.state.breakers)
+    if (breaker.open && breaker.target.value() < names.size())
+      report.targets_down.push_back({names[breaker.target.value()], breaker});
   // That of this takeover is in the log from its first commit on.
   const bool taken_over = task.phase() == Phase::kReady || task.phase() == Phase::kRunning;
   const std::vector<Generation>& lineage = taken_over ? task.lineage() : store.meta()->lineage;
@@ -211,6 +219,7 @@ WorkerReport Worker::report() const {
   report.member = group_ != nullptr && consumer_;
   report.clock_frozen = clock_frozen_;
   report.totals = totals_;
+  report.breaker_changes = breaker_log_.changes();
   for (const auto& task : tasks_) report.partitions.push_back(report_of(*task));
   return report;
 }

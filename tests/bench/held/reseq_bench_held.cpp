@@ -29,7 +29,7 @@ using test::good;
 
 constexpr std::size_t kBatchBytes = std::size_t{8} << 20U;
 constexpr std::uint64_t kCheckpointRows = 65'536;  // as without a configuration
-constexpr std::uint64_t kCheckpointBytes = std::uint64_t{64} << 20U;
+constexpr std::uint64_t kCheckpointBytes = std::uint64_t{12} << 20U;
 
 double cpu_us() {
   timespec now{};

@@ -64,6 +64,13 @@ TEST(Bench, MeasuresWhatWaitsBesideAQueueInADatabase) {
                  "journal_queue_throughput_to_postgres", "journal_queue_cpu_to_postgres"});
 }
 
+// Every document is tried as often as it should be, and none ends old, or the program fails.
+TEST(Bench, MeasuresWhatARetryCosts) {
+  (void)measure({"failures"}, {"failures_retry_cpu_to_life", "failures_one_percent_throughput_to_none",
+                               "failures_one_percent_cpu_to_none", "failures_burst_urgent_p99_to_calm",
+                               "failures_burst_p99_to_calm", "failures_burst_immediate_p99_to_calm"});
+}
+
 // The script starts the servers. A sink that did not take every record fails it.
 TEST(LongBench, MeasuresTheSinksForServers) {
   const test::TempDir folder;

@@ -26,6 +26,16 @@ class OutputCheck : public testing::Test {
   }
   void write(const std::string& role, const Request& request) { write(role, request, payload_of(request)); }
 
+  void attempt(std::uint64_t document, const std::string& attempt) {
+    const std::array headers = {Header{"reseq-seq", "1"}, Header{"reseq-attempt", attempt}};
+    auto producer = test::good(kafka::PlainProducer::open(site_.connection()));
+    (void)test::good(producer->send(application_.topic("work"), id_of(document), payload_of({document, 1}), headers));
+    (void)test::good(producer->flush(Milliseconds(30'000)));
+  }
+  std::string attempts() {
+    return trouble([&] { check_attempts(application_, requests_, {.every = 2}); });
+  }
+
   void let_through(std::uint64_t document, const std::string& priority) {
     const std::array headers = {Header{"reseq-priority", priority}};
     auto producer = test::good(kafka::PlainProducer::open(site_.connection()));
@@ -83,6 +93,26 @@ TEST_F(OutputCheck, MissesEarlierRequestsOnlyWhereTheyMayBeSuperseded) {
   write("work", {0, 2});
   EXPECT_EQ(work(Completeness::kLastOfEach), "");
   EXPECT_THAT(work(), HasSubstr("1 records instead of 2"));
+}
+
+// Document 0 fails once, document 1 does not.
+TEST_F(OutputCheck, WantsEachAttemptOnceAndInItsOrder) {
+  for (const std::uint64_t document : {0U, 1U}) write("work", {document, 1});
+  EXPECT_THAT(attempts(), HasSubstr("doc-0: 1 records instead of 2"));
+  attempt(0, "2");
+  EXPECT_EQ(attempts(), "");
+  attempt(1, "2");
+  EXPECT_THAT(attempts(), HasSubstr("doc-1: 2 records instead of 1"));
+  attempt(0, "2");
+  EXPECT_THAT(attempts(), HasSubstr("doc-0 has attempt 2 instead of 3"));
+}
+
+TEST_F(OutputCheck, CountsDocumentsThatEndOld) {
+  requests_ = Requests({.documents = 2, .again_after = 1});
+  for (const Request request : {Request{0, 1}, Request{0, 2}, Request{1, 2}}) write("output.search", request);
+  EXPECT_EQ(documents_that_end_old(application_, requests_), 0U);
+  write("output.search", {1, 1});
+  EXPECT_EQ(documents_that_end_old(application_, requests_), 1U);
 }
 
 TEST_F(OutputCheck, FindsAnUrgentOneBehindOneThatIsNot) {

@@ -22,6 +22,8 @@ constexpr double kTakenOverAfterS = 8;
 constexpr std::chrono::milliseconds kPause = kSessionTimeout + std::chrono::milliseconds(1'500);
 static_assert(kPause + std::chrono::seconds(2) < kTransactionTimeout);
 constexpr std::chrono::seconds kGiveUpAfter{30};
+// The file of a backlog is written anew in a quarter of a busy worker's time.
+constexpr std::chrono::seconds kGiveUpCompactionAfter{180};
 constexpr std::uint64_t kPassesMax = 4;
 constexpr const char* kBirth = "takeover.birth";
 
@@ -140,7 +142,7 @@ void Hunt::step() {
       member_.process->running() && member_.process->lives_s() > (of_copies() ? kTakenOverAfterS : kAtWorkAfterS);
   if (at_work && !provided_) provide();
   if (need_ == Need::kWakeUp) wake_up();
-  if (Clock::now() - begun_ > kGiveUpAfter) give_up();
+  if (Clock::now() - begun_ > (point_.starts_with("compaction.") ? kGiveUpCompactionAfter : kGiveUpAfter)) give_up();
 }
 
 void Hunt::provide() {

@@ -19,7 +19,7 @@ struct Footprint {
 // Of a process that runs and its folder; zeros for what cannot be read (it has just ended).
 [[nodiscard]] Footprint footprint_of(pid_t pid, const std::string& folder);
 
-// 1 GiB: fetch queues (64 MiB), a batch (64 MiB) with its rows and outputs, memory tables (64 MiB per partition) and
+// 1 GiB: fetch queues (64 MiB), a batch (64 MiB) with its rows and outputs, memory tables (12 MiB per partition) and
 // what librdkafka keeps until it is acknowledged, for the few partitions of a chaos run.
 // 320 descriptors: five files per partition, and up to nine clients, one of them for a moment, each with a socket and
 // the two ends of a pipe for every broker and every name in bootstrap.servers (262 were met with three brokers).

@@ -28,7 +28,7 @@ std::string Site::config_file(const std::string& instance, const std::string& st
        << "\nsocket.timeout.ms = 3000\nbatch_records_max = 2000\ncheckpoint_interval_ms = 1000\nsync_interval_ms = 1000"
        << "\nmax_clock_jump_ms = " << ms(kClockJumpMax) << "\nmax_clock_drift_ms = " << ms(kClockDriftMax)
        << "\nstarvation_after_ms = 0\nregistration_timeout_ms = " << ms(kRegistrationTimeout)
-       << "\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n";
+       << "\nskip_unchanged = true\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n";
   if (settings_.journal) file << "held_bytes_max = " << kHeldBytesMax << "\n" << kJournalToml;
   file << settings_.targets_toml;
   if (!file.flush()) throw std::runtime_error("cannot write " + fresh);

@@ -31,7 +31,8 @@ struct SiteSettings {
 // Bodies of what waits take some room, the rest is held by its place in `requests`. So many time-outs that nothing is
 // stuck for ten minutes while the pipeline is away.
 inline constexpr const char* kJournalToml =
-    "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n";
+    "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n"
+    "[failures]\nmode = \"retry\"\nbackoff_ms = 200\non_failure = \"marker\"\n";
 inline constexpr std::int64_t kHeldBytesMax = 4 << 20;
 
 // Times as short as brokers and clients allow, so that losing a process costs seconds.

@@ -1,7 +1,6 @@
 #include "tests/chaos/run/run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <future>
 #include <iostream>
@@ -325,9 +324,10 @@ void Run::wait_until_drained(Drain& questions) {
   chronicle_.violation(what);
 }
 
-// All requests are decided, so nothing new comes.
+// All requests are decided, so nothing new comes: as long as there is less of it, it goes on.
 void Run::wait_until_nothing_is_journaled(Drain& questions) {
-  const auto until = Clock::now() + kJournalDrainLimit;
+  auto until = Clock::now() + kJournalDrainLimit;
+  std::uint64_t fewest = UINT64_MAX;
   std::string waits = "an answer";
   while (!waits.empty() && Clock::now() < until) {
     live(milliseconds(500));
@@ -336,10 +336,11 @@ void Run::wait_until_nothing_is_journaled(Drain& questions) {
     waits = read ? read.value() : read.error().message;
     if (!waits.empty()) continue;
     const auto found = ask_journal(kCountLimit);
+    const std::uint64_t left = found ? found->waiting + found->processing : UINT64_MAX;
     if (!found) waits = "an answer";
-    if (found && found->waiting + found->processing > 0)
-      waits = std::to_string(found->waiting) + " documents that wait, " + std::to_string(found->processing) +
-              " that are under way";
+    if (left < fewest) until = Clock::now() + kJournalDrainLimit;
+    fewest = std::min(fewest, left);
+    if (found && left > 0) waits = std::to_string(left) + " documents wait or are under way";
   }
   if (!waits.empty()) chronicle_.violation("the journal does not come to rest: " + waits);
 }
@@ -401,7 +402,10 @@ void Run::judge() {
   if (!judged) return chronicle_.violation("the judge cannot read: " + judged.error().message);
   const judge::Judgement& found = judged.value();
   report_.records = found.records;
+  report_.unchanged = found.unchanged;
+  report_.failed = found.failed;
   chronicle_.note("judged records=" + std::to_string(found.records) + " batches=" + std::to_string(found.batches) +
+                  " unchanged=" + std::to_string(found.unchanged) + " failed=" + std::to_string(found.failed) +
                   " copies=" + std::to_string(found.copies) + " distrusted=" + std::to_string(found.distrusted) +
                   " damaged=" + std::to_string(found.excused) + " violations=" + std::to_string(found.violations));
   for (const std::string& line : found.lines) chronicle_.violation(line);
@@ -474,24 +478,6 @@ RunReport Run::play() {
 
 RunReport run_chaos(const RunOptions& options) {
   return Run(options).play();
-}
-
-std::string void_lines(const RunReport& report) {
-  std::string lines;
-  if (!report.is_void()) return lines;
-  for (const std::string& proof : report.torn_by_broker) lines += "void: torn by the broker: " + proof + "\n";
-  for (const std::string& violation : report.violations) lines += "void: " + violation + "\n";
-  return lines;
-}
-
-std::string last_line(const RunOptions& options, const RunReport& report) {
-  std::string minutes = std::to_string(std::round(report.minutes * 10) / 10);
-  minutes.erase(minutes.find_last_not_of('0') + 1);
-  if (minutes.ends_with('.')) minutes.pop_back();
-  return "chaos: seed=" + std::to_string(options.seed) + " minutes=" + minutes +
-         " faults=" + std::to_string(report.faults) + " kills=" + std::to_string(report.kills) +
-         " rebalances=" + std::to_string(report.rebalances) + " records=" + std::to_string(report.records) +
-         " violations=" + std::to_string(report.violations.size());
 }
 
 }  // namespace reseq::chaos

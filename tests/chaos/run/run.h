@@ -31,7 +31,9 @@ struct RunReport {
   std::uint64_t kills = 0;
   std::uint64_t rebalances = 0;
   std::uint64_t records = 0;
-  std::uint64_t waited = 0;  // documents, when everything was ready to be disturbed
+  std::uint64_t unchanged = 0;  // requests that went nowhere because their targets had what they ask for
+  std::uint64_t failed = 0;     // reports of workers that their work has failed
+  std::uint64_t waited = 0;     // documents, when everything was ready to be disturbed
   std::vector<std::string> violations = {};
   // Proofs that Kafka may have torn a transaction: with them violations say nothing of the program.
   std::vector<std::string> torn_by_broker = {};

@@ -1,7 +1,9 @@
 #include "tests/chaos/run/topics.h"
 
 #include <chrono>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -14,17 +16,20 @@ namespace reseq::chaos {
 namespace {
 
 constexpr int kInitLimitMs = 120'000;
-constexpr std::chrono::seconds kKnownLimit{90};
+constexpr std::chrono::seconds kKnownLimit{180};
+constexpr Milliseconds kQuestion{5'000};  // one that hangs must not take the time of all others
 constexpr std::chrono::milliseconds kAskEvery{10};
 
 // Of several brokers one may be late to hear of new topics, and a process that asks it would not start. A client that
-// has just been opened asks the broker it was given.
-bool knows_topics(std::uint16_t port) {
+// has just been opened asks the broker it was given. Nothing: it knows all of them; else what it said.
+std::optional<std::string> missing_at(std::uint16_t port) {
   const auto admin = kafka::Admin::open(connection_to("127.0.0.1:" + std::to_string(port)));
-  if (!admin) return false;
-  for (const char* role : {"requests", "control", "commands", "changelog", "work", "events", "dead-letter"})
-    if (!admin.value()->partition_count(std::string("chaos.") + role, kAdminLimit)) return false;
-  return true;
+  if (!admin) return admin.error().message;
+  for (const char* role : {"requests", "control", "commands", "changelog", "work", "events", "dead-letter"}) {
+    const auto known = admin.value()->partition_count(std::string("chaos.") + role, kQuestion);
+    if (!known) return known.error().message;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,9 +56,9 @@ void create_topics(const Site& site, const Cluster& cluster) {
   if (init.wait(kInitLimitMs) != 0) throw std::runtime_error("init failed: " + init.tail());
   const auto until = std::chrono::steady_clock::now() + kKnownLimit;
   for (int broker = 1; broker <= settings.brokers; ++broker)
-    while (!knows_topics(cluster.direct_port(broker))) {
+    while (const auto missing = missing_at(cluster.direct_port(broker))) {
       if (std::chrono::steady_clock::now() > until)
-        throw std::runtime_error("a broker does not get to know the topics");
+        throw std::runtime_error("broker " + std::to_string(broker) + " does not get to know the topics: " + *missing);
       std::this_thread::sleep_for(kAskEvery);
     }
 }

@@ -21,6 +21,7 @@ constexpr std::uint64_t kLongAgo = 20'000;
 constexpr std::uint64_t kLateMax = 2'000;
 constexpr std::uint64_t kEpochLength = 5'000;  // requests of the producer in the shortest epoch of a document
 constexpr std::size_t kDerivedMax = 4'096;
+constexpr std::size_t kSteadyBytes = 100;
 constexpr std::size_t kLongIdBytes = 600;  // more than a key of the state holds as it is
 
 std::string filled(Draws draws, std::size_t size) {
@@ -36,7 +37,7 @@ std::string filled(Draws draws, std::size_t size) {
 }
 
 std::uint64_t payload_bytes(Draws& draws) {
-  if (draws.chance(10)) return draws.octaves(512, 11);  // to kPayloadBytesMax
+  if (draws.chance(14)) return draws.octaves(512, 11);  // to kPayloadBytesMax; of all payloads one in a hundred
   return std::min<std::uint64_t>(draws.octaves(10, 6), 500);
 }
 
@@ -168,7 +169,10 @@ judge::Asked Plan::own(Number number, bool late) const {
   const std::uint64_t in_epoch = place - document.epoch_begin;
   asked.sequence = 2 * in_epoch + 2;
   if (late) asked.sequence = 2 * (in_epoch - draws.below(std::min(in_epoch + 1, kLateMax))) + 1;
-  asked.payload = payload(number, asked.removal);
+  // Now and then what the document always asks for: many of these change nothing.
+  const bool as_ever = !asked.removal && Draws(settings_.seed, "as ever", number.value()).chance(300);
+  if (as_ever) asked.payload = filled(Draws(settings_.seed, "as ever", asked.id), kSteadyBytes);
+  if (!as_ever) asked.payload = payload(number, asked.removal);
   if (settings_.journal) asked.priority = priority_of(Draws(settings_.seed, "priority", number.value()));
   return asked;
 }

@@ -35,6 +35,7 @@ struct OrderPlan {
 
 // What is fixed for one target of an order.
 struct PiecePlan {
+  std::optional<stage::WorkFailure> failure;
   bool lost = false;
   bool given_up = false;
   bool answered = true;
@@ -53,6 +54,14 @@ OrderPlan plan_of_order(std::uint64_t seed, std::string_view id, std::uint32_t e
   return plan;
 }
 
+stage::WorkFailure failure(Draws& draws) {
+  const bool for_good = draws.chance(200);
+  const bool universal = draws.chance(300);
+  return {.kind = for_good ? FailureKind::kPermanent : FailureKind::kTransient,
+          .scope = universal && !for_good ? FailureScope::kUniversal : FailureScope::kDocument,
+          .error = for_good ? "not a PDF" : "locked"};
+}
+
 PiecePlan plan_of_piece(std::uint64_t seed, std::string_view id, std::string_view target, std::uint32_t epoch,
                         std::uint64_t sequence) {
   Draws draws(seed, "piece", id, target, epoch, sequence);
@@ -60,7 +69,13 @@ PiecePlan plan_of_piece(std::uint64_t seed, std::string_view id, std::string_vie
   plan.lost = draws.chance(10);
   plan.given_up = !plan.lost && draws.chance(10);
   plan.answered = !plan.lost && (!plan.given_up || draws.chance(500));
+  if (draws.chance(40)) plan.failure = failure(draws);
   return plan;
+}
+
+bool fails(const PiecePlan& plan, const WorkOrder& order) {
+  if (!plan.failure || order.attempt == 0) return false;
+  return order.attempt <= kAttemptsFailed || plan.failure->kind == FailureKind::kPermanent;
 }
 
 struct DelayShare {
@@ -123,6 +138,10 @@ std::vector<PlannedAnswer> answers(std::uint64_t seed, const WorkOrder& order,
   for (const std::string& target : targets) {
     const PiecePlan plan = plan_of_piece(seed, order.id, target, order.epoch, order.sequence);
     if (plan.given_up) found.push_back({delay(draws), command(stage::Answer::kUnregister, target)});
+    if (fails(plan, order)) {
+      found.push_back({delay(draws), {.answer = stage::Answer::kFail, .target = target, .failure = *plan.failure}});
+      continue;
+    }
     const bool answered = plan.lost ? order.attempt > kAttemptsLost : plan.answered;
     const int times = !answered ? 0 : draws.chance(120) ? 2 : 1;
     for (int i = 0; i < times; ++i) found.push_back({delay(draws), command(stage::Answer::kSequence, target)});

@@ -1,6 +1,6 @@
 // Treatment: what the pipeline does with a record of `work`, as a function of a seed and the order that the record is
 // for. Each process gives the same answers to the same record, however often it is read: what is lost is always lost,
-// and where work has leases, so often that it comes back some times.
+// and where work has leases, so often that it comes back some times. There some of it fails, some for good.
 // Answers come out of order, some late and some twice. Now and then a target is given up, a target is added, or a
 // command is one that cannot be used.
 // Thread rule: any thread.
@@ -25,7 +25,8 @@ struct WorkOrder {
   std::uint64_t attempt = 0;  // 0: the work has no lease
 };
 
-inline constexpr std::uint64_t kAttemptsLost = 2;  // of what is lost, where work has leases
+inline constexpr std::uint64_t kAttemptsLost = 2;    // of what is lost, where work has leases
+inline constexpr std::uint64_t kAttemptsFailed = 2;  // of what fails there, unless it is for good
 
 struct PlannedAnswer {
   Milliseconds after;         // behind the reading of the record

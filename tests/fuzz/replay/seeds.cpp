@@ -100,7 +100,8 @@ Row full_row() {
   row.since.push_back({TargetSet(1), UnixMs(1'709'164'800'000)});
   row.last_version = Version(std::uint64_t{1'709'164'800'000} << 16 | 5);
   row.deadline = UnixMs(1'709'164'860'000);
-  row.requested = Requested{row.groups[1].order, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17)};
+  row.requested = Requested{row.groups[1].order, Offset(300), PayloadHash(0xFEDCBA9876543210), TargetSet(17),
+                            Digest{0x1122334455667788, 0x99AABBCCDDEEFF00}};
   row.deletions.push_back({TargetNumber(3), row.groups[1].order, UnixMs(1'709'164'700'000)});
   row.meanwhile.push_back({TargetSet(8), UnixMs(1'709'164'700'000)});
   row.overtaken.push_back({TargetSet(8), row.groups[1].order, UnixMs(1'709'164'600'000)});
@@ -175,8 +176,15 @@ Seeds rows() {
   eight.groups[0].order = {Epoch(1), Sequence("20240229"),
                            Revision(1)};  // near the sequences whose zeros are not written
   Meta meta;
-  meta.state = {
-      Version(1'709'164'800'000), Version(7), {Version(1), {{TargetNumber(3), Version(2)}}}, Epoch(3), false, 0, 0, {}};
+  meta.state = {Version(1'709'164'800'000),
+                Version(7),
+                {Version(1), {{TargetNumber(3), Version(2)}}},
+                Epoch(3),
+                false,
+                0,
+                0,
+                {},
+                {}};
   meta.positions = {{Role::kRequests, Offset(128)}, {Role::kCommands, Offset(64)}};
   meta.ranges = {{Role::kRequests, Offset(100), Offset(127)}};
   meta.lineage = {{1, Offset(0)}, {2, Offset(200)}};

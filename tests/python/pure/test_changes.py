@@ -24,10 +24,31 @@ def test_the_last_of_doubled_versions_counts():
     (b"k", b"x", headers(b"0"), "between 1"), (b"k", b"x", headers(b"x"), "between 1"),
     (b"k", b"x", headers(str(1 << 63).encode()), "between 1"), (b"k", b"x", headers(b"9" * 5000), "between 1"),
     (b"k", b"x", headers(b"-1"), "between 1"), (b"k", b"x", headers(reseq_op=b"drop"), "neither"),
-    (b"k", None, headers(reseq_op=b"upsert"), "null payload")])
+    (b"k", None, headers(reseq_op=b"upsert"), "upsert with a null payload"),
+    (b"k", None, headers(reseq_op=b"failed"), "failed with a null payload")])
 def test_what_is_outside_the_contract_is_refused(key, payload, given, why):
     with pytest.raises(ValueError, match=why):
         change_of(key, payload, given)
+
+
+def test_a_marker_is_told_from_a_document_and_says_why():
+    note = b'{"reason":"failed","error":"no PDF"}'
+    marker = change_of(b"k", note, headers(reseq_op=b"failed", reseq_error=b"no PDF"))
+    assert (marker.failed, marker.deleted, marker.error, marker.version) == (True, False, "no PDF", 7)
+    document = change_of(b"k", b'{"reason":"failed"}', headers(reseq_error=b"of somebody"))
+    assert (document.failed, document.error) == (False, None)
+
+
+@pytest.mark.parametrize("note, why", [
+    (b'{"reason":"body_gone"}', "body_gone"), (b'{"reason":7}', "failed"), (b'{"reason":""}', "failed"),
+    (b"{}", "failed"), (b"[]", "failed"), (b"7", "failed"), (b"", "failed"), (b"\xff", "failed"),
+    (b"[" * 9999, "failed")])
+def test_a_marker_says_its_reason_where_nobody_said_an_error(note, why):
+    assert change_of(b"k", note, headers(reseq_op=b"failed")).error == why
+
+
+def test_what_is_no_text_in_an_error_is_replaced():
+    assert change_of(b"k", b"{}", headers(reseq_op=b"failed", reseq_error=b"\xff!")).error == "\ufffd!"
 
 
 def test_the_highest_version_is_one():
@@ -50,6 +71,23 @@ def test_only_what_is_newer_is_put():
     assert taken == [True, False, False, True, False, True]
     assert held == {"k": 10}
     assert (sink.counts.written, sink.counts.not_newer) == (3, 3)
+
+
+def test_a_marker_is_taken_by_its_version_as_any_change():
+    errors = {}
+    held = {}
+
+    def put(change):
+        held[change.id] = change.version
+        errors[change.id] = change.error
+
+    sink = sink_of(get=held.get, put=put)
+    come = [(b"5", b"failed", True), (b"4", b"upsert", False), (b"5", b"failed", False), (b"6", b"failed", True)]
+    for version, op, is_newer in come:
+        assert sink.take(change_of(b"k", b"{}", headers(version, reseq_op=op))) == is_newer
+    assert errors == {"k": "failed"}
+    assert sink.take(change_of(b"k", b"{}", headers(b"7", reseq_op=b"upsert")))
+    assert errors == {"k": None}
 
 
 def test_a_store_that_compares_by_itself_says_what_it_took():

@@ -45,10 +45,44 @@ def test_what_is_no_answer_is_refused(answer):
         commands_of(work(), answer)
 
 
-@pytest.mark.parametrize("answer", [{"search": "x"}, {}, {"search": "x", "catalogue": "x", "feed": "x"}])
+@pytest.mark.parametrize("answer", [{"search": "x"}, {}, {"search": "x", "feed": "x"}])
 def test_a_target_is_not_left_out_in_silence(answer):
     with pytest.raises(ValueError, match="the answer is for"):
         commands_of(work(), answer)
+
+
+RETRIED = tuple(one for one in HEADERS if one[0] != "reseq-targets") + (("reseq-targets", b"catalogue"),)
+
+
+def retried():
+    return work(headers=RETRIED, targets=("catalogue",))
+
+
+@pytest.mark.parametrize("answer", [
+    lambda one: {"search": "x", "catalogue": "x"},
+    lambda one: [one.result("search", "x"), one.result("catalogue", "x")],
+    lambda one: [one.fail("locked", target="search"), one.result("catalogue", "x"), one.unregister("feed")]])
+def test_what_is_for_targets_that_are_done_is_left_out(answer):
+    assert [(one.target, one.payload) for one in commands_of(retried(), answer(retried()))] == [("catalogue", b"x")]
+
+
+@pytest.mark.parametrize("answer", [
+    lambda one: one.result("serach", "x"), lambda one: [one.fail("locked", target="search"), one.unregister("feed")]])
+def test_an_answer_that_is_for_none_of_the_targets_is_a_mistake(answer):
+    with pytest.raises(ValueError, match="the answer is for .*, the work for catalogue"):
+        commands_of(retried(), answer(retried()))
+
+
+def test_what_an_answer_registers_and_what_is_for_all_or_for_other_documents_stays():
+    one = retried()
+    answer = [one.register(["feed", "shelf"]), one.result("shelf", "x"), one.result("search", "x", id="book/1"),
+              one.unregister()]
+    assert commands_of(one, answer) == answer
+
+
+def test_an_answer_may_be_for_any_target_where_the_work_lists_none():
+    one = work(headers=HEADERS[:4])
+    assert [command.target for command in commands_of(one, one.result("feed", "x"))] == ["feed"]
 
 
 def test_another_document_has_another_key_and_no_copied_id():

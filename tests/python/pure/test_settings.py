@@ -40,8 +40,9 @@ def test_the_same_value_may_be_said_again():
 
 
 @pytest.mark.parametrize("wrong, why", [
-    ({"on_error": "ignore"}, "stop, skip, unregister"), ({"letters": "shop.letters"}, "letters are for"),
-    ({"parallel": 0}, "at least 1"), ({"partitioner": "java"}, "murmur2 or crc32")])
+    ({"on_error": "ignore"}, "stop, skip, unregister, fail"), ({"letters": "shop.letters"}, "letters are not for"),
+    ({"failures": {}}, "failures are for"), ({"parallel": 0}, "at least 1"),
+    ({"partitioner": "java"}, "murmur2 or crc32")])
 def test_a_worker_says_what_fits_nothing(wrong, why):
     with pytest.raises(ValueError, match=why):
         Worker(NOBODY, "shop", lambda work: "", **wrong)
@@ -71,5 +72,6 @@ def test_all_that_is_offered_is_there_and_told_of():
     readme = (ROOT / "clients/python/README.md").read_text()
     for name in resequencer.__all__:
         assert hasattr(resequencer, name)
-    for name in ("Producer", "Worker", "Sink", "Admin", "partition_of", "DELETE", "UNREGISTER"):
+    for name in ("Producer", "Worker", "Sink", "Admin", "partition_of", "DELETE", "UNREGISTER", "Transient",
+                 "Permanent", "Universal"):
         assert f"`{name}" in readme, name

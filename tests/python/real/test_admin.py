@@ -6,7 +6,7 @@ import pytest
 from application import ROOT, InThread, wait_until
 from confluent_kafka import Producer as Plain
 from jsonschema import Draft202012Validator
-from resequencer import Admin, NotAnswered, Producer, QueryRefused, Worker
+from resequencer import Admin, NotAnswered, Permanent, Producer, QueryRefused, Worker
 from resequencer.answers import Answers
 
 SCHEMA = json.loads((ROOT / "schemas/admin.replies.schema.json").read_text())
@@ -51,6 +51,29 @@ def test_documents_and_numbers_are_asked_for(brokers, shop):
         assert list(admin.documents("completed")) == []
         with InThread(Worker(brokers, shop.name, lambda work: work.payload, commit_every_s=0.1)):
             wait_until(lambda: len(list(admin.documents("completed"))) == len(IDS), "all answered")
+
+
+def test_documents_that_failed_are_asked_for_by_their_error(brokers, application):
+    shop = application(more="[dispatch]\nmode = \"journal\"\n[failures]\nmode = \"retry\"\nbackoff_ms = 600000\n"
+                            "backoff_max_ms = 600000\nretries_max = 1\n")
+    with Producer(brokers, shop.name) as producer:
+        for one in ("scan", "huge"):
+            producer.send(one, 7, "x")
+    wait_until(lambda: len(shop.read("work")) == 2, "the work")
+
+    def fail(work):
+        raise Permanent("no PDF" if work.id == "scan" else "out of memory")
+
+    with Admin(brokers, shop.name, timeout_s=30) as admin, \
+            InThread(Worker(brokers, shop.name, fail, on_error="fail", commit_every_s=0.1)):
+        wait_until(lambda: len(list(admin.documents("failed"))) == 2, "the failures")
+        failed, = admin.documents("failed", error="no PDF")
+        check("document", failed)
+        assert failed["id"] == "scan"
+        assert list(admin.documents("failed", error="no pdf")) == []
+        assert list(admin.documents("retrying", error="no PDF")) == []
+        with pytest.raises(QueryRefused, match="error is for state retrying or failed"):
+            list(admin.documents("live", error="no PDF"))
 
 
 def test_answers_to_others_are_not_taken(brokers, shop):

@@ -62,6 +62,27 @@ def test_a_replay_changes_nothing(brokers, filled):
     assert behind.counts.records == 0  # its group had committed all
 
 
+def test_what_failed_is_told_from_documents_until_something_newer_comes(brokers, application):
+    shop = application(targets='[[target]]\nname = "search"\n')
+    note = b'{"reason":"timed_out","attempts":3}'
+    producer = Plain({"bootstrap.servers": brokers, "enable.idempotence": True})
+    for id, version, op, payload in [("a", 1, "upsert", b"a"), ("a", 2, "failed", note), ("b", 3, "failed", note),
+                                     ("b", 4, "upsert", b"b"), ("a", 1, "upsert", b"a"), ("b", 3, "failed", note)]:
+        producer.produce(f"{shop.name}.output.search", payload, id, partition=0, headers={
+            "reseq-seq": "1", "reseq-version": str(version), "reseq-op": op})
+    assert producer.flush(30) == 0
+    held, errors = {}, {}
+
+    def put(change):
+        held[change.id] = change.version
+        errors[change.id] = change.error if change.failed else change.payload
+
+    sink = Sink(brokers, shop.name, "search", get=held.get, put=put)
+    sink.run(until_idle_s=1)
+    assert (errors, held) == ({"a": "timed_out", "b": b"b"}, {"a": 2, "b": 4})
+    assert (sink.counts.written, sink.counts.not_newer, sink.counts.rejected) == (4, 2, 0)
+
+
 def test_what_could_not_be_stored_comes_again(brokers, filled):
     store, flushed = Store(), []
 

@@ -47,11 +47,20 @@ void Operators::resume_all() {
   }
 }
 
+void Operators::resume_target(Partition partition, const std::string& target) {
+  StoredRecord record = operation("resume-target", partition);
+  set_header(record, header::kControlPartition, std::to_string(partition.value()));
+  remove_header(record, header::kControlDryRun);
+  set_header(record, header::kTarget, target);
+  append(partition, record);
+}
+
 void Operators::write() {
   const std::uint64_t what = draw_.below(100);
   if (what < 35) return expire();
   if (what < 60) return release();
   if (what < 75) return raise_floor();
+  if (what < 79 && scenario_.outages) return resume_target(any_partition(), scenario_.settings.targets.front().name);
   pause(any_partition(), what < 87);
 }
 

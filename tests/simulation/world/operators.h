@@ -21,6 +21,8 @@ class Operators {
   void tick();
   // Nothing stays paused.
   void resume_all();
+  // This target can be reached again.
+  void resume_target(Partition partition, const std::string& target);
 
  private:
   void write();

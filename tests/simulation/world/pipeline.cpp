@@ -1,5 +1,6 @@
 #include "tests/simulation/world/pipeline.h"
 
+#include <array>
 #include <charconv>
 #include <utility>
 
@@ -95,7 +96,7 @@ void Pipeline::take(const StoredRecord& work, Partition partition) {
       piece.target = target.name;
       excused_.insert(piece);  // only the resequencer knows all targets of a delete
     }
-  if (scenario_.journal) {
+  if (scenario_.leases()) {
     const bool survives_no_worker = asked->sequence % kDeadlyEvery == 0;
     if (broker_.draw().chance(survives_no_worker ? 850 : 40) && loses()) return;
     if (broker_.draw().chance(250)) beat(work, partition);
@@ -113,7 +114,7 @@ void Pipeline::take_target(const StoredRecord& work, const Piece& piece, Partiti
   Draw& draw = broker_.draw();
   if (work.payload && work.payload->size() >= kLargePayload) excused_.insert(piece);
   if (draw.chance(25) && loses()) {
-    if (!scenario_.journal) excused_.insert(piece);
+    if (!scenario_.leases()) excused_.insert(piece);
     return;
   }
   if (draw.chance(50)) {
@@ -127,6 +128,8 @@ void Pipeline::take_target(const StoredRecord& work, const Piece& piece, Partiti
     answer(std::move(record), partition, delay());
     if (draw.chance(500)) return;
   }
+  if (scenario_.journal && loses_ && is_down(piece.target)) return fail_of_target(work, piece, partition);
+  if (scenario_.journal && loses_ && draw.chance(80)) return fail(work, piece, partition);
   const int times = draw.chance(150) ? 2 : 1;
   for (int i = 0; i < times; ++i) answer(result_of(work, piece.target), partition, delay());
 }
@@ -134,6 +137,42 @@ void Pipeline::take_target(const StoredRecord& work, const Piece& piece, Partiti
 bool Pipeline::loses() {
   if (loses_) ++counters_["work lost"];
   return loses_;
+}
+
+// It could not be done: told once or more often, now and then although there is a result.
+void Pipeline::fail(const StoredRecord& work, const Piece& piece, Partition partition) {
+  Draw& draw = broker_.draw();
+  constexpr std::array kKinds = {"transient", "permanent", "unknown", "transient"};
+  StoredRecord record = result_of(work, draw.chance(200) ? "*" : piece.target);
+  record.payload.reset();
+  set_header(record, header::kCommand, "fail");
+  set_header(record, header::kFailure, kKinds[draw.below(kKinds.size())]);
+  if (draw.chance(300)) set_header(record, header::kFailureScope, "universal");
+  set_header(record, header::kError, draw.chance(500) ? "it is down" : "it is full");
+  if (is_potent(piece.target) && draw.chance(500)) set_header(record, header::kEffect, "none");
+  ++counters_["work failed"];
+  for (std::uint64_t times = 1 + draw.below(2); times > 0; --times) answer(record, partition, delay());
+  if (draw.chance(200)) answer(result_of(work, piece.target), partition, delay());
+}
+
+bool Pipeline::is_down(const std::string& target) const {
+  constexpr std::int64_t kFromOneToTheNextMs = 2'000;
+  constexpr std::int64_t kForMs = 700;
+  const bool first = target == scenario_.settings.targets.front().name;
+  return scenario_.outages && first && broker_.now().value() % kFromOneToTheNextMs < kForMs;
+}
+
+void Pipeline::fail_of_target(const StoredRecord& work, const Piece& piece, Partition partition) {
+  Draw& draw = broker_.draw();
+  StoredRecord record = result_of(work, piece.target);
+  record.payload.reset();
+  set_header(record, header::kCommand, "fail");
+  set_header(record, header::kFailure, draw.chance(50) ? "permanent" : "transient");
+  set_header(record, header::kFailureScope, "universal");
+  set_header(record, header::kError, "connection refused");
+  if (is_potent(piece.target) && draw.chance(800)) set_header(record, header::kEffect, "none");
+  ++counters_["work that did not reach its target"];
+  answer(record, partition, delay());
 }
 
 // Who works on it says so, once or more often, in time or not.
@@ -203,6 +242,11 @@ void Pipeline::write_bad(const StoredRecord& work, const Piece& piece, Partition
       break;
   }
   answer(std::move(record), partition, delay());
+}
+
+bool Pipeline::is_potent(const std::string& target) const {
+  const auto& last = scenario_.settings.targets.back();
+  return last.effect == "potent" && last.name == target;
 }
 
 bool Pipeline::may_be_monotonic(const std::string& target) const {

@@ -41,12 +41,17 @@ class Pipeline {
   void take_target(const StoredRecord& work, const Piece& piece, Partition partition);
   [[nodiscard]] bool loses();
   void beat(const StoredRecord& work, Partition partition);
+  void fail(const StoredRecord& work, const Piece& piece, Partition partition);
+  // No document reaches it.
+  [[nodiscard]] bool is_down(const std::string& target) const;
+  void fail_of_target(const StoredRecord& work, const Piece& piece, Partition partition);
   void fork(const StoredRecord& work, const Piece& piece, Partition partition);
   void give_up_any(const StoredRecord& work, const Piece& piece, Partition partition);
   void write_bad(const StoredRecord& work, const Piece& piece, Partition partition);
   void answer(StoredRecord record, Partition partition, std::int64_t after_ms,
               std::optional<StoredRecord> then = std::nullopt);
   [[nodiscard]] StoredRecord result_of(const StoredRecord& work, const std::string& target) const;
+  [[nodiscard]] bool is_potent(const std::string& target) const;
   [[nodiscard]] bool may_be_monotonic(const std::string& target) const;
   [[nodiscard]] std::int64_t delay();
   void write(std::size_t which);

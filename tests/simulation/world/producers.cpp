@@ -66,16 +66,24 @@ void Producers::write_next(Document& document) {
     asked.payload = asked.id + "/" + std::to_string(asked.epoch.value_or(0)) + "/" + std::to_string(asked.sequence);
     if (draw.chance(30)) asked.payload->append(scenario_.large_payload, 'x');
   }
+  if (scenario_.settings.skip_unchanged && !document.written.empty() && draw.chance(400)) repeat_last(document, asked);
   if (draw.chance(250)) {
     asked.targets.emplace();
     for (const config::Target& target : scenario_.settings.targets)
       if (draw.chance(600)) asked.targets->push_back(target.name);
     if (asked.targets->empty()) asked.targets->push_back(scenario_.settings.targets.back().name);
   }
-  if (scenario_.journal) wish(asked);
+  if (scenario_.leases()) wish(asked);
   const std::size_t place = note(std::move(asked));
   document.written.push_back(place);
   append("requests", partition_of(document.id), record_of(place));
+}
+
+// It asks for what the request before it asked for.
+void Producers::repeat_last(const Document& document, Asked& asked) const {
+  const Asked& last = asked_[document.written.back()];
+  asked.removal = last.removal;
+  asked.payload = last.payload;
 }
 
 // When it is to be dispatched; some wish for what is over, or later than it may be.

@@ -51,6 +51,7 @@ class Producers {
   void reset();
   void write_bad(const Document& document);
   void spoil(StoredRecord& record, std::uint64_t how);
+  void repeat_last(const Document& document, Asked& asked) const;
   void wish(Asked& asked);
   std::size_t for_others(std::size_t place);
   std::size_t note(Asked asked);

@@ -13,6 +13,8 @@ namespace {
 
 // So many batches may pass by what is old: its record has to be read first, and that fails at times.
 constexpr std::ptrdiff_t kBatchesAtLeast = 50;
+// Then it is left alone for so long.
+constexpr std::int64_t kReadAgainMs = 60'000;
 
 }  // namespace
 
@@ -50,12 +52,18 @@ void Retention::look_at(Partition partition, const judge::ReplayedBatch& batch, 
   Seen& seen = seen_[partition];
   const judge::History::Log& log =
       recorder_.history().log({application_.topics.of(Role::kRequests).value(), partition});
+  for (const Offset& one : batch.meta.gone) seen.gone.emplace(one, seen.batches.size());
   for (const judge::GivenUp& one : batch.given_up) {
     if (one.reason != Reason::kBodyGone) continue;
     const std::size_t place = log.at_or_behind(one.request);
-    const std::int64_t aged = log[place].timestamp.value() + scenario_.requests_retention_ms / 2;
+    const auto unread = seen.unreadable.find(one.request);
+    const std::int64_t put_off = unread == seen.unreadable.end() ? 0 : unread->second.value() + kReadAgainMs;
+    const std::int64_t aged = std::max(log[place].timestamp.value() + scenario_.requests_retention_ms / 2, put_off);
     const auto decided = seen.batches.begin() + static_cast<std::ptrdiff_t>(seen.decided[one.request]);
-    const auto since = std::count_if(decided, seen.batches.end(), [&](UnixMs now) { return now.value() >= aged; });
+    const auto missed = seen.batches.begin() + static_cast<std::ptrdiff_t>(seen.gone[one.request]);
+    // In the batch that decided it nothing had passed by.
+    const auto since =
+        missed < decided ? 0 : std::count_if(decided, missed, [&](UnixMs now) { return now.value() >= aged; });
     const bool waited = !seen.dispatched.contains(one.request);
     ++counters_[waited ? "body gone while it waited" : "body gone after a lease"];
     if (waited && since >= kBatchesAtLeast && !scenario_.clocks_differ)
@@ -63,6 +71,7 @@ void Retention::look_at(Partition partition, const judge::ReplayedBatch& batch, 
                   one.id + ": what waited is gone, " + std::to_string(since) + " batches after half of the retention");
   }
   for (const judge::Dispatched& one : batch.dispatched) seen.dispatched.insert(one.request);
+  for (const Offset& one : batch.meta.unreadable) seen.unreadable[one] = batch.meta.now;
   seen.batches.push_back(batch.meta.now);
   for (const judge::Decided& input : batch.inputs)
     if (input.role == Role::kRequests) seen.decided.emplace(input.record.offset, seen.batches.size());

@@ -34,6 +34,8 @@ class Retention {
     std::vector<UnixMs> batches;
     std::map<Offset, std::size_t> decided;  // requests, behind so many batches
     std::set<Offset> dispatched;            // of these only the place is kept
+    std::map<Offset, std::size_t> gone;     // likewise, when they were first missed: they leave later
+    std::map<Offset, UnixMs> unreadable;    // requests, the last time that they were
   };
   [[nodiscard]] Offset decided(Partition partition);
 

@@ -103,6 +103,12 @@ Scenario of_pieces(Scenario world) {
   return world;
 }
 
+Scenario of_gate(Scenario world, Draw& draw) {
+  world = of_pieces(std::move(world));
+  world.settings.skip_unchanged = !world.tap && draw.chance(300);
+  return world;
+}
+
 Scenario of_journal(Scenario world, Draw& draw) {
   world = of_pieces(std::move(world));
   world.journal = true;
@@ -125,6 +131,23 @@ Scenario of_journal(Scenario world, Draw& draw) {
   settings.watermark_retention_ms = std::max<std::int64_t>(settings.watermark_retention_ms, 15'000);
   world.requests_retention_ms = one_of<std::int64_t>(draw, {2'000, 4'000, 8'000, settings.watermark_retention_ms});
   world.weights.retention = one_of<std::uint32_t>(draw, {0, 10, 50});
+  settings.failures_mode = "retry";
+  settings.failures_retries_max = one_of<std::int64_t>(draw, {0, 1, 3, 20});
+  settings.failures_repeats_max = one_of<std::int64_t>(draw, {1, 3});
+  settings.failures_backoff_ms = one_of<std::int64_t>(draw, {1, 100, 2'000});
+  settings.failures_backoff_max_ms = 2'000;
+  settings.failures_breaker_documents = one_of<std::int64_t>(draw, {0, 1, 2, 5});
+  settings.failures_breaker_pause_ms = one_of<std::int64_t>(draw, {1, 100, 1'000});
+  settings.failures_breaker_pause_max_ms = one_of<std::int64_t>(draw, {1'000, 3'000});
+  world.outages = draw.chance(500);
+  if (draw.chance(250)) settings.dispatch_mode = "immediate";
+  if (draw.chance(500)) settings.failures_on_failure = "marker";
+  settings.skip_unchanged = draw.chance(300);
+  settings.failures_inherit_failed = draw.chance(300);
+  if (world.leases() && draw.chance(300)) {
+    settings.dispatch_attempts = "last";
+    settings.targets.back().effect = "potent";
+  }
   return world;
 }
 

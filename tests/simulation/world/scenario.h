@@ -42,8 +42,9 @@ struct Scenario {
   std::size_t documents = 3;
   std::size_t ticks = 1000;
   bool tap = false;
-  bool journal = false;
-  bool epochs = false;  // producers may raise epochs
+  bool journal = false;  // what was dispatched is known, and may fail
+  bool outages = false;  // a target cannot be reached now and then
+  bool epochs = false;   // producers may raise epochs
   bool clocks_differ = false;
   std::int64_t answer_ms_max = 500;  // what the pipeline takes for a result
   std::int64_t late_answer_ms_max = 5'000;
@@ -56,6 +57,8 @@ struct Scenario {
   FaultRates faults;
   Weights weights;
 
+  // Work that is lost comes back, and requests say when they are to be dispatched.
+  [[nodiscard]] bool leases() const { return journal && settings.dispatch_mode == "journal"; }
   [[nodiscard]] bool explicit_deletes() const { return settings.deletes == "explicit"; }
 };
 
@@ -63,7 +66,10 @@ struct Scenario {
 // The same with so many partitions, of which a few have documents.
 // Its large payloads take several rows when they are held, and its copies are written anew.
 [[nodiscard]] Scenario of_pieces(Scenario world);
-// The same with dispatch.mode = "journal", whose settings `draw` gives. It is large like of_pieces().
+// The same in front of a gate; some skip what is unchanged.
+[[nodiscard]] Scenario of_gate(Scenario world, Draw& draw);
+// The same with dispatch.mode = "journal", whose settings `draw` gives, or with nothing but failures. It is large like
+// of_pieces().
 [[nodiscard]] Scenario of_journal(Scenario world, Draw& draw);
 [[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 

@@ -43,27 +43,39 @@ class SharedBoard {
   Board* board_ = nullptr;
 };
 
-std::string disks() {
-  std::error_code none;
-  const std::filesystem::path fast = "/dev/shm";
-  const auto base = std::filesystem::is_directory(fast, none) && ::access(fast.c_str(), W_OK) == 0
-                        ? fast
-                        : std::filesystem::temp_directory_path();
-  return (base / ("reseq-simulation-" + std::to_string(::getpid()))).string();
-}
+// One folder of a run, in memory where that can be. Its name is new: a number of a process comes again, and a run that
+// was killed leaves its folder behind.
+class Disks {
+ public:
+  Disks() {
+    std::error_code none;
+    const std::filesystem::path fast = "/dev/shm";
+    const auto base = std::filesystem::is_directory(fast, none) && ::access(fast.c_str(), W_OK) == 0
+                          ? fast
+                          : std::filesystem::temp_directory_path();
+    folder_ = (base / "reseq-simulation-XXXXXX").string();
+    RESEQ_ASSERT(::mkdtemp(folder_.data()) != nullptr, "no folder for the disks of simulated processes");
+  }
+  ~Disks() { std::filesystem::remove_all(folder_); }
+  Disks(const Disks&) = delete;
+  Disks& operator=(const Disks&) = delete;
+  [[nodiscard]] std::string of(std::size_t job) const { return folder_ + "/" + std::to_string(job); }
+
+ private:
+  std::string folder_;
+};
 
 void note(Findings& result, Failure failure) {
   ++result.failures;
   if (!result.first || failure.seed < result.first->seed) result.first = std::move(failure);
 }
 
-Findings play_some(const Run& run, std::size_t job, const SharedBoard& board) {
-  const std::string root = disks();
+Findings play_some(const Run& run, std::size_t job, const std::string& root, const SharedBoard& board) {
   Findings result;
   for (std::uint64_t seed = run.from + job; seed < run.from + run.seeds; seed += run.jobs) {
     if (run.until_first && board->failed) break;
     board->playing[job] = seed;
-    std::filesystem::create_directories(root);
+    RESEQ_ASSERT(std::filesystem::create_directory(root), "a world begins with the disks of another");
     std::string wrong;
     {
       World world(seed, run.guards, root, run.partitions, run.profile);
@@ -131,7 +143,7 @@ struct Child {
   int pipe = -1;
 };
 
-Child start(const Run& run, std::size_t job, const SharedBoard& board) {
+Child start(const Run& run, std::size_t job, const std::string& root, const SharedBoard& board) {
   std::array<int, 2> ends{};
   RESEQ_ASSERT(::pipe(ends.data()) == 0, "no pipe");
   std::cout.flush();
@@ -139,7 +151,7 @@ Child start(const Run& run, std::size_t job, const SharedBoard& board) {
   RESEQ_ASSERT(id >= 0, "no process");
   if (id == 0) {
     ::close(ends[0]);
-    send(play_some(run, job, board), ends[1]);
+    send(play_some(run, job, root, board), ends[1]);
     ::_exit(EXIT_SUCCESS);
   }
   ::close(ends[1]);
@@ -151,8 +163,9 @@ Child start(const Run& run, std::size_t job, const SharedBoard& board) {
 Findings play(const Run& run) {
   RESEQ_ASSERT(run.jobs > 0 && run.jobs <= kJobsMax, "a number of processes that cannot be");
   const SharedBoard board;
+  const Disks disks;
   std::vector<Child> children;
-  for (std::size_t job = 0; job < run.jobs; ++job) children.push_back(start(run, job, board));
+  for (std::size_t job = 0; job < run.jobs; ++job) children.push_back(start(run, job, disks.of(job), board));
   Findings sum;
   for (std::size_t job = 0; job < run.jobs; ++job) {
     const std::string said = receive(children[job].pipe);
@@ -163,8 +176,6 @@ Findings play(const Run& run) {
       continue;
     }
     board->failed = true;
-    std::filesystem::remove_all(std::filesystem::path(disks()).parent_path() /
-                                ("reseq-simulation-" + std::to_string(children[job].id)));
     note(sum, {board->playing[job], "its process died, see above"});
   }
   return sum;

@@ -28,7 +28,7 @@ Scenario scenario_of(Draw& draw, std::int32_t partitions, Profile profile) {
   Scenario drawn = draw_scenario(draw);
   if (partitions != 0) drawn = of_many_partitions(std::move(drawn), partitions);
   if (profile == Profile::kJournal) return of_journal(std::move(drawn), draw);
-  return profile == Profile::kGated ? of_pieces(std::move(drawn)) : drawn;
+  return profile == Profile::kGated ? of_gate(std::move(drawn), draw) : drawn;
 }
 
 // In every third world what is large is held by reference, in another third all.
@@ -199,6 +199,17 @@ void World::heal() {
     finish_transactions();
     if (quiet()) return;
     if (scenario_.journal) wait_for_dates(round);
+    if (round % kRoundsAtOnce == 0) resume_targets();
+  }
+}
+
+// Those that are not tried before somebody says so.
+void World::resume_targets() {
+  if (!fleet_.settled()) return;
+  for (std::int32_t p = 0; p < scenario_.partitions; ++p) {
+    const store::PartitionStore& owned = fleet_.owner(Partition(p))->store();
+    for (const Breaker& breaker : owned.meta()->state.breakers)
+      if (breaker.until_resume) operators_.resume_target(Partition(p), owned.targets().name(breaker.target));
   }
 }
 
@@ -283,6 +294,7 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
   for (const judge::GivenUp& one : batch.given_up) ++counters_["reason " + std::string(name_of(one.reason))];
   for (const judge::Dispatched& one : batch.dispatched)
     if (one.attempt > 1) ++counters_["dispatched again"];
+  if (!batch.down.empty()) ++counters_["batches while a target is down"];
   count_turns(batch);
 }
 

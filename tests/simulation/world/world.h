@@ -64,6 +64,7 @@ class World {
   void heal();
   void start_again(std::size_t i);
   void wait_for_dates(int round);
+  void resume_targets();
   void finish_transactions();
   bool quiet();
   [[nodiscard]] std::string judge();

@@ -66,6 +66,36 @@ TEST(DocumentJson, SaysWhatKeepsAnOrderAndWhetherItIsStuck) {
   EXPECT_FALSE(document["journal"][1].contains("leases_lost"));
 }
 
+TEST(DocumentJson, SaysWhenWhatFailedIsTriedAgain) {
+  Row row;
+  Group group;
+  group.order = entry_at(EntryState::kWaiting, 17).order;
+  group.requested = true;
+  group.pending = TargetSet(7);
+  row.groups.push_back(group);
+  JournalEntry waits = entry_at(EntryState::kWaiting, 17);
+  waits.attempt = 1;
+  row.journal.push_back(waits);
+  JournalEntry under_way = entry_at(EntryState::kProcessing, 17);
+  under_way.targets = TargetSet(1);
+  row.journal.push_back(under_way);
+  for (const std::uint64_t target : {1U, 2U, 4U}) {
+    Failure failure;
+    failure.order = group.order;
+    failure.targets = TargetSet(target);
+    failure.at = UnixMs(1'709'164'800'000);
+    failure.for_good = target == 4;
+    row.failures.push_back(failure);
+  }
+  const TargetTable targets({"search", "catalogue", "lake"});
+  const std::vector<PlaceInQueue> places = {{"date", false, UnixMs(1'709'164'805'000)}, {}};
+  const Json document = document_json("doc-1", row, {}, {&targets, SequenceKind::kU64}, places);
+  ASSERT_EQ(document["failures"].size(), 3U) << document;
+  EXPECT_FALSE(document["failures"][0].contains("next_at")) << "it is tried now";
+  EXPECT_EQ(document["failures"][1]["next_at"], "2024-02-29T00:00:05.000Z");
+  EXPECT_FALSE(document["failures"][2].contains("next_at")) << "nobody tries it";
+}
+
 TEST(DocumentJson, OfWhatIsGoneAloneIsCompleted) {
   Row row;
   row.journal.push_back(entry_at(EntryState::kGone, 16));

@@ -46,6 +46,35 @@ TEST(Query, KnowsTheStatesOfTheQueueByTheirNames) {
     EXPECT_FALSE(is_of_the_queue(state));
 }
 
+TEST(Query, AsksForWhatFailedOfAnErrorThatMayBeNoText) {
+  ListQuery list;
+  list.state = State::kFailed;
+  for (const std::string& error : {std::string("no PDF"), std::string("\xff\0", 2), std::string()}) {
+    for (const WantedError& wanted : {WantedError{error}, WantedError{{}, error}}) {
+      list.error = wanted;
+      const auto read = parse_request(write_request({list, Milliseconds(7)}));
+      EXPECT_EQ(std::get<ListQuery>(std::get<Request>(read).query).error, wanted);
+    }
+  }
+}
+
+TEST(WantedError, FitsWhatHasItSomewhereOrWhatIsShownAsIt) {
+  EXPECT_TRUE(WantedError().fits(""));
+  EXPECT_TRUE(WantedError{"PDF"}.fits("no PDF"));
+  EXPECT_FALSE(WantedError{"PDF"}.fits("no pdf"));
+  const auto shown = [](const std::string& text) { return WantedError{{}, text}; };
+  EXPECT_TRUE(shown("no PDF").fits("no PDF"));
+  EXPECT_FALSE(shown("no PDF").fits("no PDF: page 7")) << "what begins so is another error";
+  EXPECT_FALSE(shown("no PDF").fits(""));
+  EXPECT_TRUE(shown("").fits("")) << "nothing was said";
+  EXPECT_FALSE(shown("").fits("no PDF"));
+  const std::string long_text(kShownErrorBytes, 'x');
+  EXPECT_TRUE(shown(long_text).fits(long_text + "y")) << "it is shown so";
+  EXPECT_TRUE(shown(long_text + "y").fits(long_text + "y"));
+  EXPECT_FALSE(shown(long_text + "y").fits(long_text + "z"));
+  EXPECT_TRUE(shown(long_text.substr(1)).fits(long_text.substr(1) + "ä")) << "no character is cut";
+}
+
 TEST(Query, TakesAnIdThatIsNoTextInBase64) {
   EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id":"ä"})").id, "ä");
   EXPECT_EQ(query_of<DocumentQuery>(R"({"protocol":1,"query":"document","id_base64":"/wA="})").id,
@@ -73,6 +102,14 @@ TEST(Query, IsRefusedWithTheMemberThatIsWrong) {
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","partition":-1})"), HasSubstr("partition must be a number"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","partition":1.5})"), HasSubstr("partition must be a number"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","state":"old"})"), HasSubstr("state must be any, live"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","state":"stuck","error":"a"})"),
+              HasSubstr("error is for state retrying or failed"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","error":"a"})"), HasSubstr("error is for state"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","error_is":""})"), HasSubstr("error_is is for state"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","state":"failed","error":7})"),
+              HasSubstr("error must be a text"));
+  EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","state":"failed","error":")" + std::string(1025, 'x') + "\"}"),
+              HasSubstr("error must have at most 1024 bytes"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","documents_max":1001})"), HasSubstr("documents_max"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","cursor":"AAAA"})"), HasSubstr("cursor belongs to a partition"));
   EXPECT_THAT(refusal(R"({"protocol":1,"query":"list","timeout_ms":18446744073709551615})"), HasSubstr("timeout_ms"));

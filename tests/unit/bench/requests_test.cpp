@@ -20,6 +20,25 @@ TEST(Requests, AskForEachDocumentOnceBeforeUpdates) {
   for (std::uint64_t document = 0; document < 100; ++document) EXPECT_EQ(requests.last(document), count[document]);
 }
 
+TEST(Requests, AskForEachDocumentAgainSoManyLater) {
+  const Requests requests({.documents = 5, .again_after = 2});
+  std::vector<std::uint64_t> documents;
+  for (const Request& request : requests.all()) documents.push_back(request.document);
+  EXPECT_EQ(documents, (std::vector<std::uint64_t>{0, 1, 2, 0, 3, 1, 4, 2, 3, 4}));
+  EXPECT_EQ(requests_per_document(requests), std::vector<std::uint64_t>(5, 2));
+}
+
+TEST(Failing, CountsTheDocumentsThatItIncludes) {
+  const Failing none;
+  const Failing some{.every = 3, .below = 8};
+  for (std::uint64_t documents = 0; documents < 12; ++documents) {
+    std::uint64_t included = 0;
+    for (std::uint64_t document = 0; document < documents; ++document) included += some.includes(document) ? 1 : 0;
+    EXPECT_EQ(some.count(documents), included) << documents;
+    EXPECT_EQ(none.count(documents), 0U);
+  }
+}
+
 TEST(Requests, FollowZipfsLaw) {
   constexpr std::uint64_t kRecords = 200'000;
   const Requests requests({.documents = 1'000, .each_once = false, .updates = kRecords, .choice = Choice::kZipf});

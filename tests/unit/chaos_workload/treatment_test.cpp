@@ -137,6 +137,18 @@ TEST(Treatment, SendsOutOfOrderLateAndTwice) {
   EXPECT_GT(overtakes, kTreated / 4);
 }
 
+// With a lease. Behind kAttemptsFailed nothing else fails.
+std::optional<FailureKind> failure_of(std::uint64_t n, const std::string& target, std::uint64_t attempt) {
+  const std::string id = id_of(n);
+  for (const PlannedAnswer& one : answers(kSeed, {.id = id, .epoch = 1, .sequence = n, .attempt = attempt}, {target}))
+    if (one.result.answer == stage::Answer::kFail) return one.result.failure.kind;
+  return std::nullopt;
+}
+
+bool fails_for_good(std::uint64_t n, const std::string& target) {
+  return failure_of(n, target, kAttemptsFailed + 1).has_value();
+}
+
 // Work that is lost comes back where it has a lease, so nobody is excused for it.
 TEST(Treatment, LosesWorkWithALeaseSoOftenAndNotForEver) {
   std::uint64_t lost = 0;
@@ -147,13 +159,31 @@ TEST(Treatment, LosesWorkWithALeaseSoOftenAndNotForEver) {
       const auto at = [&](std::uint64_t attempt) {
         return answers(kSeed, {.id = id, .epoch = 1, .sequence = n, .attempt = attempt}, kDefault);
       };
-      if (excused(kSeed, piece, true)) continue;
+      if (excused(kSeed, piece, true) || fails_for_good(n, target)) continue;
       EXPECT_TRUE(has_good_result(at(kAttemptsLost + 1), target)) << id << ' ' << n;
       if (!excused(kSeed, piece)) continue;
       // A target that is added late is answered at once.
       if (!has_good_result(at(kAttemptsLost), target)) ++lost;
     }
   EXPECT_GT(lost, 80U);
+}
+
+// With a lease: what fails is tried again until it is done, or given up because it says so.
+TEST(Treatment, FailsSoOftenAndForGoodOnlyWhatSaysSo) {
+  std::uint64_t failed = 0;
+  std::uint64_t for_good = 0;
+  for (std::uint64_t n = 0; n < kTreated; ++n) {
+    const auto failure = [&](std::uint64_t attempt) { return failure_of(n, kDefault.front(), attempt); };
+    EXPECT_EQ(failure(0), std::nullopt) << "nobody would try it again";
+    const auto last = failure(kAttemptsFailed + 1);
+    EXPECT_TRUE(!last || *last == FailureKind::kPermanent);
+    if (last) ++for_good;
+    if (failure(1)) ++failed;
+    EXPECT_EQ(failure(1), failure(kAttemptsFailed));
+  }
+  EXPECT_GT(for_good, kTreated / 200);
+  EXPECT_GT(failed, 3 * for_good);
+  EXPECT_LT(failed, kTreated / 10);
 }
 
 }  // namespace

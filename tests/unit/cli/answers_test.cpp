@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "admin/failure_answers.h"
 #include "cli/session.h"
 #include "cli/show.h"
 #include "cli/why.h"
@@ -36,6 +37,73 @@ TEST(Answers, AreCompleteWhenEachPartitionHasOne) {
   EXPECT_EQ(answers.partitions().at(1)["instance"], "2");
   EXPECT_EQ(answers.lacking(), "");
   EXPECT_EQ(answers.lacking([](const Json& part) { return part["instance"] == "2"; }), "0");
+}
+
+Json error(const char* text, int failed, int retrying, const char* last, const char* id) {
+  return {{"error", text},
+          {"failed", failed},
+          {"retrying", retrying},
+          {"last", last},
+          {"examples", Json::array({{{"id", id}}})}};
+}
+
+TEST(Answers, TellByErrorWhatFailedInAllInstances) {
+  Answers answers;
+  EXPECT_TRUE(admin::failures_of(answers).is_null());
+  EXPECT_EQ(failures_stats_text(answers), "");
+  Json one = reply("1", Json::array({part(0, 1)}));
+  one["failures"] = {{"failed", 2},
+                     {"retrying", 1},
+                     {"errors", Json::array({error("no PDF", 2, 0, "2026-01-02T03:04:05.000Z", "a"),
+                                             error("locked", 0, 1, "2026-01-02T03:04:07.000Z", "b")})}};
+  Json two = reply("2", Json::array({part(1, 1)}));
+  two["failures"] = {{"failed", 3},
+                     {"retrying", 0},
+                     {"errors", Json::array({error("no PDF", 1, 0, "2026-01-02T03:04:06.000Z", "c")})},
+                     {"others", {{"failed", 2}, {"retrying", 0}}}};
+  answers.add(one);
+  answers.add(two);
+  EXPECT_EQ(failures_stats_text(answers),
+            "FAILED  RETRYING  LAST                      EXAMPLE  ERROR\n"
+            "3       0         2026-01-02T03:04:06.000Z  a        no PDF\n"
+            "0       1         2026-01-02T03:04:07.000Z  b        locked\n"
+            "of 5 documents something failed for good, of 1 it is tried again; other errors: 2, 0\n");
+  EXPECT_EQ(admin::failures_of(answers)["errors"][0]["examples"].size(), 2U);
+}
+
+TEST(Answers, TellOfNoMoreErrorsAndExamplesThanHavePlace) {
+  Answers answers;
+  for (int i = 0; i < 2 * static_cast<int>(admin::kErrorsMax); ++i) {
+    Json one = reply(std::to_string(i), Json::array());
+    one["failures"] = {{"failed", 3}, {"retrying", 0}, {"errors", Json::array()}};
+    const std::string own = "error " + std::to_string(i);
+    one["failures"]["errors"] = {error("the same", 2, 0, "2026-01-02T03:04:05.000Z", own.c_str()),
+                                 error(own.c_str(), 1, 0, "2026-01-02T03:04:05.000Z", "b")};
+    answers.add(one);
+  }
+  const Json told = admin::failures_of(answers);
+  ASSERT_EQ(told["errors"].size(), admin::kErrorsMax);
+  EXPECT_EQ(told["errors"][0]["error"], "the same") << "the largest has its place";
+  EXPECT_EQ(told["errors"][0]["failed"], 4 * admin::kErrorsMax);
+  EXPECT_EQ(told["errors"][0]["examples"].size(), admin::kExamplesMax);
+  EXPECT_EQ(told["others"]["failed"], admin::kErrorsMax + 1);
+}
+
+TEST(Answers, TellTheNewestChangesOfBreakersAndWhoSawThem) {
+  Answers answers;
+  const auto at = [](int second) { return "2026-01-02T03:04:" + std::to_string(second) + ".000Z"; };
+  for (int instance = 1; instance <= 2; ++instance) {
+    Json one = reply(std::to_string(instance), Json::array());
+    for (int i = 0; i < 20; ++i)
+      one["breaker_changes"].push_back(
+          {{"partition", 0}, {"target", "search"}, {"down", i % 2 == 0}, {"at", at(50 - 2 * i + instance - 1)}});
+    answers.add(one);
+  }
+  const Json told = admin::breaker_changes_of(answers);
+  ASSERT_EQ(told.size(), admin::kBreakerChangesMax);
+  EXPECT_EQ(told[0]["at"], at(51));
+  EXPECT_EQ(told[0]["instance"], "2");
+  EXPECT_EQ(told[1]["instance"], "1");
 }
 
 // Of two answers for a partition the later counts.

@@ -108,6 +108,24 @@ TEST(ListText, OfAStateOfTheQueueHasALineForEachOrderInIt) {
       << "its newest order, although no target has it yet";
 }
 
+TEST(ListText, OfWhatIsTriedAgainSaysWhen) {
+  Json one = {{"id", "book"}, {"partition", 3}, {"state", "live"}, {"groups", Json::array()}};
+  one["failures"] = Json::parse(R"([
+    {"state": "retrying", "order": {"epoch": 0, "seq": "18", "revision": "0"}, "targets": ["search"], "attempt": 1,
+     "retries": 0, "at": "2024-02-29T00:00:00.001Z", "next_at": "2024-02-29T00:00:05.001Z", "error": "locked"},
+    {"state": "retrying", "order": {"epoch": 0, "seq": "18", "revision": "0"}, "targets": ["lake"], "attempt": 2,
+     "retries": 1, "at": "2024-02-29T00:00:00.002Z", "error": "away"},
+    {"state": "failed", "order": {"epoch": 0, "seq": "18", "revision": "0"}, "targets": ["mail"], "attempt": 1,
+     "retries": 0, "at": "2024-02-29T00:00:00.003Z"}])");
+  EXPECT_EQ(
+      list_text(Json::array({one}), State::kRetrying, View::kTable),
+      "PARTITION  ID    ORDER  TARGETS  ATTEMPT  RETRIES  AT                        NEXT                      ERROR\n"
+      "3          book  18     search   1        0        2024-02-29T00:00:00.001Z  2024-02-29T00:00:05.001Z  locked\n"
+      "3          book  18     lake     2        1        2024-02-29T00:00:00.002Z  -                         away\n");
+  EXPECT_THAT(list_text(Json::array({one}), State::kFailed, View::kTable), Not(HasSubstr("NEXT")))
+      << "nothing tries it again";
+}
+
 TEST(CausingTargets, OfAStateOfTheQueueAreThoseOfTheOrdersInIt) {
   Json waits = entry("waiting", 18, "{}");
   waits["targets"] = {"search", "lake"};

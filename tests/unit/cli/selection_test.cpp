@@ -29,5 +29,23 @@ TEST(CausingTargets, OfADocumentThatWaitsForNothingAreNone) {
     EXPECT_FALSE(is_because_of("search", served, state));
 }
 
+TEST(CausingTargets, OfAnErrorAreThoseThatFailedOfIt) {
+  const auto document = admin::Json::parse(R"({"id": "book", "failures": [
+    {"state": "failed", "targets": ["search"], "error": "no PDF"},
+    {"state": "failed", "targets": ["lake"], "error_base64": "/wA="},
+    {"state": "retrying", "targets": ["catalogue"], "error": "no PDF"},
+    {"state": "failed", "targets": ["mail"]}]})");
+  EXPECT_THAT(causing_targets(document, State::kFailed), ElementsAre("search", "lake", "mail"));
+  EXPECT_THAT(causing_targets(document, State::kFailed, {"PDF"}), ElementsAre("search"));
+  EXPECT_THAT(causing_targets(document, State::kFailed, {"pdf"}), IsEmpty()) << "the case counts";
+  EXPECT_THAT(causing_targets(document, State::kFailed, {"\xff"}), ElementsAre("lake"));
+  EXPECT_THAT(causing_targets(document, State::kRetrying, {"PDF"}), ElementsAre("catalogue"));
+  EXPECT_THAT(causing_targets(document, State::kFailed, {{}, "no PDF"}), ElementsAre("search"));
+  EXPECT_THAT(causing_targets(document, State::kFailed, {{}, "PDF"}), IsEmpty()) << "that is another error";
+  EXPECT_THAT(causing_targets(document, State::kFailed, {{}, ""}), ElementsAre("mail")) << "nothing was said";
+  EXPECT_TRUE(is_because_of("search", document, State::kFailed, {"no PDF"}));
+  EXPECT_FALSE(is_because_of("mail", document, State::kFailed, {"no PDF"})) << "it failed of something else";
+}
+
 }  // namespace
 }  // namespace reseq::cli

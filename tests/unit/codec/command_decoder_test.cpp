@@ -199,11 +199,6 @@ TEST(DecodeHeaders, ReservedOnesAreRefusedOnEveryInput) {
   }
 }
 
-TEST(DecodeHeaders, ReservedCommandsAreUnknown) {
-  for (const std::string_view name : reserved::kCommands)
-    EXPECT_EQ(reason_of(SampleRecord::command(std::string(name).c_str())), Reason::kUnknownCommand) << name;
-}
-
 TEST(DecodeHeaders, OthersAreNotRead) {
   for (const char* name : {"reseq-version", "reseq-reason", "reseq-source-topic", "reseq-source-offset",
                            "reseq-expected-seq", "reseq-invented", "reseq-", "reseq", "Reseq-Seq", "traceparent", ""})

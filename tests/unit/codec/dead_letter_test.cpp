@@ -51,6 +51,36 @@ TEST_F(DeadLetterRecord, IsTheInputWithWhyAndWhereFrom) {
                                   {"reseq-first-written", "1709164800000"}}));
 }
 
+TEST_F(DeadLetterRecord, SaysForWhichTargetsARequestWasGivenUpAndWhatWasSaidLast) {
+  const SampleRecord sample =
+      SampleRecord::request().with("reseq-targets", "search,catalogue").with("reseq-attempts", "77");
+  view_ = sample.view();
+  const GivenUp failure{0, TargetSet(1), 3, "not a PDF"};
+  const OutputRecord record =
+      encode({InputIndex(0), DeadLetter{Reason::kFailed, std::nullopt, &failure}}, view_, context_, arena_);
+  EXPECT_EQ(record.payload->data(), view_.payload->data());
+  const Edits said = edits(record);
+  EXPECT_EQ(said.at("reseq-reason"), "failed");
+  EXPECT_EQ(said.at("reseq-targets"), "search");
+  EXPECT_EQ(said.at("reseq-attempts"), "3");
+  EXPECT_EQ(said.at("reseq-error"), "not a PDF");
+  EXPECT_EQ(edits(letter(sample)).at("reseq-attempts"), "<removed>") << "an input says how often it was tried";
+}
+
+// They stand in the state, too.
+TEST_F(DeadLetterRecord, LeavesOutItsErrorWhereNothingElseIsLeft) {
+  const SampleRecord sample = SampleRecord::request();
+  view_ = sample.view();
+  const std::string error(kMaxErrorBytes, 'x');
+  const GivenUp failure{0, TargetSet(1), 3, error};
+  context_.dead_letter_bytes_max = 1'000;
+  const OutputRecord record =
+      encode({InputIndex(0), DeadLetter{Reason::kFailed, std::nullopt, &failure}}, view_, context_, arena_);
+  EXPECT_LE(bytes(record), context_.dead_letter_bytes_max);
+  EXPECT_FALSE(edits(record).contains("reseq-error"));
+  EXPECT_EQ(edits(record).at("reseq-reason"), "failed");
+}
+
 // One that is sent again may become a letter once more, and is as old as it was. Nobody becomes younger by saying so.
 TEST_F(DeadLetterRecord, IsAsOldAsTheInputOfTheFirstLetter) {
   const auto first = [&](const char* said) {
@@ -94,7 +124,8 @@ TEST_F(DeadLetterRecord, OfARecordThatIsGoneSaysThatItsPayloadIsLeftOut) {
   view_ = {};
   view_.key = "a";
   view_.offset = Offset(7);
-  const OutputRecord record = dead_letter({Reason::kBodyGone, std::nullopt, 1'234}, view_, context_, arena_);
+  const GivenUp gone{1'234, {}, 0, {}};
+  const OutputRecord record = dead_letter({Reason::kBodyGone, std::nullopt, &gone}, view_, context_, arena_);
   EXPECT_EQ(record.key, "a");
   EXPECT_FALSE(record.payload);
   EXPECT_EQ(edits(record).at("reseq-reason"), "body_gone");

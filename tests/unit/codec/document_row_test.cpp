@@ -212,14 +212,78 @@ TEST(DocumentRow, KnowsNoBeginOfAWaitThatAnOlderVersionHasEnded) {
   EXPECT_EQ(read.overtaken_of(TargetNumber(1)), nullptr);
 }
 
+// To an older version what a request asks for is an extension that it keeps, also when another one has come.
+TEST(DocumentRow, KnowsNothingOfWhatARequestAsksForThatAnOlderVersionHasOvertaken) {
+  Row row = watermark();
+  const std::size_t content = encoded(row).size() - kChecksumBytes;
+  row.requested->content = Digest{7, 8};
+  const std::string value = encoded(row);
+  Row older = watermark();
+  older.extensions = value.substr(content, value.size() - kChecksumBytes - content);
+  EXPECT_EQ(encoded(older), value);
+  older.requested->position = Offset(1'000'001);
+  const auto decoded = decode_row(document_key(kProductId), encoded(older));
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
+  Row read = std::get<DocumentRow>(decoded).row;
+  EXPECT_EQ(read.requested->content, Digest());
+  EXPECT_EQ(encoded(read), encoded(older)) << "a row with two encodings";
+  read.requested->content = Digest{9, 10};
+  row.requested->position = Offset(1'000'001);
+  row.requested->content = Digest{9, 10};
+  EXPECT_EQ(encoded(read), encoded(row)) << "what it asks for stands there twice";
+}
+
+TEST(DocumentRow, RefusesWhatNobodyCanHaveNotedOfARequest) {
+  Row row = watermark();
+  const std::size_t content = encoded(row).size() - kChecksumBytes;
+  row.requested->content = Digest{7, 8};
+  const std::string value = encoded(row);
+  const std::string one = value.substr(content + 2, value.size() - kChecksumBytes - content - 2);
+  const auto refuses = [](const std::string& bytes) {
+    Row other = watermark();
+    other.extensions = "\x0c" + std::string(1, static_cast<char>(bytes.size())) + bytes;
+    return std::holds_alternative<RowError>(decode_row(document_key(kProductId), encoded(other)));
+  };
+  EXPECT_FALSE(refuses(one));
+  EXPECT_TRUE(refuses(one + '\0')) << "more than one";
+  EXPECT_TRUE(refuses(one.substr(0, one.size() - 1))) << "cut short";
+  EXPECT_TRUE(refuses(one.substr(0, one.size() - 16) + std::string(16, '\0'))) << "nothing";
+}
+
 TEST(DocumentRow, KeepsExtensionsOfLaterVersionsBeforeAndBehindItsOwn) {
   Row row = live_row();
+  row.requested->content = Digest{7, 8};
   row.meanwhile = {{TargetSet(1), UnixMs(1'709'164'800'500)}};
   row.overtaken = {{TargetSet(2), Order{Epoch(), Sequence::of_number(3), Revision()}, UnixMs(1'709'164'800'400)}};
-  row.extensions = std::string("\x02\x01?\x08\x01!", 6);
+  row.failures = {{TargetSet(1), Order{Epoch(), Sequence::of_number(3), Revision()}, 4, 3, 2, true, true,
+                   UnixMs(1'709'164'800'300), "not a PDF"}};
+  row.extensions = std::string("\x02\x01?\x0a\x01!\x0e\x01!", 9);
   const auto decoded = decode_row(document_key(kProductId), encoded(row));
   ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
   EXPECT_EQ(std::get<DocumentRow>(decoded).row, row);
+}
+
+// A longer one than a worker may say is in no row, nor are two about one target.
+TEST(DocumentRow, RefusesFailuresThatNobodyCanHaveNoted) {
+  const Order order{Epoch(), Sequence::of_number(3), Revision()};
+  Row row = live_row();
+  row.failures = {{TargetSet(1), order, 1, 0, 0, false, false, UnixMs(), std::string(kMaxErrorBytes, 'x')}};
+  const std::string good = encoded(row);
+  ASSERT_TRUE(std::holds_alternative<DocumentRow>(decode_row(document_key(kProductId), good)));
+  const auto forged = [&](const std::string& failures) {
+    Row other = live_row();
+    other.extensions = "\x08" + std::string(1, static_cast<char>(failures.size())) + failures;
+    return std::holds_alternative<RowError>(decode_row(document_key(kProductId), encoded(other)));
+  };
+  Row twice = live_row();
+  twice.failures = {{TargetSet(1), order, 1, 0, 0, false, false, UnixMs(), ""}};
+  const std::string value = encoded(twice);
+  const std::size_t content = encoded(live_row()).size() - kChecksumBytes;
+  const std::string one = value.substr(content + 2, value.size() - kChecksumBytes - content - 2);
+  EXPECT_FALSE(forged(one));
+  EXPECT_TRUE(forged(one + one)) << "two of one target";
+  EXPECT_TRUE(forged("")) << "none";
+  EXPECT_TRUE(forged(one.substr(0, one.size() - 1))) << "cut short";
 }
 
 }  // namespace

@@ -97,6 +97,35 @@ TEST(EventJson, OfALostLeaseSaysWhichOrderWaitsAgainAndForWhat) {
             R"("targets":["search","catalogue"]})");
 }
 
+TEST(EventJson, OfADispatchSaysForWhatWithWhichAttemptAndWhereItIsFrom) {
+  const SampleRecord sample = SampleRecord::request().with("reseq-source", std::string(255, 'x') + "\u00e4");
+  const InputRecord input = sample.view();
+  Event event;
+  event.id = "doc-1";
+  event.decision = {Outcome::kForwarded, Reason::kNone, TableRow::kR1};
+  event.targets = TargetSet(3);
+  event.attempt = 2;
+  Arena arena;
+  const json value = json::parse(event_json(event, &input, encode_context(), arena));
+  EXPECT_EQ(value.at("targets"), json({"search", "catalogue"}));
+  EXPECT_EQ(value.at("attempt"), 2);
+  EXPECT_EQ(value.at("document_source"), std::string(255, 'x')) << "no character is cut";
+  expect_in_schema(value, schema(), schema());
+  const SampleRecord bytes = SampleRecord::request().with("reseq-source", "\xFF");
+  const InputRecord no_text = bytes.view();
+  EXPECT_EQ(json::parse(event_json(event, &no_text, encode_context(), arena)).at("document_source_base64"), "/w==");
+}
+
+TEST(EventJson, OfWhatWaitedAndWasDroppedSaysWhereItIsFromWhereThatIsKnown) {
+  Event event;
+  event.id = "doc-1";
+  event.decision = {Outcome::kDropped, Reason::kExpired, TableRow::kNone};
+  event.document_source = "crawler/7";
+  Arena arena;
+  EXPECT_EQ(event_json(event, nullptr, encode_context(), arena),
+            R"({"kind":"outcome","id":"doc-1","outcome":"dropped","reason":"expired","document_source":"crawler/7"})");
+}
+
 TEST(EventJson, OfWhatWaitedAndWasDroppedNamesNoInput) {
   Event event;
   event.id = "doc-1";
@@ -243,7 +272,8 @@ TEST(EventSchema, ListsEveryOutcomeReasonAndTableRow) {
   EXPECT_EQ(listed("outcome"), all(kOutcomeNames, ""));
   EXPECT_EQ(listed("reason"), all(kReasonNames, "none"));
   EXPECT_EQ(listed("table_row"), all(kTableRowNames, "-"));
-  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "lease_lost", "operation", "overdue", "reset"}));
+  EXPECT_EQ(listed("kind"), (std::set<std::string>{"outcome", "lease_lost", "operation", "overdue", "reset",
+                                                   "target_down", "target_up"}));
 }
 
 }  // namespace

@@ -69,5 +69,38 @@ TEST(PayloadHash, TellsOpNullAndEmptyApart) {
   EXPECT_EQ(payload_hash(Op::kUpsert, "a"), payload_hash(Op::kUpsert, "a"));
 }
 
+Digest what_is_asked(Op op, std::optional<std::string_view> payload, const std::vector<Header>& headers,
+                     const std::vector<std::string>& names) {
+  return content_hash(KeyedHash(test_hash_key()), op, payload, headers, names);
+}
+
+TEST(ContentHash, TellsWhatIsAskedForApart) {
+  std::vector<Digest> all;
+  for (const Op op : {Op::kUpsert, Op::kDelete})
+    for (const std::optional<std::string_view> payload : {std::optional<std::string_view>(), {""}, {"a"}, {"b"}})
+      all.push_back(what_is_asked(op, payload, {}, {}));
+  const std::vector<std::vector<Header>> kHeaders = {
+      {}, {{"x", "1"}}, {{"x", std::nullopt}}, {{"x", ""}}, {{"x", "1y"}}};
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{{"y"}, {"xy"}, {"y", "x"}})
+    all.push_back(what_is_asked(Op::kUpsert, "a", {}, names));
+  for (const std::vector<std::string>& names : std::vector<std::vector<std::string>>{{"x"}, {"x", "y"}})
+    for (const std::vector<Header>& headers : kHeaders) all.push_back(what_is_asked(Op::kUpsert, "a", headers, names));
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+}
+
+TEST(ContentHash, LooksAtNoOtherHeadersAndAtTheLastOfADoubledOne) {
+  const std::vector<std::string> names = {"x"};
+  EXPECT_EQ(what_is_asked(Op::kUpsert, "a", {{"x", "1"}}, names),
+            what_is_asked(Op::kUpsert, "a", {{"x", "0"}, {"traceparent", "t"}, {"x", "1"}}, names));
+  EXPECT_EQ(what_is_asked(Op::kUpsert, "a", {{"x", "1"}}, {}), what_is_asked(Op::kUpsert, "a", {}, {}));
+}
+
+TEST(ContentHash, DependsOnItsKey) {
+  HashKey other = test_hash_key();
+  other.bytes[15] ^= 1;
+  EXPECT_NE(what_is_asked(Op::kUpsert, "a", {}, {}), content_hash(KeyedHash(other), Op::kUpsert, "a", {}, {}));
+}
+
 }  // namespace
 }  // namespace reseq::codec

@@ -147,6 +147,25 @@ TEST(HeldRows, WithANoteLongerThanAPageHaveTheWholeRecordInPieces) {
   }
 }
 
+TEST(HeldRows, SayWhereTheirDocumentIsFromWhereTheirHeadersEndInTheFirst) {
+  const auto source_of = [](const SampleRecord& record) {
+    const Held held(record.view());
+    return std::string(document_source_of(held.head()));
+  };
+  const std::string large(2 * kHeldValueBytes, 'x');
+  EXPECT_EQ(source_of(SampleRecord::request().with("reseq-source", "crawler").payload(large)), "crawler");
+  EXPECT_EQ(source_of(SampleRecord::request().payload(large)), "");
+  EXPECT_EQ(source_of(SampleRecord::request().with("reseq-source", std::nullopt)), "");
+  EXPECT_EQ(source_of(SampleRecord::request().with("reseq-source", "a").with("reseq-source", "b")), "b");
+  EXPECT_EQ(source_of(SampleRecord::request().with("reseq-source", "a").with("large", large)), "")
+      << "a later one may be in the next row";
+  const SampleRecord record = SampleRecord::request().with("reseq-source", "crawler");
+  Hold reference = sample_hold(Held::sample_key());
+  reference.reference = true;
+  const Held held(record.view(), reference);
+  EXPECT_EQ(document_source_of(held.head()), "");
+}
+
 TEST(HeldRows, OfAReferenceAreOneThatKnowsItsRecord) {
   const KeyedHash hash(test_hash_key());
   const SampleRecord sample = SampleRecord::request().payload(std::string(100'000, 'x'));

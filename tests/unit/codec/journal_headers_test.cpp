@@ -50,11 +50,27 @@ class JournalHeaders : public testing::Test {
     return context;
   }
 
+  // Nobody reads requests again, but what they ask for is compared.
+  void only_compares(const std::vector<std::string>& names) {
+    context_.journal = false;
+    context_.content_headers = &names;
+  }
+
   const KeyedHash hash_{test_hash_key()};
   Arena arena_;
   DecodeContext context_ = with_journal(arena_, hash_);
   InputRecord view_;
 };
+
+TEST_F(JournalHeaders, WhatARequestAsksForIsKnownWhereItIsCompared) {
+  EXPECT_EQ(wish_of(SampleRecord::request()).content, Digest()) << "nobody compares";
+  const std::vector<std::string> names = {"tenant"};
+  only_compares(names);
+  const Wish wish = wish_of(SampleRecord::request().with("tenant", "a"));
+  EXPECT_EQ(wish.content, content_hash(hash_, Op::kUpsert, "payload", std::vector<Header>{{"tenant", "a"}}, names));
+  EXPECT_EQ(wish.place, RequestPlace()) << "nobody reads it again";
+  EXPECT_NE(wish_of(SampleRecord::request().with("tenant", "b")).content, wish.content);
+}
 
 TEST_F(JournalHeaders, SayWhatARequestWishes) {
   const Wish wish = wish_of(SampleRecord::request()
@@ -190,6 +206,7 @@ TEST_F(JournalHeaders, WithoutAJournalNobodyCanWish) {
 
 TEST_F(JournalHeaders, WhereSomethingStillWaitsARequestSaysWhereItLies) {
   context_.journal = false;
+  context_.reads_again = true;
   for (const char* name : kWishes) EXPECT_EQ(reason_with(name, "1"), Reason::kUnsupportedHeader) << name;
   const Wish wish = wish_of(SampleRecord::request());
   EXPECT_EQ(wish.place.offset, Offset(42));
@@ -250,6 +267,76 @@ TEST_F(JournalHeaders, AnAttemptIsCountedFromOne) {
     for (const char* text : {"0", "4294967296", "-1", "", "first"})
       EXPECT_EQ(with(text), Reason::kMalformedHeader) << command << ' ' << text;
     EXPECT_EQ(with(std::nullopt), Reason::kMalformedHeader) << command;
+  }
+}
+
+TEST_F(JournalHeaders, AFailureSaysWhatCouldNotBeDone) {
+  context_.failures = true;
+  const auto fail = [] { return SampleRecord::command("fail"); };
+  const SampleRecord sample = fail()
+                                  .with("reseq-epoch", "2")
+                                  .with("reseq-attempt", "3")
+                                  .with("reseq-target", "search")
+                                  .with("reseq-failure", "permanent")
+                                  .with("reseq-failure-scope", "universal")
+                                  .with("reseq-effect", "none")
+                                  .with("reseq-error", "not a PDF");
+  const Command command = read(sample);
+  const auto& failure = std::get<Fail>(command);
+  EXPECT_EQ(failure.id, "doc-1");
+  EXPECT_EQ(failure.epoch, Epoch(2));
+  EXPECT_EQ(failure.sequence, kSeven);
+  EXPECT_EQ(failure.attempt, 3U);
+  EXPECT_FALSE(failure.everything);
+  EXPECT_EQ(failure.kind, FailureKind::kPermanent);
+  EXPECT_EQ(failure.scope, FailureScope::kUniversal);
+  EXPECT_EQ(failure.error, "not a PDF");
+  EXPECT_TRUE(failure.without_effect);
+  const SampleRecord says_little = fail().with("reseq-target", "*");
+  const Command short_one = read(says_little);
+  EXPECT_TRUE(std::get<Fail>(short_one).everything);
+  EXPECT_EQ(std::get<Fail>(short_one).attempt, 0U);
+  EXPECT_EQ(std::get<Fail>(short_one).kind, FailureKind::kUnknown);
+  EXPECT_EQ(std::get<Fail>(short_one).scope, FailureScope::kDocument);
+  EXPECT_EQ(std::get<Fail>(short_one).error, "");
+  EXPECT_FALSE(std::get<Fail>(short_one).without_effect);
+}
+
+// Whatever an error message is, it costs nobody the command.
+TEST_F(JournalHeaders, AFailureIsTakenWhateverItsErrorIs) {
+  context_.failures = true;
+  const auto error_of = [this](std::optional<std::string> text) {
+    const SampleRecord sample = SampleRecord::command("fail").with("reseq-target", "*").with("reseq-error", text);
+    const Command command = read(sample);
+    return std::string(std::get<Fail>(command).error);
+  };
+  EXPECT_EQ(error_of(std::nullopt), "");
+  EXPECT_EQ(error_of("\xff\xfe"), "\xff\xfe");
+  EXPECT_EQ(error_of(std::string(kMaxErrorBytes + 1, 'x')), std::string(kMaxErrorBytes, 'x'));
+}
+
+TEST_F(JournalHeaders, AFailureThatCannotBeReadIsRefused) {
+  const auto fail = [] { return SampleRecord::command("fail").with("reseq-target", "search"); };
+  EXPECT_EQ(reason_of(fail()), Reason::kUnknownCommand) << "where nothing is tried again";
+  EXPECT_EQ(reason_of(fail().with("reseq-failure", "transient")), Reason::kUnsupportedHeader);
+  context_.failures = true;
+  EXPECT_EQ(reason_of(fail()), Reason::kNone);
+  EXPECT_EQ(reason_of(SampleRecord::command("fail")), Reason::kMissingTarget);
+  EXPECT_EQ(reason_of(fail().with("reseq-target", "nobody")), Reason::kUnknownTarget);
+  EXPECT_EQ(reason_of(fail().without("reseq-seq")), Reason::kMissingSequence);
+  EXPECT_EQ(reason_of(fail().with("reseq-attempt", "0")), Reason::kMalformedHeader);
+  EXPECT_EQ(reason_of(fail().with("reseq-effect", "some")), Reason::kMalformedHeader);
+  for (const char* name : {"reseq-failure", "reseq-failure-scope"}) {
+    for (const char* text : {"", "Permanent", "often"})
+      EXPECT_EQ(reason_of(fail().with(name, text)), Reason::kMalformedHeader) << name << ' ' << text;
+    EXPECT_EQ(reason_of(fail().with(name, std::nullopt)), Reason::kMalformedHeader) << name;
+  }
+  for (const char* name : {"reseq-failure", "reseq-failure-scope", "reseq-effect", "reseq-error"}) {
+    EXPECT_EQ(reason_with(name, "transient"), Reason::kUnsupportedHeader) << "a request with " << name;
+    for (const char* command : {"register", "unregister", "sequence", "heartbeat"})
+      EXPECT_EQ(reason_of(SampleRecord::command(command).with("reseq-target", "search").with(name, "x")),
+                Reason::kUnsupportedHeader)
+          << command << " with " << name;
   }
 }
 

@@ -41,8 +41,42 @@ const std::string kWaitingBytes = "\x03\x11\x05\x02\x02\x07\x05\x09\x01\x05\x02\
 const std::string kNumberBytes = "\x04\x05\x80\x02\x07\x04\x03"s;
 const std::string kPriorityBytes = "\x06\x06\x64\x02\x00\xc8\x00\x03"s;
 
+std::vector<Breaker> some_breakers() {
+  Breaker counting;
+  counting.target = TargetNumber(1);
+  counting.counted = {7, UINT64_MAX};
+  counting.error = "x";
+  Breaker open;
+  open.target = TargetNumber(63);
+  open.open = open.until_resume = true;
+  open.opened_at = UnixMs(2);
+  open.changed_behind = 300;
+  open.probe = 301;
+  open.probe_at = UnixMs(1'709'164'800'000);
+  open.pause = Milliseconds(60'000);
+  return {counting, open};
+}
+
+TEST(MetaExtensions, OfBreakersThatCannotBeAreRefused) {
+  const std::string closed = "\x01\x00\x00\x01\x07\x00\x00\x00\x00\x00\x00\x00\x00"s;
+  EXPECT_TRUE(std::holds_alternative<Meta>(meta_with("\x08\x0d"s + closed)));
+  EXPECT_TRUE(std::holds_alternative<Meta>(meta_with("\x08\x05"s + "\x01\x00\x09\x00\x00"s))) << "it was down";
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x05"s + "\x01\x00\x00\x00\x00"s))) << "it knows nothing";
+  const std::string no_target = "\x40\x00\x00\x01\x07\x00\x00\x00\x00\x00\x00\x00\x00"s;
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x0d"s + no_target)));
+  const std::string waits_but_closed = "\x01\x02\x00\x01\x07\x00\x00\x00\x00\x00\x00\x00\x00"s;
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x0d"s + waits_but_closed)));
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x1a"s + closed + closed))) << "a target twice";
+  const std::string other_flag = "\x01\x04\x00\x01\x07\x00\x00\x00\x00\x00\x00\x00\x00"s;
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x0d"s + other_flag)));
+  const std::string open = "\x01\x01\x00\x05\x00\x07"s;
+  EXPECT_TRUE(std::holds_alternative<Meta>(meta_with("\x08\x08"s + open + "\x0a\x00"s)));
+  EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x08"s + open + "\x00\x00"s)))
+      << "it is tried without a pause";
+}
+
 TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
-  for (unsigned parts = 0; parts < 4096; ++parts) {
+  for (unsigned parts = 0; parts < 8192; ++parts) {
     SCOPED_TRACE(parts);
     Meta meta;
     const auto has = [parts](unsigned part) { return (parts >> part & 1U) != 0; };
@@ -57,10 +91,11 @@ TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
     if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
     if (has(4) && has(6)) meta.gone = {Offset(0), Offset(INT64_MAX - 1)};
     if (has(4) && has(10)) meta.unreadable = {Offset(0), Offset(7)};
-    if (has(5)) meta.extensions = "\x08\x01?\x80\x08\x00"s;
+    if (has(5)) meta.extensions = "\x0a\x01?\x80\x08\x00"s;
     if (has(7)) meta.state.journal_number = UINT64_MAX;
     if (has(8)) meta.state.journal_answered = 1;
     if (has(11)) meta.state.release_times.note(Milliseconds(INT64_MAX));
+    if (has(12)) meta.state.breakers = some_breakers();
     if (has(9)) meta.summary.priorities = {{0, 0, UINT64_MAX}, {100, 1, 0}, {255, 1, 300}};
     expect_meta_survives(meta);
   }
@@ -90,7 +125,7 @@ TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
 }
 
 TEST(MetaExtensions, OfAllKindsAreRead) {
-  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + kNumberBytes + kPriorityBytes + "\x08\x00"s);
+  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + kNumberBytes + kPriorityBytes + "\x0a\x00"s);
   ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
   const Meta& meta = std::get<Meta>(decoded);
   EXPECT_TRUE(meta.state.paused);
@@ -104,12 +139,12 @@ TEST(MetaExtensions, OfAllKindsAreRead) {
   EXPECT_EQ(meta.state.journal_number, 256U);
   EXPECT_EQ(meta.state.journal_answered, 7U);
   EXPECT_EQ(meta.summary.priorities, (std::vector<PriorityCount>{{100, 2, 0}, {200, 0, 3}}));
-  EXPECT_EQ(meta.extensions, "\x08\x00"s);
+  EXPECT_EQ(meta.extensions, "\x0a\x00"s);
 }
 
 TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStand) {
   const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
-                                          kNumberBytes, kPriorityBytes, "\x08\x00"s};
+                                          kNumberBytes, kPriorityBytes, "\x0a\x00"s};
   for (const auto& [tag, before] :
        {std::pair(5, std::size_t{4}), std::pair(7, std::size_t{5}), std::pair(9, known.size())})
     for (std::size_t first = 0; first <= before; ++first) {
@@ -123,7 +158,7 @@ TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStan
 }
 
 TEST(MetaExtensions, OfLaterVersionsAreKeptWhereTheyMayBeLeftOut) {
-  for (const std::string& kept : {"\x08\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
+  for (const std::string& kept : {"\x0a\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
     const auto decoded = meta_with(kWaitingBytes + kept);
     ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
     EXPECT_EQ(std::get<Meta>(decoded).extensions, kept);
@@ -137,7 +172,7 @@ TEST(MetaExtensions, WithoutAnythingInThemAreRefused) {
 
 TEST(MetaExtensions, OutOfOrderOrTwiceAreRefused) {
   const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
-                                          kNumberBytes, kPriorityBytes, "\x08\x00"s};
+                                          kNumberBytes, kPriorityBytes, "\x0a\x00"s};
   for (std::size_t a = 0; a < known.size(); ++a)
     for (std::size_t b = 0; b < known.size(); ++b)
       EXPECT_EQ(error_with(known[a] + known[b]) == kReadable, a < b) << a << " and " << b;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codec/header_names.h"
+#include "codec/record_size.h"
 #include "sample_record.h"
 
 namespace reseq::codec {
@@ -115,6 +116,84 @@ TEST_F(Encoder, ReleasesADeleteThatSaysSo) {
   EXPECT_FALSE(record.payload);
   EXPECT_THAT(edits(record), ElementsAre(Pair("reseq-command", "<removed>"), Pair("reseq-reprocess", "<removed>"),
                                          Pair("reseq-version", "5"), Pair("reseq-op", "delete")));
+}
+
+NoResult unreadable() {
+  NoResult what;
+  what.id = "doc-1";
+  what.order = {Epoch(3), kSeven, Revision()};
+  what.version = Version(99);
+  what.reason = Reason::kFailed;
+  what.attempts = 2;
+  what.at = UnixMs(1'000);
+  what.error = "not a \"PDF\"";
+  return what;
+}
+
+TEST_F(Encoder, TellsAnOutputThatThereIsNoResultAndWhy) {
+  const SampleRecord sample = SampleRecord::request().with("mine", "stays in the dead letter");
+  const NoResult what = unreadable();
+  const OutputRecord record =
+      encode({InputIndex(0), Marker{kCatalogue, &what}}, decoded(sample, Role::kRequests), context_, arena_);
+  EXPECT_EQ(record.role, Role::kOutput);
+  EXPECT_EQ(record.target, kCatalogue);
+  EXPECT_EQ(record.key, "doc-1");
+  EXPECT_FALSE(record.takes_input_headers);
+  EXPECT_EQ(record.payload,
+            R"({"reason":"failed","error":"not a \"PDF\"","attempts":2,"failed_at":"1970-01-01T00:00:01.000Z"})");
+  EXPECT_THAT(edits(record), ElementsAre(Pair("reseq-seq", "7"), Pair("reseq-epoch", "3"), Pair("reseq-version", "99"),
+                                         Pair("reseq-target", "catalogue"), Pair("reseq-op", "failed"),
+                                         Pair("reseq-error", "not a \"PDF\"")));
+}
+
+TEST_F(Encoder, TellsAnOutputOfAnErrorThatIsNoText) {
+  NoResult what = unreadable();
+  what.error = "\xFF";
+  what.order.revision = Revision(4);
+  const OutputRecord record = encode({InputIndex(0), Marker{kCatalogue, &what}},
+                                     decoded(SampleRecord::request(), Role::kRequests), context_, arena_);
+  EXPECT_THAT(std::string(*record.payload), testing::HasSubstr(R"("error_base64":"/w==")"));
+  EXPECT_THAT(edits(record), testing::Contains(Pair("reseq-revision", "4")));
+  what.error = "";
+  const OutputRecord silent = encode({InputIndex(0), Marker{kCatalogue, &what}},
+                                     decoded(SampleRecord::request(), Role::kRequests), context_, arena_);
+  EXPECT_THAT(std::string(*silent.payload), testing::Not(testing::HasSubstr("error")));
+  EXPECT_THAT(edits(silent), testing::Not(testing::Contains(Pair("reseq-error", testing::_))));
+}
+
+// The longest id and target, and an error of which each byte takes six.
+TEST_F(Encoder, NeverTellsOfNoResultInMoreBytesThanItsBoundSays) {
+  const std::string id(4096, 'i');
+  const std::string error(1024, '\x01');
+  const TargetTable table({std::string(100, 't')});
+  NoResult what = unreadable();
+  what.id = id;
+  what.error = error;
+  what.reason = Reason::kEffectUnknown;
+  what.attempts = UINT32_MAX;
+  what.at = UnixMs(INT64_MAX);
+  what.version = Version(INT64_MAX);
+  what.order = {Epoch(UINT32_MAX), Sequence(std::string(32, 's')), Revision(UINT64_MAX)};
+  context_ = {&table, SequenceKind::kText, DeadLetterHeaders::kReseq, "shop.requests", UINT64_MAX};
+  context_.cloudevents = true;
+  const OutputRecord record = encode({InputIndex(0), Marker{TargetNumber(0), &what}},
+                                     decoded(SampleRecord::request(), Role::kRequests), context_, arena_);
+  std::vector<Header> headers;
+  for (const HeaderEdit& edit : record.edits) headers.push_back({edit.name, edit.value});
+  const std::uint64_t bytes = record_bytes_max(record.key->size(), record.payload->size(), headers);
+  EXPECT_LE(bytes, marker_bytes_max(id.size(), error.size()));
+  EXPECT_GT(bytes + 1'000, marker_bytes_max(id.size(), error.size())) << "it asks for much more than it needs";
+}
+
+TEST_F(Encoder, TellsOfNoResultAsACloudEventWhenAsked) {
+  const NoResult what = unreadable();
+  context_.cloudevents = true;
+  const OutputRecord record = encode({InputIndex(0), Marker{kCatalogue, &what}},
+                                     decoded(SampleRecord::request(), Role::kRequests), context_, arena_);
+  EXPECT_THAT(edits(record),
+              testing::IsSupersetOf({Pair("ce_specversion", "1.0"), Pair("ce_id", "99"),
+                                     Pair("ce_source", "resequencer"), Pair("ce_type", "resequencer.failed"),
+                                     Pair("ce_subject", "doc-1"), Pair("ce_sequence", "00000000000000000099")}));
 }
 
 TEST_F(Encoder, WritesCloudEventsWhenAsked) {

@@ -47,7 +47,7 @@ RC_GTEST_PROP(MetaRow, SurvivesEncodingAndHasOneEncoding, ()) {
 
 TEST(MetaRow, DetectsEveryFlippedBitAndEveryTruncation) {
   Meta meta;
-  meta.state = {Version(9), Version(8), {Version(7), {{TargetNumber(3), Version(6)}}}, Epoch(5), false, 0, 0, {}};
+  meta.state = {Version(9), Version(8), {Version(7), {{TargetNumber(3), Version(6)}}}, Epoch(5), false, 0, 0, {}, {}};
   meta.positions = {{Role::kRequests, Offset(10)}, {Role::kCommands, kNoOffset}};
   meta.ranges = {{Role::kRequests, Offset(1), Offset(10)}};
   meta.lineage = {{1, Offset(0)}, {2, Offset(77)}};

@@ -96,7 +96,7 @@ inline std::string any_extensions(std::size_t least = 2) {
   std::string extensions;
   if (!one_in(4)) return extensions;
   for (std::size_t tag = least + 2 * below(9); tag < 100; tag += 2 + 2 * below(30)) {
-    if (tag == 4 || tag == 6) continue;  // those of a row are known, and those of a meta row
+    if (tag == 4 || tag == 6 || tag == 8 || tag == 12) continue;  // those of a row are known, and those of a meta row
     const std::string bytes = any_bytes(0, 20);
     extensions.push_back(static_cast<char>(tag));
     extensions.push_back(static_cast<char>(bytes.size()));
@@ -164,12 +164,16 @@ inline void add_any_journal(Row& row) {
       entry.dispatched_at = UnixMs(static_cast<std::int64_t>(any<std::uint64_t>() >> 1U));
     }
     if (one_in(2)) continue;
-    waiting.push_back(any_entry(EntryState::kWaiting, group.order, some_of(group.pending)));
-    waiting.back().attempt = any<std::uint32_t>();
+    JournalEntry& again = waiting.emplace_back(any_entry(EntryState::kWaiting, group.order, some_of(group.pending)));
+    again.attempt = any<std::uint32_t>();
+    if (row.wanted(again) != again.targets) again.attempt = 0;  // below the barrier
   }
   for (std::size_t count = below(3); count > 0; --count) {
     const TargetSet targets = any_targets();
-    if (!targets.empty()) waiting.push_back(any_entry(EntryState::kWaiting, any_order(), targets));
+    if (targets.empty()) continue;
+    JournalEntry& entry = waiting.emplace_back(any_entry(EntryState::kWaiting, any_order(), targets));
+    entry.attempt = any<std::uint32_t>();  // it stayed behind
+    if (row.wanted(entry) != targets) entry.attempt = 0;
   }
   for (std::size_t count = below(3); count > 0; --count) {
     JournalEntry& entry = others.emplace_back(any_entry(EntryState::kGone, any_order(), any_targets()));
@@ -184,6 +188,19 @@ inline void add_any_journal(Row& row) {
   for (const JournalEntry& entry : waiting) row.journal.push_back(entry);
   for (const JournalEntry& entry : others) row.journal.push_back(entry);
   if (row.live() && row.completed()) row.deadline = UnixMs();
+}
+
+inline void add_any_failures(Row& row) {
+  TargetSet told;
+  for (std::size_t count = below(3); count > 0; --count) {
+    const TargetSet targets = any_targets().without(told);
+    if (targets.empty()) continue;
+    told |= targets;
+    const bool for_good = any<bool>();
+    row.failures.push_back({targets, any_order(), any<std::uint32_t>(), any<std::uint32_t>(), any<std::uint32_t>(),
+                            for_good, for_good && any<bool>(), any_time(),
+                            any_bytes(0, one_in(9) ? kMaxErrorBytes : 20)});
+  }
 }
 
 inline Row any_row() {
@@ -204,6 +221,7 @@ inline Row any_row() {
     Requested requested{any_order(), any_offset(), PayloadHash(any<std::uint64_t>()), any_targets()};
     if (!row.groups.empty() && !one_in(3)) requested.order = row.groups.front().order;
     if (!row.groups.empty() && !one_in(3)) requested.forwarded = row.groups.front().known();
+    if (one_in(3)) requested.content = Digest{any<std::uint64_t>(), any<std::uint64_t>()};
     row.requested = requested;
   }
   TargetSet deleted;
@@ -229,6 +247,7 @@ inline Row any_row() {
   }
   if (one_in(3)) add_any_journal(row);
   row.extensions = any_extensions();
+  if (one_in(4)) add_any_failures(row);
   return row;
 }
 

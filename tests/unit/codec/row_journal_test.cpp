@@ -84,9 +84,9 @@ RC_GTEST_PROP(RowJournal, IsReadWithoutItsRowAsItIsReadWithIt, ()) {
   std::optional<std::int64_t> lease_until;
   for (const JournalEntry& entry : row.journal) {
     std::optional<std::uint8_t> none;
-    auto& most = entry.state == EntryState::kWaiting      ? expected.waiting
-                 : entry.state == EntryState::kProcessing ? expected.processing
-                                                          : none;
+    auto& most = entry.state == EntryState::kWaiting ? expected.waiting
+                 : entry.takes_room()                ? expected.processing
+                                                     : none;
     most = std::min(most.value_or(255), entry.urgency.priority);
     const std::int64_t lease = entry.lease_until.value();
     if (lease != 0) lease_until = std::min(lease_until.value_or(lease), lease);
@@ -237,14 +237,29 @@ const std::vector<Forgery> kForgeries = {
     {"under way for what is not pending", [](Row& row) { entry_at(row, kUnderWay).targets = TargetSet(5); }},
     {"under way at an order that is not known",
      [](Row& row) { entry_at(row, kUnderWay).order.sequence = Sequence("x"); }},
-    {"waits again for what is not pending", [](Row& row) { entry_at(row, kAgain).targets = TargetSet(5); }},
-    {"waits again at an order that is not known", [](Row& row) { entry_at(row, kFirst).attempt = 1; }},
+    {"waits again for what waits for something newer",
+     [](Row& row) {
+       entry_at(row, kAgain).order.sequence = Sequence("a");
+       entry_at(row, kAgain).targets = TargetSet(1);
+     }},
     {"those that wait fall", [](Row& row) { std::swap(entry_at(row, kFirst), entry_at(row, kSecond)); }},
     {"one that waits behind one under way",
      [](Row& row) { std::swap(entry_at(row, kSecond), entry_at(row, kUnderWay)); }},
     {"one that waits behind one that is gone",
      [](Row& row) { row.journal.push_back(journal_entry(EntryState::kWaiting, "v")); }},
 };
+
+// Of one that waits again: what ended is not, what stayed behind is.
+TEST(RowJournal, WantsNothingThatHasEnded) {
+  Row row = journal_row();
+  JournalEntry& again = entry_at(row, kAgain);
+  again.targets = TargetSet(15);
+  row.groups.front().removed = TargetSet(4);
+  EXPECT_EQ(row.wanted(again), TargetSet(11)) << "one is removed, one stayed behind";
+  EXPECT_EQ(row.wanted(entry_at(row, kUnderWay)), TargetSet(1));
+  row.barrier = Order{Epoch(1), {}, {}};
+  EXPECT_EQ(row.wanted(again), TargetSet()) << "below a barrier";
+}
 
 TEST(ForgedJournal, ThatBreaksAnInvariantIsRefused) {
   for (const auto& [what, forge] : kForgeries) {

@@ -11,6 +11,7 @@
 #include "base/reserved_names.h"
 #include "base/secrets.h"
 #include "config/print.h"
+#include "config/rules.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::config {
@@ -46,7 +47,7 @@ TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
 }
 
 TEST(Settings, RefusesKeysThatAreReservedForLater) {
-  EXPECT_THAT(error_of(kLeast + "[failures]\nretries_max = 3\n"), HasSubstr("key failures is reserved for later"));
+  EXPECT_THAT(error_of(kLeast + "[trees]\ndepth_max = 3\n"), HasSubstr("key trees is reserved for later"));
   EXPECT_THAT(error_of(kLeast + "order = \"strict\"\n"), HasSubstr("key order in [[target]] is reserved for later"));
   for (const std::string_view name : reserved::kKeys)
     EXPECT_THAT(error_of(std::string(name) + " = 1\n" + kLeast), HasSubstr("is reserved for later")) << name;
@@ -126,6 +127,35 @@ TEST(Settings, HasAMeaningForEveryKeyAndNoKeyTwice) {
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(Settings, SaysWhatCountsForARequestThatIsUnchanged) {
+  const std::string skips = "skip_unchanged = true\n";
+  const auto parsed = parse(skips + "unchanged_headers = [\"tenant\", \"lang\"]\n" + kLeast, "shop.toml");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_TRUE(parsed.value().skip_unchanged);
+  EXPECT_THAT(parsed.value().unchanged_headers, testing::ElementsAre("tenant", "lang"));
+  EXPECT_THAT(print(parsed.value()), HasSubstr(R"(unchanged_headers = ["tenant", "lang"])"));
+
+  ::setenv("RESEQ_UNCHANGED_HEADERS", "tenant,shop", 1);
+  const auto overridden = parse(skips + "unchanged_headers = [\"lang\"]\n" + kLeast, "shop.toml");
+  ::unsetenv("RESEQ_UNCHANGED_HEADERS");
+  ASSERT_TRUE(overridden.ok()) << overridden.error().message;
+  EXPECT_THAT(overridden.value().unchanged_headers, testing::ElementsAre("tenant", "shop"));
+}
+
+TEST(Settings, RefusesWhatCannotCountForARequestThatIsUnchanged) {
+  const std::string skips = "skip_unchanged = true\n";
+  const auto list = [](const std::string& names) { return "unchanged_headers = [" + names + "]\n"; };
+  EXPECT_THAT(error_of(skips + "intake = \"tap\"\n" + kLeast), HasSubstr("skip_unchanged needs intake = \"inline\""));
+  EXPECT_THAT(error_of(list("\"tenant\"") + kLeast), HasSubstr("skip_unchanged, which is not set"));
+  EXPECT_THAT(error_of(skips + list("\"reseq-targets\"") + kLeast), HasSubstr("begin with reseq-"));
+  EXPECT_THAT(error_of(skips + list("\"\"") + kLeast), HasSubstr("a header without a name"));
+  EXPECT_THAT(error_of(skips + list("\"a\", \"a\"") + kLeast), HasSubstr("names a twice"));
+  EXPECT_THAT(error_of(skips + list("1") + kLeast), HasSubstr("must be a list of texts"));
+  std::string many;
+  for (int i = 0; i < 33; ++i) many += (i > 0 ? ", \"h" : "\"h") + std::to_string(i) + "\"";
+  EXPECT_THAT(error_of(skips + list(many) + kLeast), HasSubstr("more than 32 names"));
 }
 
 TEST(Settings, RefusesAWrongTypeInATargetARouteAndTheKafkaTable) {
@@ -343,6 +373,64 @@ TEST(Settings, ShowOfKafkasPropertiesOnlyThoseThatAreKnownToBeHarmless) {
     EXPECT_THAT(print(parsed.value()), HasSubstr("\"" + std::string(name) + "\" = \"shown\"")) << name;
     EXPECT_FALSE(is_secret(name)) << name;
   }
+}
+
+// Sums below a limit, not above INT64_MAX.
+TEST(Settings, KnowHowLongARequestMayWait) {
+  Settings settings;
+  settings.dispatch_mode = "journal";
+  settings.dispatch_process_at_max_ms = 1'000;
+  settings.dispatch_lease_ms = 100;
+  EXPECT_EQ(longest_wait_ms(settings), 1'100);
+  settings.failures_mode = "retry";
+  settings.failures_retries_max = 5;
+  settings.failures_backoff_ms = 10;
+  settings.failures_backoff_max_ms = 35;
+  EXPECT_EQ(longest_wait_ms(settings), 1'100 + 10 + 20 + 35 + 35 + 35 + 5 * 100);
+  settings.dispatch_mode = "immediate";
+  EXPECT_EQ(longest_wait_ms(settings), 100 + 10 + 20 + 35 + 35 + 35 + 5 * 100) << "no request says a date";
+  settings.failures_retries_max = 1'000'000'000;
+  settings.failures_backoff_max_ms = 31'622'400'000;
+  EXPECT_EQ(longest_wait_ms(settings), INT64_MAX);
+}
+
+TEST(Settings, RefuseFailuresThatNothingCanTryAgain) {
+  const auto trouble = [](const std::string& more) {
+    const auto parsed = parse(kLeast + more, "s");
+    return parsed.ok() ? std::string("none") : parsed.error().message;
+  };
+  EXPECT_EQ(trouble("[failures]\nmode = \"retry\"\n"), "none") << "it needs no journal";
+  EXPECT_THAT(error_of("intake = \"tap\"\n" + kLeast + "[failures]\nmode = \"retry\"\n"),
+              HasSubstr("needs intake = \"inline\""));
+  EXPECT_THAT(trouble("[failures]\nmode = \"retry\"\nretries_max = 2000\n"),
+              HasSubstr("of each attempt that failures may have"));
+  const std::string both = "[dispatch]\nmode = \"journal\"\n[failures]\nmode = \"retry\"\n";
+  EXPECT_EQ(trouble(both), "none");
+  EXPECT_THAT(trouble(both + "backoff_ms = 700000\n"), HasSubstr("failures.backoff_max_ms"));
+  EXPECT_THAT(trouble(both + "retries_max = 2000\n"), HasSubstr("of each attempt that failures may have"));
+  EXPECT_THAT(trouble(both + "repeats_max = 0\n"), HasSubstr("repeats_max"));
+  EXPECT_THAT(trouble(both + "breaker_documents = 33\n"), HasSubstr("breaker_documents"));
+  EXPECT_THAT(trouble(both + "breaker_pause_ms = 60001\n"), HasSubstr("failures.breaker_pause_max_ms"));
+}
+
+TEST(Settings, RefuseAPotentTargetWhoseWorkMayBeDoneTwice) {
+  const auto trouble = [](const std::string& before, const std::string& effect) {
+    const std::size_t target = kLeast.find("[[target]]");
+    const auto parsed =
+        parse(kLeast.substr(0, target) + before + kLeast.substr(target) + "effect = \"" + effect + "\"\n", "s");
+    return parsed.ok() ? std::string("none") : parsed.error().message;
+  };
+  const std::string journal = "[dispatch]\nmode = \"journal\"\n";
+  const std::string both = journal + "attempts = \"last\"\n[failures]\nmode = \"retry\"\n";
+  EXPECT_EQ(trouble("", "potent"), "none") << "nothing is ever sent to work twice";
+  EXPECT_THAT(trouble("", "harmless"), HasSubstr("safe|idempotent|potent"));
+  EXPECT_EQ(trouble(journal, "safe"), "none");
+  EXPECT_THAT(trouble(journal, "potent"), HasSubstr("failures.mode"));
+  EXPECT_THAT(trouble(journal + "[failures]\nmode = \"retry\"\n", "potent"), HasSubstr("dispatch.attempts"));
+  EXPECT_THAT(trouble("[dispatch]\nattempts = \"last\"\n[failures]\nmode = \"retry\"\n", "potent"),
+              HasSubstr("dispatch.mode = \"journal\""))
+      << "a worker that dies loses no lease, and what it had begun goes to another one";
+  EXPECT_EQ(trouble(both, "potent"), "none");
 }
 
 TEST(Settings, HaveAReferenceThatIsThatOfTheDocumentation) {

@@ -25,21 +25,21 @@ TEST(Change, ReadsVersionSequenceAndPayloadOfARelease) {
   EXPECT_EQ(change.id, "id");
   EXPECT_EQ(change.seq, "9");
   EXPECT_EQ(change.version, Version(123));
-  EXPECT_EQ(change.op, Op::kUpsert);
+  EXPECT_EQ(change.op, ChangeOp::kUpsert);
   EXPECT_EQ(change.payload, "text");
 }
 
 TEST(Change, DeleteHasNoPayloadEvenWhenTheRecordHasOne) {
   const Headers headers = {{"reseq-op", "delete"}, {"reseq-version", "1"}};
   const Change change = std::get<Change>(read("id", "left over", headers));
-  EXPECT_EQ(change.op, Op::kDelete);
+  EXPECT_EQ(change.op, ChangeOp::kDelete);
   EXPECT_FALSE(change.payload.has_value());
 }
 
 TEST(Change, EmptyPayloadIsNotNull) {
   const Headers headers = {{"reseq-version", "1"}};
-  EXPECT_EQ(std::get<Change>(read("id", "", headers)).op, Op::kUpsert);
-  EXPECT_EQ(std::get<Change>(read("id", std::nullopt, headers)).op, Op::kDelete);
+  EXPECT_EQ(std::get<Change>(read("id", "", headers)).op, ChangeOp::kUpsert);
+  EXPECT_EQ(std::get<Change>(read("id", std::nullopt, headers)).op, ChangeOp::kDelete);
 }
 
 TEST(Change, TheIdHeaderWinsOverTheKey) {

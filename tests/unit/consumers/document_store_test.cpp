@@ -62,10 +62,19 @@ class DocumentStoreTest : public ::testing::Test {
 };
 
 Change upsert(std::string_view id, std::uint64_t version, std::string_view payload) {
-  return {.id = id, .seq = "1", .version = Version(version), .op = Op::kUpsert, .payload = payload};
+  return {.id = id, .seq = "1", .version = Version(version), .op = sink::ChangeOp::kUpsert, .payload = payload};
 }
 Change removal(std::string_view id, std::uint64_t version) {
-  return {.id = id, .seq = "2", .version = Version(version), .op = Op::kDelete, .payload = std::nullopt};
+  return {.id = id, .seq = "2", .version = Version(version), .op = sink::ChangeOp::kDelete, .payload = std::nullopt};
+}
+
+Change marker(std::string_view id, std::uint64_t version, std::string_view error) {
+  return {.id = id,
+          .seq = "3",
+          .version = Version(version),
+          .op = sink::ChangeOp::kFailed,
+          .payload = R"({"reason":"failed","attempts":3})",
+          .error = error};
 }
 
 void apply_all(DocumentStore& store, const std::vector<Change>& changes) {
@@ -118,6 +127,62 @@ TEST_F(DocumentStoreTest, FindsWordsOfTheCurrentPayloadOnly) {
   EXPECT_EQ(search("cherry"), "a\n");
   apply_all(*store, {removal("b", 4)});
   EXPECT_EQ(search("apple"), "");
+}
+
+// The query of docs/failures.md.
+constexpr const char* kNotIndexed = "SELECT id, error FROM documents WHERE error IS NOT NULL";
+
+TEST_F(DocumentStoreTest, TellsWhatIsNotIndexedAndWhy) {
+  const auto store = open();
+  apply_all(*store, {upsert("a", 1, "red apple"), upsert("b", 2, "green apple"), marker("a", 3, "not a PDF"),
+                     marker("never-there", 4, "locked")});
+  EXPECT_EQ(rows(kNotIndexed), "a|not a PDF\nnever-there|locked\n");
+  EXPECT_EQ(search("apple"), "b\n") << "what was there before is replaced";
+  EXPECT_EQ(search("failed OR PDF OR locked"), "") << "a note is no document";
+  EXPECT_EQ(rows("SELECT id FROM documents WHERE deleted = 0"), "b\n");
+  EXPECT_EQ(rows("SELECT payload FROM documents WHERE id = CAST('a' AS BLOB)"),
+            R"({"reason":"failed","error":"not a PDF","attempts":3})"
+            "\n");
+}
+
+TEST_F(DocumentStoreTest, ReplacesAMarkerByWhatIsNewerOnly) {
+  const auto store = open();
+  ASSERT_TRUE(store->begin().ok());
+  EXPECT_EQ(store->apply(marker("a", 5, "first")).value(), Applied::kWritten);
+  EXPECT_EQ(store->apply(upsert("a", 4, "late")).value(), Applied::kNotNewer);
+  EXPECT_EQ(store->apply(removal("a", 4)).value(), Applied::kNotNewer);
+  EXPECT_EQ(store->apply(marker("a", 5, "again")).value(), Applied::kNotNewer);
+  ASSERT_TRUE(store->commit().ok());
+  EXPECT_EQ(rows(kNotIndexed), "a|first\n");
+  apply_all(*store, {marker("a", 6, "second")});
+  EXPECT_EQ(rows(kNotIndexed), "a|second\n");
+  apply_all(*store, {upsert("a", 7, "back")});
+  EXPECT_EQ(rows(kNotIndexed), "");
+  EXPECT_EQ(documents(), "a|1|7|0|back\n");
+  EXPECT_EQ(search("back"), "a\n");
+  apply_all(*store, {marker("a", 8, "third"), removal("a", 9)});
+  EXPECT_EQ(rows(kNotIndexed), "");
+  EXPECT_EQ(documents(), "a|2|9|1|-\n");
+  apply_all(*store, {marker("a", 8, "late")});
+  EXPECT_EQ(rows(kNotIndexed), "");
+}
+
+TEST_F(DocumentStoreTest, GivesAFileOfAnOlderVersionTheColumnOfErrors) {
+  {
+    auto database = Database::open(file(), Database::Mode::kCreate);
+    ASSERT_TRUE(database.value()
+                    .execute("CREATE TABLE documents("
+                             "  id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, payload BLOB);"
+                             "INSERT INTO documents VALUES(CAST('a' AS BLOB), '1', 5, 0, CAST('text' AS BLOB))")
+                    .ok());
+  }
+  for (int start = 0; start < 2; ++start) {
+    const auto store = open();
+    EXPECT_EQ(documents(), "a|1|5|0|text\n");
+    EXPECT_EQ(rows(kNotIndexed), "");
+  }
+  apply_all(*open(), {marker("a", 6, "not a PDF")});
+  EXPECT_EQ(rows(kNotIndexed), "a|not a PDF\n");
 }
 
 TEST_F(DocumentStoreTest, StoresBytesThatAreNoTextAndIndexesThemAsEmpty) {
@@ -210,11 +275,15 @@ TEST_F(DocumentStoreTest, ReplayingAnyPartOfTheLogLeavesTheSameTable) {
   std::vector<Change> log;
   for (std::uint64_t version = 1; version <= 60; ++version) {
     const std::string& id = ids[random() % ids.size()];
-    log.push_back(random() % 4 == 0 ? removal(id, version) : upsert(id, version, payloads[version]));
+    const auto kind = random() % 4;
+    log.push_back(kind == 0   ? removal(id, version)
+                  : kind == 1 ? marker(id, version, payloads[version])
+                              : upsert(id, version, payloads[version]));
   }
   const auto once = open(Check::kVersions, "once.db");
   apply_all(*once, log);
   const std::string expected = documents("once.db");
+  const std::string errors = rows("SELECT id, error FROM documents ORDER BY id", "once.db");
   for (int trial = 0; trial < 20; ++trial) {
     const std::string name = "trial-" + std::to_string(trial) + ".db";
     const auto store = open(Check::kVersions, name);
@@ -227,6 +296,7 @@ TEST_F(DocumentStoreTest, ReplayingAnyPartOfTheLogLeavesTheSameTable) {
     }
     apply_all(*store, {log.begin(), log.begin() + 30});
     EXPECT_EQ(documents(name), expected) << "trial " << trial;
+    EXPECT_EQ(rows("SELECT id, error FROM documents ORDER BY id", name), errors) << "trial " << trial;
   }
 }
 

@@ -58,15 +58,19 @@ class FileStoreTest : public ::testing::Test {
     return std::move(store).value();
   }
   // Every file there is below documents/, by its name alone: what a reader sees who knows nothing of the index.
-  [[nodiscard]] Documents files() const {
+  [[nodiscard]] Documents files() const { return files_below("documents"); }
+  // The notes of what failed.
+  [[nodiscard]] Documents failed() const { return files_below("failed"); }
+  [[nodiscard]] Documents files_below(const std::string& name) const {
     Documents found;
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(directory()) / "documents"))
+    if (!fs::exists(fs::path(directory()) / name)) return found;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(directory()) / name))
       if (entry.is_regular_file()) found[entry.path().filename()] = content_of(entry.path());
     return found;
   }
-  std::string listed(const std::optional<std::string>& id = std::nullopt) {
+  std::string listed(const std::optional<std::string>& id = std::nullopt, Listed what = Listed::kDocuments) {
     std::FILE* out = std::tmpfile();
-    EXPECT_TRUE(list_documents(directory(), id, out).ok());
+    EXPECT_TRUE(list_documents(directory(), what, id, out).ok());
     std::rewind(out);
     std::string text;
     for (int letter = std::fgetc(out); letter != EOF; letter = std::fgetc(out)) text += static_cast<char>(letter);
@@ -77,10 +81,21 @@ class FileStoreTest : public ::testing::Test {
 };
 
 Change upsert(std::string_view id, std::uint64_t version, std::string_view payload) {
-  return {.id = id, .seq = "1", .version = Version(version), .op = Op::kUpsert, .payload = payload};
+  return {.id = id, .seq = "1", .version = Version(version), .op = sink::ChangeOp::kUpsert, .payload = payload};
 }
 Change removal(std::string_view id, std::uint64_t version) {
-  return {.id = id, .seq = "2", .version = Version(version), .op = Op::kDelete, .payload = std::nullopt};
+  return {.id = id, .seq = "2", .version = Version(version), .op = sink::ChangeOp::kDelete, .payload = std::nullopt};
+}
+Change marker(std::string_view id, std::uint64_t version, std::string_view error) {
+  return {.id = id,
+          .seq = "3",
+          .version = Version(version),
+          .op = sink::ChangeOp::kFailed,
+          .payload = R"({"reason":"failed","attempts":3})",
+          .error = error};
+}
+std::string note(const std::string& error) {
+  return R"({"reason":"failed","error":")" + error + R"(","attempts":3})" + "\n";
 }
 void apply_all(FileStore& store, const std::vector<Change>& changes) {
   ASSERT_TRUE(store.begin().ok());
@@ -169,7 +184,7 @@ TEST_F(FileStoreTest, AnotherIdWithTheNameOfALongOneDoesNotGetItsFile) {
   const auto store = open();
   {
     auto index = sqlite::Database::open(directory() + "/index.db", sqlite::Database::Mode::kCreate);
-    const std::string row = "INSERT INTO documents VALUES(x'00', '1', 1, 0, '" + file_name(id, 1) + "')";
+    const std::string row = "INSERT INTO documents VALUES(x'00', '1', 1, 0, '" + file_name(id, 1) + "', NULL)";
     ASSERT_TRUE(index.value().execute(row.c_str()).ok());
   }
   apply_all(*store, {upsert(id, 1, "its own")});
@@ -186,7 +201,74 @@ TEST_F(FileStoreTest, ListsWhichFileADocumentIsIn) {
                           file_name("\xff", 1) + "\"}\n");
   EXPECT_THAT(listed("b/B"), HasSubstr("\"version\":\"7\""));
   EXPECT_EQ(listed("gone"), "");
-  EXPECT_FALSE(list_documents((folder_ / "nowhere").string(), std::nullopt, stdout).ok());
+  EXPECT_FALSE(list_documents((folder_ / "nowhere").string(), Listed::kDocuments, std::nullopt, stdout).ok());
+}
+
+TEST_F(FileStoreTest, KeepsTheNoteOfWhatFailedApartFromDocuments) {
+  const std::string id(400, 'z');
+  const auto store = open();
+  apply_all(*store,
+            {upsert("a", 1, "one"), upsert("b", 2, "two"), marker("a", 3, "not a PDF"), marker(id, 4, "locked")});
+  EXPECT_THAT(files(), ElementsAre(Pair("b", "two")));
+  EXPECT_THAT(failed(),
+              ElementsAre(Pair("a", note("not a PDF")), Pair(fs::path(file_name(id, 1)).filename(), note("locked"))));
+  EXPECT_EQ(listed("a"), "");
+  EXPECT_EQ(listed("a", Listed::kFailed),
+            R"({"id":"a","seq":"3","version":"3","error":"not a PDF","file":"failed/)" + file_name("a", 1) + "\"}\n");
+  EXPECT_EQ(listed("b", Listed::kFailed), "");
+  EXPECT_THAT(listed(std::nullopt, Listed::kFailed), HasSubstr("\"error\":\"locked\""));
+  EXPECT_THAT(listed(), ::testing::Not(HasSubstr("error")));
+}
+
+TEST_F(FileStoreTest, ReplacesAMarkerByWhatIsNewerOnly) {
+  const auto store = open();
+  ASSERT_TRUE(store->begin().ok());
+  EXPECT_EQ(store->apply(marker("a", 5, "first")).value(), Applied::kWritten);
+  EXPECT_EQ(store->apply(upsert("a", 4, "late")).value(), Applied::kNotNewer);
+  EXPECT_EQ(store->apply(removal("a", 4)).value(), Applied::kNotNewer);
+  EXPECT_EQ(store->apply(marker("a", 5, "again")).value(), Applied::kNotNewer);
+  ASSERT_TRUE(store->commit().ok());
+  EXPECT_THAT(failed(), ElementsAre(Pair("a", note("first"))));
+  apply_all(*store, {marker("a", 6, "second")});
+  EXPECT_THAT(failed(), ElementsAre(Pair("a", note("second"))));
+  apply_all(*store, {upsert("a", 7, "back")});
+  EXPECT_THAT(files(), ElementsAre(Pair("a", "back")));
+  EXPECT_THAT(failed(), IsEmpty());
+  EXPECT_EQ(listed(std::nullopt, Listed::kFailed), "");
+  apply_all(*store, {marker("a", 8, "third"), removal("a", 9), marker("a", 8, "late")});
+  EXPECT_THAT(files(), IsEmpty());
+  EXPECT_THAT(failed(), IsEmpty());
+  EXPECT_EQ(listed(std::nullopt, Listed::kFailed), "");
+}
+
+// The log may be compacted between a kill and the next start: of several records of a document the newest one is left.
+TEST_F(FileStoreTest, TakesAwayWhatABatchLeftThatIsNotReadAgain) {
+  {
+    const auto store = open();
+    apply_all(*store, {upsert("failed", 1, "old"), upsert("deleted", 2, "old")});
+    ASSERT_TRUE(store->begin().ok());
+    for (const char* id : {"back", "deleted"}) ASSERT_TRUE(store->apply(marker(id, 3, "not a PDF")).ok());
+    ASSERT_TRUE(store->apply(upsert("failed", 4, "new")).ok());
+  }
+  apply_all(*open(), {upsert("back", 5, "text"), removal("deleted", 6), marker("failed", 7, "locked")});
+  EXPECT_THAT(files(), ElementsAre(Pair("back", "text")));
+  EXPECT_THAT(failed(), ElementsAre(Pair("failed", note("locked"))));
+}
+
+TEST_F(FileStoreTest, GivesAnIndexOfAnOlderVersionTheColumnOfErrors) {
+  fs::create_directories(directory());
+  {
+    auto index = sqlite::Database::open(directory() + "/index.db", sqlite::Database::Mode::kCreate);
+    ASSERT_TRUE(index.value()
+                    .execute("CREATE TABLE documents("
+                             "  id BLOB PRIMARY KEY, seq TEXT, version INTEGER, deleted INTEGER, file TEXT NOT NULL "
+                             "UNIQUE)")
+                    .ok());
+  }
+  EXPECT_EQ(listed(std::nullopt, Listed::kFailed), "") << "also before a sink has opened it";
+  open();
+  apply_all(*open(), {marker("a", 6, "not a PDF")});
+  EXPECT_THAT(listed("a", Listed::kFailed), HasSubstr("not a PDF"));
 }
 
 TEST_F(FileStoreTest, RefusesADirectoryOfAnotherTopicOrCheckOrProcess) {
@@ -235,7 +317,11 @@ std::vector<Change> changing_log(const std::vector<std::string>& payloads) {
   std::vector<Change> log;
   for (std::uint64_t version = 1; version < payloads.size(); ++version) {
     const std::string& id = kIds[random() % kIds.size()];
-    log.push_back(random() % 4 == 0 ? removal(id, version) : upsert(id, version, payloads[version]));
+    const bool is_last = version + 1 == payloads.size();
+    const auto kind = is_last ? 2 : random() % 8;
+    log.push_back(kind < 2    ? removal(id, version)
+                  : kind == 2 ? marker(id, version, payloads[version])
+                              : upsert(id, version, payloads[version]));
   }
   return log;
 }
@@ -262,13 +348,13 @@ TEST_F(FileStoreTest, IsRightAfterKillsAtAnyMoment) {
   for (int version = 0; version <= 4'000; ++version)
     payloads.push_back(std::string(500, 'p') + std::to_string(version));
   const std::vector<Change> log = changing_log(payloads);
-  Documents expected;
+  Documents expected, expected_failed;
   for (const Change& change : log) {
     const std::string name = fs::path(file_name(change.id, 1)).filename();
-    if (change.op == Op::kDelete)
-      expected.erase(name);
-    else
-      expected[name] = *change.payload;
+    expected.erase(name);
+    expected_failed.erase(name);
+    if (change.op == sink::ChangeOp::kUpsert) expected[name] = *change.payload;
+    if (change.op == sink::ChangeOp::kFailed) expected_failed[name] = note(std::string(*change.error));
   }
   std::mt19937_64 random(3);
   int kills = 0, status = 0;
@@ -287,6 +373,7 @@ TEST_F(FileStoreTest, IsRightAfterKillsAtAnyMoment) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
   EXPECT_GT(kills, 0);
   EXPECT_EQ(files(), expected);
+  EXPECT_EQ(failed(), expected_failed);
 }
 
 TEST_F(FileStoreTest, ADiskThatTakesNoMoreStopsTheSinkAndHarmsNoDocument) {

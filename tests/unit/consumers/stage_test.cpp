@@ -199,6 +199,18 @@ TEST_F(StageTest, CommitsTheControlRecordsAtTheEndOfTheLog) {
   EXPECT_EQ(world_.committed[kWorkPartition], Offset(2));
 }
 
+TEST_F(StageTest, CommitsWithoutReadingFurther) {
+  record(0);
+  record(1);
+  const Work work = *step();
+  ASSERT_TRUE(stage_.send(work, {.target = "search"}).ok());
+  stage_.finish(work);
+  acknowledge_all();
+  ASSERT_TRUE(stage_.tend().ok());
+  EXPECT_EQ(world_.committed[kWorkPartition], Offset(1));
+  EXPECT_EQ(world_.events.size(), 1U) << "the second record was not read";
+}
+
 TEST_F(StageTest, WaitsForRoomInTheProducersQueue) {
   record(0);
   const Work work = *step();

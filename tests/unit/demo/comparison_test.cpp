@@ -37,7 +37,10 @@ class ComparisonTest : public ::testing::TestWithParam<Kind> {
   }
 
   void put(std::string_view id, std::string_view payload) { apply({.id = id, .version = next(), .payload = payload}); }
-  void remove(std::string_view id) { apply({.id = id, .version = next(), .op = Op::kDelete}); }
+  void remove(std::string_view id) { apply({.id = id, .version = next(), .op = sink::ChangeOp::kDelete}); }
+  void fail(std::string_view id) {
+    apply({.id = id, .version = next(), .op = sink::ChangeOp::kFailed, .payload = R"({"reason":"failed"})"});
+  }
   Comparison compared() {
     const GitTree tree = read_tree(repository_.path(), "HEAD").value();
     return compare(*view(), repository_.path(), tree, repository_.path() + "/.git").value();
@@ -65,6 +68,15 @@ TEST_P(ComparisonTest, IsRightWhenEveryBlobIsThereAndNothingElse) {
   EXPECT_EQ(comparison.expected, 3U);
   EXPECT_EQ(comparison.equal, 3U);
   EXPECT_TRUE(comparison.examples.empty());
+}
+
+TEST_P(ComparisonTest, DoesNotTakeANoteOfAFailureForADocument) {
+  fail("a.txt");
+  EXPECT_FALSE(compared().right()) << "what should be there";
+  EXPECT_EQ(compared().equal, 2U);
+  put("a.txt", "first\n");
+  fail("gone.txt");
+  EXPECT_TRUE(compared().right()) << "what should not be there";
 }
 
 TEST_P(ComparisonTest, SeesAnOlderPayload) {

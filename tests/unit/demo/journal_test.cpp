@@ -1,4 +1,5 @@
 // The demo of the journal: what happens to its pipeline, how waits are measured, what counts as failed.
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -93,6 +94,15 @@ TEST(WorkCounts, HaveWhatWasBegunOnceMoreWhateverItsAttempt) {
   EXPECT_EQ(counts.again, 2U);
 }
 
+constexpr std::array kPlan{
+    PlannedAccident{std::chrono::seconds(12), Accident::kKill, 0},
+    PlannedAccident{std::chrono::seconds(20), Accident::kStartAgain, 0},
+    PlannedAccident{std::chrono::seconds(26), Accident::kStandStill, 1},
+    PlannedAccident{std::chrono::seconds(36), Accident::kGoOn, 1},
+    PlannedAccident{std::chrono::seconds(42), Accident::kKill, 2},
+    PlannedAccident{std::chrono::seconds(50), Accident::kStartAgain, 2},
+};
+
 class AccidentsTest : public ::testing::Test {
  protected:
   Launch process(std::size_t number) const {
@@ -108,7 +118,7 @@ class AccidentsTest : public ::testing::Test {
 TEST_F(AccidentsTest, LeaveEverybodyRunningInTheEnd) {
   for (std::size_t i = 0; i < 3; ++i) ASSERT_TRUE(fleet_.start(process(i)).ok());
   Accidents accidents(
-      fleet_, [this](std::size_t number) { return process(number); }, 3);
+      fleet_, [this](std::size_t number) { return process(number); }, 3, kPlan);
   ASSERT_TRUE(accidents.happen(std::chrono::seconds(1)).ok());
   EXPECT_EQ(accidents.killed(), 0U);
   ASSERT_TRUE(accidents.happen(std::chrono::seconds(12)).ok());

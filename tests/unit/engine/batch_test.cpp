@@ -139,6 +139,23 @@ TEST(Batch, TellsThatARequestIsOlderAlsoIfOnlyItsEpochIs) {
   EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(0)));
 }
 
+TEST(Batch, TellsThatARequestIsOlderThanOneThatWaits) {
+  MapState state;
+  Context context = two_targets();
+  context.dispatch.journal = true;
+  Wish wish;
+  wish.process_at = UnixMs(context.now.value() + 1'000);
+  Request waits = request("a", 5);
+  waits.wish = &wish;
+  Batch batch(state, state.partition, context);
+  EXPECT_EQ(batch.decide(request("b", 1), Offset(1), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(waits, Offset(2), true), Taken::kDecided);
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(1), true), Taken::kDecided);  // as `seek` makes it
+  EXPECT_EQ(batch.decide(request("a", 4), Offset(3), true), Taken::kDecided);
+  batch.close();
+  EXPECT_THAT(batch.older_requests(), testing::ElementsAre(InputIndex(3)));
+}
+
 TEST(Batch, EmissionsAndEventsComeInInputOrder) {
   MapState state;
   const Context context = with_events(EventPolicy::kAll);

@@ -112,6 +112,36 @@ TEST_F(Control, ReleasesNothingForATargetOfWhichNothingIsKnownUnlessItIsSaid) {
   EXPECT_EQ(would(5, true).outcome, Outcome::kReleased);
 }
 
+// That workers answer is what lets lost leases count: it must not be believed because an operator has helped.
+TEST_F(Control, ReleasesWithoutBeingTakenForAWorkerThatAnswers) {
+  context_.dispatch.journal = true;
+  Row row;
+  row.groups.push_back({order_of(1), true, TargetSet::of(kSearch), {}, {}});
+  row.since.push_back({TargetSet::of(kSearch), UnixMs(1)});
+  JournalEntry under_way;
+  under_way.order = order_of(1);
+  under_way.state = EntryState::kProcessing;
+  under_way.targets = TargetSet::of(kSearch);
+  under_way.number = 7;
+  under_way.attempt = 1;
+  under_way.lease_until = UnixMs(1'000'000);
+  under_way.dispatched_at = UnixMs(1);
+  row.journal.push_back(under_way);
+  for (const bool by_operator : {true, false}) {
+    state_.rows["a"] = row;
+    Batch batch(state_, state_.partition, context_);
+    if (by_operator)
+      EXPECT_EQ(batch.decide(ReleaseByHand{false, false, result("a", 1, kSearch), {}}, Offset(0), true),
+                Taken::kDecided);
+    else
+      EXPECT_EQ(batch.decide(result("a", 1, kSearch), Offset(0), true), Taken::kDecided);
+    batch.close();
+    EXPECT_EQ(batch.decisions()[0].outcome, Outcome::kReleased);
+    EXPECT_TRUE(batch.changes()[0].row->journal.empty()) << "it has ended";
+    EXPECT_EQ(batch.state().journal_answered, by_operator ? 0U : 7U);
+  }
+}
+
 TEST_F(Control, TellsOfADryRunOfWhatWaitsWhatWouldHaveBeen) {
   context_.dispatch.journal = true;
   Wish wish;

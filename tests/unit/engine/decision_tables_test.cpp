@@ -98,7 +98,7 @@ class DecisionTable : public testing::TestWithParam<Table> {};
 TEST_P(DecisionTable, SaysOnItsPageWhatItsCodeSays) {
   const auto& [letter, file] = GetParam();
   const std::vector<WrittenRow> page = rows_of_page(letter);
-  EXPECT_EQ(page, rows_of_comment("resequencer/engine/documents/" + file, letter));
+  EXPECT_EQ(page, rows_of_comment("resequencer/engine/" + file, letter));
   std::vector<std::string> named;
   for (const std::string_view name : kTableRowNames)
     if (is_label(name, letter)) named.emplace_back(name);
@@ -106,14 +106,16 @@ TEST_P(DecisionTable, SaysOnItsPageWhatItsCodeSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DecisionTable,
-                         testing::Values(Table{'R', "decide_register.cpp"}, Table{'U', "decide_unregister.cpp"},
-                                         Table{'S', "decide_sequence.cpp"}),
+                         testing::Values(Table{'R', "documents/decide_register.cpp"},
+                                         Table{'U', "documents/decide_unregister.cpp"},
+                                         Table{'S', "documents/decide_sequence.cpp"},
+                                         Table{'F', "failures/decide_fail.cpp"}),
                          [](const auto& table) { return std::string(1, table.param.letter); });
 
 TEST(DecisionTables, AreAllThatAnEventCanName) {
   for (const std::string_view name : kTableRowNames) {
-    const bool known =
-        name == "-" || name == "control" || is_label(name, 'R') || is_label(name, 'U') || is_label(name, 'S');
+    const bool known = name == "-" || name == "control" || is_label(name, 'R') || is_label(name, 'U') ||
+                       is_label(name, 'S') || is_label(name, 'F');
     EXPECT_TRUE(known) << name << " stands on no page";
   }
 }

@@ -88,7 +88,8 @@ Row real_row(const NaiveRow& row) {
     real.groups.push_back(group);
   }
   if (row.barrier != 0) real.barrier = real_order(row.barrier);
-  if (row.requested != 0) real.requested = Requested{real_order(row.requested), Offset(7), PayloadHash(1), {}};
+  if (row.requested != 0)
+    real.requested = Requested{real_order(row.requested), Offset(7), PayloadHash(1), {}, kNaiveContent};
   return real;
 }
 

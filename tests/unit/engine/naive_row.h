@@ -29,6 +29,7 @@ struct NaiveTarget {
 };
 
 inline constexpr std::size_t kNaiveTargets = 2;
+inline constexpr Digest kNaiveContent{1, 1};  // what the newest requested order asked for
 
 struct NaiveRow {
   std::array<NaiveTarget, kNaiveTargets> targets;

@@ -17,6 +17,7 @@ struct RequestQuestion {
   bool is_request = false;
   bool reprocess = false;
   bool other_payload = false;
+  bool asks_for_the_same = false;  // as the newest requested order; else nobody compares
 };
 
 // Routes lead to the first target, all targets are both.
@@ -33,6 +34,12 @@ Command command_of(const RequestQuestion& q) {
   if (q.asks == Asks::kDeleteForAll) request.what.op = Op::kDelete;
   request.reprocess = q.reprocess;
   request.hash = PayloadHash(q.other_payload ? 2 : 1);
+  static const Wish kSame = [] {
+    Wish wish;
+    wish.content = kNaiveContent;
+    return wish;
+  }();
+  if (q.asks_for_the_same) request.wish = &kSame;
   if (q.is_request) return request;
   request.what.revision = real_order(q.order).revision;
   return Register{request.what};
@@ -97,13 +104,18 @@ RestatedTable restated(const RequestQuestion& q, const NaiveRow& row) {
   const bool r0 = !r6 && behind_barrier;
   const bool r5 = !r6 && !r0 && q.is_request && row.exists() && row.requested == q.order && q.other_payload;
   const bool open = !r6 && !r0 && !r5;
+  const bool all_have_it =
+      !some(wanted, row, [&](const auto& t) { return t.newest != row.requested || t.state != NaiveState::kServed; });
+  const bool r7 = open && q.asks_for_the_same && !q.reprocess && !q.other_payload && row.requested != 0 &&
+                  older(row.requested, q.order) && all_have_it && !forwards_late;
   return {{TableRow::kR0, r0},
           {TableRow::kR1, open && !row.exists()},
-          {TableRow::kR2, open && row.exists() && (moves || forwards_late)},
+          {TableRow::kR2, open && row.exists() && !r7 && (moves || forwards_late)},
           {TableRow::kR3, open && row.exists() && !moves && !forwards_late && !newer},
           {TableRow::kR4, open && row.exists() && !moves && !forwards_late && newer},
           {TableRow::kR5, r5},
-          {TableRow::kR6, r6}};
+          {TableRow::kR6, r6},
+          {TableRow::kR7, r7}};
 }
 
 NaiveOrder next_revision(NaiveOrder newest) {
@@ -125,6 +137,8 @@ Answer expected(const RequestQuestion& q, const NaiveRow& row, TableRow table_ro
     NaiveTarget& t = answer.targets[i];
     const bool late = !is_reprocess && row.exists() && late_at(q, row, t);
     const bool moved = wanted[i] && (t.newest == 0 || older(t.newest, order));
+    if (moved && table_row == TableRow::kR7) t = {order, NaiveState::kServed, order};
+    if (moved && table_row == TableRow::kR7) continue;
     if (moved) t = {order, NaiveState::kPending, t.released};
     if (q.is_request && (late || moved)) answer.forwarded |= TargetSet::of(TargetNumber(static_cast<std::uint8_t>(i)));
   }
@@ -142,7 +156,7 @@ bool check(const RequestQuestion& q, const NaiveRow& row, const Context& context
 std::string text_of(const RequestQuestion& q) {
   return std::string(q.is_request ? "request" : "register") + " order " + std::to_string(q.order) + " asks " +
          std::to_string(static_cast<int>(q.asks)) + (q.reprocess ? " reprocess" : "") +
-         (q.other_payload ? " other payload" : "");
+         (q.other_payload ? " other payload" : "") + (q.asks_for_the_same ? " asks for the same" : "");
 }
 
 TEST(RegisterTable, EveryRequestMeetsExactlyOneRowWhichTheEngineChose) {
@@ -151,10 +165,11 @@ TEST(RegisterTable, EveryRequestMeetsExactlyOneRowWhichTheEngineChose) {
     for (const NaiveOrder order : {1, 2, 4})
       for (const Asks asks : kAllAsks)
         for (const bool reprocess : {false, true})
-          for (const bool other_payload : {false, true}) {
-            const RequestQuestion q{order, asks, true, reprocess, other_payload};
-            if (!check(q, row, context)) ADD_FAILURE() << text_of(q) << " on " << text_of(row);
-          }
+          for (const bool other_payload : {false, true})
+            for (const bool same : {false, true}) {
+              const RequestQuestion q{order, asks, true, reprocess, other_payload, same};
+              if (!check(q, row, context)) ADD_FAILURE() << text_of(q) << " on " << text_of(row);
+            }
   });
 }
 
@@ -163,7 +178,7 @@ TEST(RegisterTable, EveryRegisterCommandMeetsExactlyOneRowWhichTheEngineChose) {
   for_each_row(false, [&](const NaiveRow& row) {
     for (const NaiveOrder order : {1, 2, 3, 4})
       for (const Asks asks : kAllAsks) {
-        const RequestQuestion q{order, asks, false, false, false};
+        const RequestQuestion q{order, asks, false, false, false, false};
         if (!check(q, row, context)) ADD_FAILURE() << text_of(q) << " on " << text_of(row);
       }
   });

@@ -240,7 +240,8 @@ TEST_F(GateOfReferences, MakesADeadLetterOfOneThatIsGone) {
   const auto* letter = std::get_if<DeadLetter>(&emissions[1].what);
   ASSERT_NE(letter, nullptr);
   EXPECT_EQ(letter->reason, Reason::kBodyGone);
-  EXPECT_GT(letter->gone, 0U);
+  ASSERT_NE(letter->given_up, nullptr);
+  EXPECT_GT(letter->given_up->gone, 0U);
   const auto changes = driver->batch().changes();
   const auto of_b =
       std::find_if(changes.begin(), changes.end(), [](const RowChange& change) { return change.id == "document-b"; });

@@ -1,5 +1,5 @@
-// JournalByPlaces: an application whose journal holds everything by its place in `requests`, and a reader of that which
-// fails as it is told.
+// JournalByPlaces: an application whose journal holds everything by its place in `requests`, or nearly, and a reader of
+// that which fails as it is told.
 // Thread rule: one thread.
 #pragma once
 
@@ -13,11 +13,14 @@ namespace reseq::runtime::troubled {
 
 class JournalByPlaces : public Gated<1> {
  protected:
-  JournalByPlaces() : Gated(by_places()) { trouble.topic = application.topics.of(Role::kRequests); }
-  static config::Settings by_places() {
+  // Bodies may take half of so many bytes.
+  explicit JournalByPlaces(std::int64_t held_bytes_max = 0) : Gated(by_places(held_bytes_max)) {
+    trouble.topic = application.topics.of(Role::kRequests);
+  }
+  static config::Settings by_places(std::int64_t held_bytes_max) {
     config::Settings settings = of_one_target();
     settings.dispatch_mode = "journal";
-    settings.held_bytes_max = 0;
+    settings.held_bytes_max = held_bytes_max;
     return settings;
   }
   void begin() {

@@ -18,10 +18,10 @@ using testing::UnorderedElementsAre;
 
 class JournalReferences : public JournalByPlaces {
  protected:
-  JournalReferences() { begin(); }
+  explicit JournalReferences(std::int64_t held_bytes_max = 0) : JournalByPlaces(held_bytes_max) { begin(); }
   // In a second: they are held by reference until then.
-  void request_later(const std::string& payload, const std::string& priority = "100") {
-    const std::string date = std::to_string(clock.now().value() + 1'000);
+  void request_later(const std::string& payload, const std::string& priority = "100", std::int64_t ms = 1'000) {
+    const std::string date = std::to_string(clock.now().value() + ms);
     append("requests", payload, {{"reseq-seq", "1"}, {"reseq-process-at", date}, {"reseq-priority", priority}},
            payload);
   }
@@ -123,6 +123,26 @@ TEST_F(JournalReferences, DoNotHoldBackWhatIsMoreUrgentWhileTheyAreRead) {
   append("requests", "urgent", {{"reseq-seq", "1"}, {"reseq-priority", "1"}}, "urgent");
   run(200);
   EXPECT_THAT(committed("work"), ElementsAre("urgent"));
+}
+
+class JournalWithOneBody : public JournalReferences {
+ protected:
+  JournalWithOneBody() : JournalReferences(250) {}
+};
+
+TEST_F(JournalWithOneBody, LeavesWhenItsDateComesWhileOthersAreReadAgain) {
+  request_later("body", "1", 1'500);
+  run(100);
+  for (const char* id : {"a", "b", "c"}) request_later(id, "100", 900);
+  trouble.silent = {Partition(0)};
+  run(1'300);
+  EXPECT_THAT(committed("work"), ElementsAre());
+  ASSERT_TRUE(worker->tasks().front()->references().waits()) << "nobody is read again";
+  run(200);
+  EXPECT_THAT(committed("work"), ElementsAre("body"));
+  trouble.silent.clear();
+  run(20'000);
+  EXPECT_THAT(committed("work"), UnorderedElementsAre("body", "a", "b", "c"));
 }
 
 }  // namespace

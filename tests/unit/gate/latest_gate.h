@@ -24,9 +24,9 @@ class LatestGate : public engine::Gate {
   static constexpr std::array<engine::AgendaKind, 1> kKinds = {{{kOwn.kinds[0].value(), "leave", {}}}};
   [[nodiscard]] std::uint64_t capability() const override { return kOwn.capability_bit(); }
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kKinds; }
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::StateView& view) const override {
+  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t, const engine::Moment& moment) const override {
     std::optional<UnixMs> next;
-    view.index(kOwnIndex, {}, 1, [&](std::string_view entry, std::string_view) {
+    moment.view.index(kOwnIndex, {}, 1, [&](std::string_view entry, std::string_view) {
       next = UnixMs(std::stoll(std::string(entry)));
       return true;
     });

@@ -22,7 +22,8 @@ class TwoQueues final : public gate::LatestGate {
       {{kOwn.kinds[0].value(), "urgent", {}}, {kOwn.kinds[1].value(), "others", {}}}};
   static constexpr const char* prefix_of(std::uint8_t kind) { return kind == kQueues[0].number ? "1" : "2"; }
   [[nodiscard]] std::span<const engine::AgendaKind> agenda() const override { return kQueues; }
-  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const engine::StateView& view) const override {
+  [[nodiscard]] std::optional<UnixMs> next(std::uint8_t kind, const engine::Moment& moment) const override {
+    const engine::StateView& view = moment.view;
     std::optional<UnixMs> next;
     const std::string prefix = prefix_of(kind);
     view.index(kOwnIndex, {}, SIZE_MAX, [&](std::string_view entry, std::string_view) {

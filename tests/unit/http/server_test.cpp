@@ -26,6 +26,40 @@ TEST(Server, AnswersItsPathsAndNothingElse) {
   EXPECT_EQ(client.Get("/a", {{"Range", "bytes=0-1"}})->status, 405);
 }
 
+TEST(Server, TakesOperationsOnlyFromWhoMeansThem) {
+  std::atomic<int> done = 0;
+  Server server({{"/a", [](const Question&) { return Answer{.body = "one"}; }},
+                 {.path = "/do",
+                  .answer =
+                      [&](const Question& asked) {
+                        ++done;
+                        return Answer{.body = asked.parameters.at("what")};
+                      },
+                  .whom = For::kThisHost,
+                  .is_operation = true}});
+  const auto port = server.start(kServerHost, 0);
+  ASSERT_TRUE(port.ok());
+  httplib::Client client(kServerHost, port.value());
+  const httplib::Headers meant = {{kOperationHeader, "1"}};
+  const auto post = [&](const httplib::Headers& headers) { return client.Post("/do?what=it", headers)->status; };
+  EXPECT_EQ(post({}), 403) << "any page may make a browser send a form";
+  EXPECT_EQ(post({{kOperationHeader, "1"}, {"Sec-Fetch-Site", "cross-site"}}), 403);
+  EXPECT_EQ(post({{kOperationHeader, "1"}, {"Sec-Fetch-Site", "same-site"}}), 403) << "another port is another page";
+  EXPECT_EQ(post({{kOperationHeader, "1"}, {"Sec-Fetch-Site", "none"}}), 403);
+  EXPECT_EQ(post({{kOperationHeader, "1"}, {"Host", "rebound.example"}}), 403);
+  EXPECT_EQ(client.Get("/do?what=it", meant)->status, 405) << "a link does nothing";
+  EXPECT_EQ(client.Options("/do", meant)->status, 405) << "nobody else is allowed the header";
+  EXPECT_EQ(client.Post("/do?what=it", meant, "x", "text/plain")->status, 413);
+  EXPECT_EQ(client.Post("/a", meant)->status, 405);
+  EXPECT_EQ(done, 0);
+  const auto answer =
+      client.Post("/do?what=it", httplib::Headers{{kOperationHeader, "1"}, {"Sec-Fetch-Site", "same-origin"}});
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(answer->body, "it");
+  EXPECT_EQ(post(meant), 200) << "a program on this host";
+  EXPECT_EQ(done, 2);
+}
+
 TEST(Server, TellsWhetherMoreIsWanted) {
   std::atomic<bool> verbose = false;
   Server server({{"/a", [&](const Question& asked) {

@@ -55,9 +55,37 @@ class DispatchesTest : public testing::Test {
     batch.dispatched.push_back(one);
     take(batch, after_ms);
   }
-  void give_up(std::uint64_t sequence) {
+  void give_up(std::uint64_t sequence, Reason reason = Reason::kTimedOut, const std::string& target = "t0") {
     ReplayedBatch batch;
-    batch.given_up.push_back({"book", Offset(static_cast<std::int64_t>(sequence)), Reason::kTimedOut});
+    batch.given_up.push_back({"book", Offset(static_cast<std::int64_t>(sequence)), reason, {target}});
+    take(batch);
+  }
+  void request(std::int64_t offset, const char* payload) {
+    Decided decided;
+    decided.role = Role::kRequests;
+    decided.record.key = "book";
+    decided.record.offset = Offset(offset);
+    decided.record.payload = payload;
+    ReplayedBatch batch;
+    batch.inputs.push_back(decided);
+    take(batch);
+  }
+  // Of t0.
+  void fail(std::uint64_t sequence, std::uint32_t attempt, TableRow row = TableRow::kF5,
+            const char* effect = "unknown") {
+    const std::string seq = std::to_string(sequence);
+    const std::string number = std::to_string(attempt);
+    Decided decided;
+    decided.role = Role::kCommands;
+    decided.decision = {Outcome::kApplied, Reason::kNone, row};
+    decided.record.key = "book";
+    decided.record.headers = {{codec::header::kCommand, "fail"},
+                              {codec::header::kSeq, seq},
+                              {codec::header::kTarget, "t0"},
+                              {codec::header::kAttempt, number},
+                              {codec::header::kEffect, effect}};
+    ReplayedBatch batch;
+    batch.inputs.push_back(decided);
     take(batch);
   }
   void journal(std::vector<JournalEntry> before, std::vector<JournalEntry> after) {
@@ -93,6 +121,112 @@ TEST_F(DispatchesTest, SeesAnAttemptThatIsMadeTwice) {
 TEST_F(DispatchesTest, SeesAnAttemptThatWasLeftOut) {
   dispatch(dispatched(1, 2));
   EXPECT_EQ(verdict_.count(), 1U);
+}
+
+// It ends the lease.
+TEST_F(DispatchesTest, TakesARetryBehindAFailureBeforeTheLeaseIsOver) {
+  dispatch(dispatched(1, 1));
+  fail(1, 1);
+  dispatch(dispatched(1, 2));
+  EXPECT_EQ(verdict_.count(), 0U);
+}
+
+TEST_F(DispatchesTest, SeesARetryOfATargetThatDidNotFail) {
+  dispatch(dispatched(1, 1, {"t0", "t1"}));
+  fail(1, 1);
+  dispatch(dispatched(1, 2, {"t0", "t1"}));
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
+TEST_F(DispatchesTest, SeesMoreRetriesThanMayBe) {
+  settings_.failures_retries_max = 1;
+  dispatch(dispatched(1, 1));
+  fail(1, 1);
+  dispatch(dispatched(1, 2));
+  fail(1, 2);
+  EXPECT_EQ(verdict_.count(), 0U);
+  dispatch(dispatched(1, 3));
+  fail(1, 3);
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
+TEST_F(DispatchesTest, CountsNoRetryOfWhatWaitsForItsTarget) {
+  settings_.failures_retries_max = 0;
+  for (std::uint32_t attempt = 1; attempt < 4; ++attempt) {
+    dispatch(dispatched(1, attempt));
+    fail(1, attempt, TableRow::kF3);
+  }
+  EXPECT_EQ(verdict_.count(), 0U);
+}
+
+TEST_F(DispatchesTest, SeesTwoDocumentsThatTryTheSameTarget) {
+  ReplayedBatch batch;
+  batch.down = {"t0"};
+  batch.dispatched = {dispatched(1, 1), dispatched(2, 1, {"t1"})};
+  take(batch);
+  EXPECT_EQ(verdict_.count(), 0U);
+  batch.dispatched = {dispatched(3, 1), dispatched(4, 1)};
+  take(batch);
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
+TEST_F(DispatchesTest, SeesThatSomethingWasGivenUpThatDidNotFail) {
+  dispatch(dispatched(1, 1));
+  give_up(1, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 1U);
+  fail(1, 1);
+  give_up(1, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
+TEST_F(DispatchesTest, SeesThatATargetWasGivenUpBesideOneThatFailed) {
+  dispatch(dispatched(1, 1, {"t0", "t1"}));
+  fail(1, 1);
+  give_up(1, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 0U);
+  give_up(1, Reason::kFailed, "t1");
+  EXPECT_EQ(verdict_.count(), 1U);
+}
+
+TEST_F(DispatchesTest, SeesThatSomethingIsTriedAgainThatMayHaveBeenDone) {
+  settings_.targets.front().effect = "potent";
+  dispatch(dispatched(1, 1, {"t0", "t1"}));
+  fail(1, 1, TableRow::kF5, "none");
+  dispatch(dispatched(1, 2), kLeaseMs);
+  EXPECT_EQ(verdict_.count(), 0U);
+  fail(1, 2);
+  dispatch(dispatched(1, 3), kLeaseMs);
+  EXPECT_EQ(verdict_.count(), 1U);
+  dispatch(dispatched(1, 4), kLeaseMs);
+  EXPECT_EQ(verdict_.count(), 2U) << "behind a lost lease";
+}
+
+TEST_F(DispatchesTest, SeesThatAnEffectIsSaidToBeUnknownThatIsKnown) {
+  settings_.targets.front().effect = "potent";
+  dispatch(dispatched(1, 1, {"t0", "t1"}));
+  give_up(1, Reason::kEffectUnknown);
+  EXPECT_EQ(verdict_.count(), 0U);
+  give_up(1, Reason::kEffectUnknown, "t1");
+  EXPECT_EQ(verdict_.count(), 1U) << "work for it can be done again";
+  fail(1, 1, TableRow::kF4, "none");
+  give_up(1, Reason::kEffectUnknown);
+  EXPECT_EQ(verdict_.count(), 2U) << "nothing was done";
+}
+
+TEST_F(DispatchesTest, SeesThatOtherContentInheritsAFailure) {
+  settings_.failures_inherit_failed = true;
+  request(1, "broken");
+  dispatch(dispatched(1, 1));
+  fail(1, 1, TableRow::kF4);
+  request(2, "broken");
+  give_up(2, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 0U);
+  request(3, "mended");
+  give_up(3, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 1U);
+  settings_.failures_inherit_failed = false;
+  give_up(2, Reason::kFailed);
+  EXPECT_EQ(verdict_.count(), 2U);
 }
 
 TEST_F(DispatchesTest, TakesTheFirstAttemptOfATargetThatCameLater) {
@@ -304,7 +438,26 @@ TEST_F(JournalEnd, ExcusesWhatTimedOut) {
   ask(request("1"));
   dispatch(1);
   ReplayedBatch batch;
-  batch.given_up.push_back({"book", Offset(1), Reason::kTimedOut});
+  batch.given_up.push_back({"book", Offset(1), Reason::kTimedOut, {"t0", "t1"}});
+  take(batch);
+  EXPECT_EQ(found(), 0U);
+}
+
+TEST_F(JournalEnd, SeesWhatWasLostBesideATargetThatWasGivenUp) {
+  ask(request("1"));
+  dispatch(1);
+  ReplayedBatch batch;
+  batch.given_up.push_back({"book", Offset(1), Reason::kTimedOut, {"t0"}});
+  take(batch);
+  EXPECT_EQ(found(), 1U);
+}
+
+TEST_F(JournalEnd, ExcusesWhatFailedForGoodAndWhatThatHadTakenOver) {
+  ask(request("1"));
+  ask(request("2"));
+  dispatch(2);
+  ReplayedBatch batch;
+  batch.given_up.push_back({"book", Offset(2), Reason::kFailed, {"t0", "t1"}});
   take(batch);
   EXPECT_EQ(found(), 0U);
 }

@@ -46,6 +46,13 @@ TEST_F(Reader, HasABoundForEverythingThatABrokerCanSend) {
   EXPECT_EQ(value_of(conf_, "receive.message.max.bytes"), std::to_string(3 * kMessageBytes + 64 * 1024));
 }
 
+// With it what waited by its place left at a third of the speed: each new place waited for the fetch before it.
+TEST_F(Reader, OfAFewRecordsHereAndThereFetchesLittleAndDoesNotWaitBehindTheEndOfALog) {
+  conf_.set_reader(Isolation::kReadCommitted, kMessageBytes, kQueueBytes).fetch_little();
+  EXPECT_EQ(value_of(conf_, "fetch.message.max.bytes"), std::to_string(64 * 1024));
+  EXPECT_EQ(value_of(conf_, "fetch.wait.max.ms"), "5");
+}
+
 // What a batch unpacks to is not known before it is fetched, and who is flooded may want them one by one.
 TEST(ReaderOfAnOperator, FetchesAsLittleAtOnceAsConfigured) {
   for (const std::string name : {"fetch.message.max.bytes", "max.partition.fetch.bytes"}) {
@@ -56,6 +63,7 @@ TEST(ReaderOfAnOperator, FetchesAsLittleAtOnceAsConfigured) {
                     context);
     conf.set_reader(Isolation::kReadCommitted, kMessageBytes, kQueueBytes);
     EXPECT_EQ(value_of(conf, "fetch.message.max.bytes"), "1") << name;
+    EXPECT_EQ(value_of(conf.fetch_little(), "fetch.message.max.bytes"), "1") << name;
     EXPECT_EQ(value_of(conf, "queued.min.messages"), "100") << name;
   }
 }

@@ -38,7 +38,8 @@ TEST(LogReader, TellsWhatBecameOfItsConnectionsWhenItIsServed) {
                                                            std::string_view) { lines.add(level, facility); }},
                                  .topics = {"changelog"},
                                  .group_id = "orders",
-                                 .transactional_id = "orders.1"})
+                                 .transactional_id = "orders.1"},
+                                ReaderUse::kInOrder)
           .value();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   EXPECT_EQ(lines.count(told), 0) << "without a call nothing is told";

@@ -34,6 +34,18 @@ TEST(BulkBody, WritesTheVersionOfEveryItem) {
                             }));
 }
 
+TEST(BulkBody, WritesAMarkerWhereTheDocumentWasHiddenAndWithItsNote) {
+  BulkBody body;
+  body.add_marker("a", Version(7), {.error = "not a \"PDF\"\n", .attempts = 3});
+  body.add_marker("\xff", Version(8), {.reason = "body_gone"});
+  const std::vector<std::string> lines = lines_of(body);
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0], R"({"index":{"_id":"a","version":7,"version_type":"external_gte"}})");
+  EXPECT_EQ(lines[1],
+            R"({"reseq_deleted":true,"reseq_failed":{"reason":"failed","error":"not a \"PDF\"\u000a","attempts":3}})");
+  EXPECT_EQ(lines[3], R"({"reseq_id":"%ff","reseq_deleted":true,"reseq_failed":{"reason":"body_gone"}})");
+}
+
 TEST(BulkBody, WritesNoVersionWhereNoneIsChecked) {
   BulkBody body;
   EXPECT_FALSE(body.add_document("a", Version(), "{}"));

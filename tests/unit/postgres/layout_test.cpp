@@ -47,8 +47,8 @@ TEST(WriteStatement, HangsOnThePosition) {
   Layout layout;
   layout.table = "shop.documents";
   EXPECT_THAT(write_and_move_statement(layout),
-              HasSubstr("UPDATE \"shop\".\"documents_positions\" SET next = $7 WHERE topic = $4 AND partition = $5 "
-                        "AND next = $6"));
+              HasSubstr("UPDATE \"shop\".\"documents_positions\" SET next = $8 WHERE topic = $5 AND partition = $6 "
+                        "AND next = $7"));
   EXPECT_THAT(write_and_move_statement(layout), HasSubstr("WHERE EXISTS (SELECT FROM moved)"));
 }
 
@@ -58,10 +58,24 @@ TEST(WriteStatement, QuotesWhatAMappingSays) {
                     {.name = "short", .path = {"s"}, .type = "character varying"},
                     {.name = "doc", .path = {}, .type = "jsonb"}};
   const std::string statement = write_statement(layout);
-  EXPECT_THAT(statement, HasSubstr(R"(w.j #>> '{"it''s","\"q\"","back\\slash"}')::integer)"));
+  EXPECT_THAT(statement, HasSubstr(R"(w.j END #>> '{"it''s","\"q\"","back\\slash"}')::integer)"));
   EXPECT_THAT(statement, HasSubstr(R"("a""b" = excluded."a""b")"));
-  EXPECT_THAT(statement, HasSubstr(R"((w.j #>> '{"s"}'))")) << "a cast would cut it in silence";
-  EXPECT_THAT(statement, HasSubstr("(w.j #> '{}')::jsonb"));
+  EXPECT_THAT(statement, HasSubstr(R"((CASE WHEN w.error IS NULL THEN w.j END #>> '{"s"}'))"))
+      << "a cast would cut it in silence";
+  EXPECT_THAT(statement, HasSubstr("w.j END #> '{}')::jsonb"));
+}
+
+TEST(WriteStatement, LeavesTheColumnOfErrorsToWhoHasIt) {
+  Layout layout;
+  EXPECT_THAT(write_statement(layout), HasSubstr("error = excluded.error"));
+  EXPECT_THAT(make_statements(layout), HasSubstr(", payload jsonb, error text)"));
+  layout.errors = false;
+  EXPECT_THAT(write_statement(layout), Not(HasSubstr("excluded.error"))) << "the table has none";
+  layout.errors = true;
+  layout.columns = {{.name = "error", .path = {"e"}}};
+  EXPECT_THAT(write_statement(layout), HasSubstr("w.j END #>> '{\"e\"}'"));
+  EXPECT_THAT(write_statement(layout), Not(HasSubstr(", w.error"))) << "a mapping fills it";
+  EXPECT_THAT(make_statements(layout), HasSubstr(", payload jsonb, \"error\" text)"));
 }
 
 TEST(ServerWords, MustNotHoldAPassword) {

@@ -8,30 +8,17 @@
 #include <regex>
 #include <set>
 
-#include "runtime/desk/admin_replies.h"
-#include "runtime/desk/state_question.h"
-#include "simulated_application.h"
+#include "telling_worker.h"
 #include "tests/support/source_path.h"
 
 namespace reseq::runtime {
 namespace {
 
-using test::good;
 using testing::HasSubstr;
 using testing::Not;
 
-class Told : public SimulatedApplication {
+class Told : public TellingWorker {
  protected:
-  Told() {
-    while (worker.tasks().empty() || worker.tasks().front()->phase() != Phase::kRunning) step();
-  }
-  void step() {
-    good(worker.step());
-    ticks(1);
-  }
-  void steps(int count) {
-    for (int i = 0; i < count; ++i) step();
-  }
   void request(const std::string& id, int sequence) {
     broker.append({*broker.topic("app.requests"), Partition(0)},
                   {id, "{}", {{"reseq-seq", std::to_string(sequence)}}, broker.now()});
@@ -43,17 +30,6 @@ class Told : public SimulatedApplication {
                    {{"reseq-command", "sequence"}, {"reseq-seq", std::to_string(sequence)}, {"reseq-target", "search"}},
                    broker.now()});
   }
-  std::vector<Board::Seen> seen() {
-    Board board(1);
-    board.publish(worker.report());
-    return board.look();
-  }
-  std::string text() { return metrics_text(application, seen(), clock.steady()); }
-  StateAnswered ask(std::variant<admin::DocumentQuery, admin::ListQuery> what, Partition partition = Partition(0)) {
-    return answer_from({partition, std::move(what), Milliseconds(0), nullptr}, worker, application, clock.now());
-  }
-
-  Worker worker{application, *kafka, clock, shelf, [] { return HashKey{}; }};
 };
 
 TEST_F(Told, CountsWhatBecameOfInputsAndWhatWasWritten) {

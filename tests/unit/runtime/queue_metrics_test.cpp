@@ -3,25 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/desk/admin_replies.h"
-#include "runtime/desk/metrics_text.h"
 #include "runtime/desk/queue_report.h"
-#include "runtime/desk/state_question.h"
-#include "simulated_application.h"
+#include "telling_worker.h"
 
 namespace reseq::runtime {
 namespace {
 
-using test::good;
 using testing::HasSubstr;
 
-class Queue : public SimulatedApplication {
+class Queue : public TellingWorker {
  protected:
   static constexpr std::int64_t kLeaseMs = 60'000;
 
-  Queue() : SimulatedApplication(1, one_at_a_time()) {
-    while (worker.tasks().empty() || worker.tasks().front()->phase() != Phase::kRunning) step();
-  }
+  Queue() : TellingWorker(one_at_a_time()) {}
   static config::Settings one_at_a_time() {
     config::Settings settings = of_one_target();
     settings.dispatch_mode = "journal";
@@ -29,13 +23,6 @@ class Queue : public SimulatedApplication {
     settings.dispatch_lease_ms = kLeaseMs;
     settings.dispatch_timeouts_max = 0;
     return settings;
-  }
-  void step() {
-    good(worker.step());
-    ticks(1);
-  }
-  void steps(int count) {
-    for (int i = 0; i < count; ++i) step();
   }
   void request(const std::string& id, int sequence, const std::vector<simulation::StoredHeader>& more = {}) {
     std::vector<simulation::StoredHeader> headers = {{"reseq-seq", std::to_string(sequence)}};
@@ -51,15 +38,6 @@ class Queue : public SimulatedApplication {
                    broker.now()});
     steps(100);
   }
-  std::vector<Board::Seen> seen() {
-    Board board(1);
-    board.publish(worker.report());
-    return board.look();
-  }
-  StateAnswered ask(std::variant<admin::DocumentQuery, admin::ListQuery> what) {
-    return answer_from({Partition(0), std::move(what), Milliseconds(0), nullptr}, worker, application, clock.now());
-  }
-  std::string text() { return metrics_text(application, seen(), clock.steady()); }
   // What was held, as the formula of docs/metrics.md has it.
   std::int64_t held_by_the_formula() {
     const WorkerReport report = worker.report();
@@ -73,8 +51,6 @@ class Queue : public SimulatedApplication {
     EXPECT_EQ(held(), records);
     EXPECT_EQ(held_by_the_formula(), static_cast<std::int64_t>(records));
   }
-
-  Worker worker{application, *kafka, clock, shelf, [] { return HashKey{}; }};
 };
 
 TEST_F(Queue, TellsByPriorityWhatWaitsAndWhatIsUnderWay) {

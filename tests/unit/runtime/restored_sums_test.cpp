@@ -53,6 +53,7 @@ class RestoredSums : public SimulatedApplication {
     entry.number = 1;
     entry.urgency.priority = priority;
     entry.attempt = 1;
+    if (state == EntryState::kProcessing) entry.lease_until = UnixMs(1);
     row.journal.push_back(entry);
     const std::string key = document_key(id);
     std::string value;

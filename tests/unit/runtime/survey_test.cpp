@@ -25,6 +25,7 @@ JournalEntry entry_at(std::uint64_t sequence, EntryState state, std::uint8_t pri
   entry.urgency.priority = priority;
   entry.urgency.inserted = entry.urgency.process_at = UnixMs(process_at);
   if (state == EntryState::kProcessing) entry.attempt = 1;
+  if (state == EntryState::kProcessing) entry.lease_until = UnixMs(3'600'000);
   return entry;
 }
 
@@ -62,6 +63,40 @@ TEST_F(SurveyTest, CountsWhatWaitsForLong) {
   EXPECT_EQ(survey_.found()->starving, 2U);
   EXPECT_EQ(survey_.found()->oldest, UnixMs(1'000));
   EXPECT_EQ(survey_.found()->at, UnixMs(5'000));
+}
+
+// What failed for good waits for nothing, and would be passed over.
+TEST_F(SurveyTest, CountsWhatFailedAlsoOfDocumentsThatWaitForNothing) {
+  Failure failure;
+  failure.targets = TargetSet(1);
+  failure.error = "no PDF";
+  Row retrying = store::live(2);
+  failure.order = retrying.groups.front().order;
+  retrying.failures.push_back(failure);
+  put("retrying", retrying);
+  Row failed = store::watermark(2);
+  failed.groups.front().removed = TargetSet(1);
+  failed.groups.front().served = TargetSet();
+  failure.for_good = true;
+  failed.failures.push_back(failure);
+  put("failed", failed);
+  put("done", store::watermark(1));
+  const auto counts = [&](bool with_failures, bool with_journal = false) {
+    engine::DispatchRules rules = kDispatch;
+    rules.failures = with_failures;
+    rules.journal = with_journal;
+    Survey survey;
+    survey.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, rules);
+    EXPECT_EQ(survey.found()->overdue, 0U);
+    return survey.found()->failures->documents();
+  };
+  EXPECT_EQ(counts(true), (FailureCounts{1, 1}));
+  EXPECT_EQ(counts(false, true), (FailureCounts{1, 1})) << "what lost too many leases has failed, too";
+  EXPECT_EQ(counts(false), (FailureCounts{0, 1})) << "what waits for nothing is not decoded for nothing";
+  store::commit(store_, {store::document("retrying", store::watermark(3)).put(),
+                         store::document("failed", store::watermark(3)).put()});
+  survey_.look(store_, Milliseconds(0), UnixMs(5'000), kStarvation, kDispatch);
+  EXPECT_EQ(survey_.found()->failures, nullptr);
 }
 
 // A request of a moment ago does not make its target one that was waited for too long, and `expire` goes by this.
@@ -191,29 +226,29 @@ TEST(Obstacle, IsTheFirstThatKeepsAnOrderFromItsDispatch) {
   const std::vector<PriorityCount> full = {{7, 0, 1}, {100, 5, 1}};
   const JournalEntry usual = entry_at(2, EntryState::kWaiting, 100, 1'000);
   const UnixMs now(1'000);
-  EXPECT_EQ(obstacle_of(queued(usual), usual, UnixMs(999), kDispatch, full), Obstacle::kDate);
-  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, busy), Obstacle::kTurn);
-  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, full), Obstacle::kRoom);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, UnixMs(999), kDispatch, full, {}), Obstacle::kDate);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, busy, {}), Obstacle::kTurn);
+  EXPECT_EQ(obstacle_of(queued(usual), usual, now, kDispatch, full, {}), Obstacle::kRoom);
   const JournalEntry idle = entry_at(2, EntryState::kWaiting, 200, 1'000);
-  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, full), Obstacle::kIdle);
-  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, {}), Obstacle::kTurn);
+  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, full, {}), Obstacle::kIdle);
+  EXPECT_EQ(obstacle_of(queued(idle), idle, now, kDispatch, {}, {}), Obstacle::kTurn);
   Row blocked = queued(usual);
   blocked.journal.push_back(entry_at(1, EntryState::kProcessing, 100, 1));
-  EXPECT_EQ(obstacle_of(blocked, usual, now, kDispatch, full), Obstacle::kOlderOrder);
+  EXPECT_EQ(obstacle_of(blocked, usual, now, kDispatch, full, {}), Obstacle::kOlderOrder);
   engine::DispatchRules many = kDispatch;
   many.one_at_a_time = false;
-  EXPECT_EQ(obstacle_of(blocked, usual, now, many, full), Obstacle::kTurn) << "its document takes a place already";
+  EXPECT_EQ(obstacle_of(blocked, usual, now, many, full, {}), Obstacle::kTurn) << "its document takes a place already";
   const engine::DispatchRules immediate;
-  EXPECT_EQ(obstacle_of(blocked, idle, now, immediate, full), Obstacle::kTurn) << "it drains";
-  EXPECT_EQ(obstacle_of(blocked, idle, UnixMs(999), immediate, full), Obstacle::kDate);
+  EXPECT_EQ(obstacle_of(blocked, idle, now, immediate, full, {}), Obstacle::kTurn) << "it drains";
+  EXPECT_EQ(obstacle_of(blocked, idle, UnixMs(999), immediate, full, {}), Obstacle::kDate);
 }
 
 TEST_F(SurveyTest, TakesWhatIsConsolidatedForDueBehindThat) {
   const engine::DispatchRules& rules = kDispatch;
   JournalEntry entry = entry_at(1, EntryState::kWaiting, 100, 1'000);
   entry.urgency.consolidate_until = UnixMs(1'500);
-  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'499), rules, {}), Obstacle::kDate);
-  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'500), rules, {}), Obstacle::kTurn);
+  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'499), rules, {}, {}), Obstacle::kDate);
+  EXPECT_EQ(obstacle_of(queued(entry), entry, UnixMs(1'500), rules, {}, {}), Obstacle::kTurn);
   put("a", queued(entry));
   survey_.look(store_, Milliseconds(0), UnixMs(1'600), kStarvation, rules);
   ASSERT_TRUE(survey_.found());

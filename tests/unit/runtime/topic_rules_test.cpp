@@ -98,7 +98,8 @@ const std::vector<Rule>& rules() {
        "set retention.ms=604800000 on the topic"},
       {"RequestsGoneBeforeTheirTurn",
        [](T& t) {
-         t.application.journal = true;
+         t.application.keeps_under_way = true;
+         t.application.settings.dispatch_mode = "journal";
          t.facts["shop.requests"].retention_ms = 73 * kHour;
        },
        Severity::kUnsafe, "set retention.ms above 262800000 on the topic"},
@@ -179,22 +180,23 @@ INSTANTIATE_TEST_SUITE_P(OfReplicas, BrokenRule, testing::ValuesIn(rules_of_repl
 
 TEST(TopicRules, AreContentWithRequestsThatAreKeptLongerThanTheyWait) {
   InitTopics topics;
-  topics.application.journal = true;
+  topics.application.keeps_under_way = true;
+  topics.application.settings.dispatch_mode = "journal";
   topics.facts["shop.requests"].retention_ms = 73 * kHour + 1;
   EXPECT_TRUE(topics.judged().empty());
   topics.facts["shop.requests"].retention_ms = 73 * kHour;
-  topics.application.journal = false;
+  topics.application.keeps_under_way = false;
   EXPECT_TRUE(topics.judged().empty());
 }
 
 // Beside what is said of a compacted topic anyway.
 TEST(TopicRules, RefuseACompactedTopicForRequestsThatWait) {
   InitTopics topics;
-  topics.application.journal = true;
+  topics.application.keeps_under_way = true;
   topics.facts["shop.requests"].compacts = true;
   const std::vector<Finding> found = topics.judged();
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_THAT(found.back().text, HasSubstr("a request that waits (dispatch.mode) may be gone"));
+  EXPECT_THAT(found.back().text, HasSubstr("a request that waits or is tried again may be gone"));
   EXPECT_EQ(found.back().severity, Severity::kUnsafe);
 }
 

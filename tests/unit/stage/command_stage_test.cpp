@@ -1,14 +1,9 @@
 // A stage whose work is done by real commands, over a log in memory.
-#include "consumers/command/command_stage.h"
-
-#include <csignal>
-#include <deque>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <map>
 #include <set>
 
-#include "tests/support/process.h"
+#include "tests/unit/stage/command_stage_run.h"
 
 namespace reseq::command {
 namespace {
@@ -17,123 +12,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-constexpr Partition kP0{0};
-
-struct World {
-  std::deque<stage::WorkRecord> work;
-  std::size_t payload_bytes_max = SIZE_MAX;  // a larger result can never be sent
-  std::vector<std::string> sent;             // target=payload
-  std::vector<stage::Ticket> acknowledged;
-  Offset committed = kNoOffset;
-  bool assigned = false;
-};
-
-class ReaderInMemory : public stage::WorkReader {
- public:
-  explicit ReaderInMemory(World& world) : world_(world) {}
-  void listen(stage::AssignmentListener& listener) override { listener_ = &listener; }
-  Result<std::optional<stage::WorkRecord>> poll(Milliseconds) override {
-    if (!std::exchange(world_.assigned, true)) listener_->on_assigned(std::vector<Partition>{kP0});
-    if (world_.work.empty()) return std::optional<stage::WorkRecord>();
-    std::optional<stage::WorkRecord> next = std::move(world_.work.front());
-    world_.work.pop_front();
-    return next;
-  }
-  [[nodiscard]] std::vector<stage::NextOffset> positions() const override { return {}; }
-  Result<> commit(std::span<const stage::NextOffset> offsets) override {
-    world_.committed = offsets.front().next;
-    return Done{};
-  }
-  void close() override {}
-
- private:
-  World& world_;
-  stage::AssignmentListener* listener_ = nullptr;
-};
-
-class SenderInMemory : public stage::ResultSender {
- public:
-  explicit SenderInMemory(World& world) : world_(world) {}
-  Result<> send(const stage::Ticket& ticket, std::optional<std::string_view>, std::optional<std::string_view> payload,
-                std::span<const stage::OwnedHeader> headers) override {
-    if (payload && payload->size() > world_.payload_bytes_max)
-      return Error{.what_to_do = ErrorClass::kInvalid, .message = "too large"};
-    const auto header = [&](std::string_view name) {
-      const auto found = stage::last_header(headers, name);
-      return found ? found->value_or("(null)") : "(none)";
-    };
-    const std::string command = header("reseq-command") == "sequence" ? "" : header("reseq-command") + " ";
-    const std::string target = header("reseq-command") == "register" ? "reseq-targets" : "reseq-target";
-    world_.sent.push_back(command + header(target) + "=" + std::string(payload.value_or("(null)")));
-    world_.acknowledged.push_back(ticket);
-    return Done{};
-  }
-  Result<std::vector<stage::Ticket>> acknowledged(Milliseconds) override {
-    return std::exchange(world_.acknowledged, {});
-  }
-  [[nodiscard]] std::size_t held() const override { return 0; }
-  [[nodiscard]] bool holds(const stage::Ticket&) const override { return false; }
-
- private:
-  World& world_;
-};
-
-class CommandStageTest : public testing::Test {
- protected:
-  // As the program does: a command that has ended is seen at the write.
-  static void SetUpTestSuite() { std::signal(SIGPIPE, SIG_IGN); }
-  void write_work(const std::string& payload, const std::string& targets = "search,catalogue") {
-    const auto offset = static_cast<std::int64_t>(written_++);
-    world_.work.push_back({kP0, Offset(offset), "id-" + std::to_string(offset), payload, {{"reseq-targets", targets}}});
-  }
-  // With a lease that goes on for so long; nobody renews it.
-  void write_leased(const std::string& payload, std::int64_t ms) {
-    write_work(payload, "search");
-    const std::int64_t now = stage::wall_clock().value();
-    world_.work.back().headers.push_back({"reseq-lease-until", std::to_string(now + ms)});
-    world_.work.back().timestamp = UnixMs(now);
-  }
-  // Runs until everything written was committed, or an error; then in order to the end.
-  Result<> run(std::vector<std::string> command, CommandOptions options = {}) {
-    options.command = std::move(command);
-    std::atomic<bool> stop = false;
-    CommandStage stage(stage_, options, [&](const std::string& line) {
-      reports_.push_back(line);
-      stop = stop_at_report_;
-      if (at_report_) std::exchange(at_report_, {})();
-    });
-    watch_ = [&] { stop = stop || world_.committed == Offset(static_cast<std::int64_t>(written_)); };
-    Result<> ran = stage.run(stop);
-    counts_ = stage.counts();
-    return ran;
-  }
-
-  // Looks after the world whenever the stage asks for acknowledgements.
-  class Sender : public SenderInMemory {
-   public:
-    explicit Sender(CommandStageTest& test) : SenderInMemory(test.world_), test_(test) {}
-    Result<std::vector<stage::Ticket>> acknowledged(Milliseconds limit) override {
-      if (test_.watch_) test_.watch_();
-      return SenderInMemory::acknowledged(limit);
-    }
-
-   private:
-    CommandStageTest& test_;
-  };
-
-  test::TempDir folder_;
-  World world_;
-  std::size_t written_ = 0;
-  bool stop_at_report_ = false;
-  std::function<void()> watch_;
-  std::function<void()> at_report_;
-  std::vector<std::string> reports_;
-  CommandCounts counts_;
-  stage::Stage stage_{std::make_unique<ReaderInMemory>(world_),
-                      std::make_unique<Sender>(*this),
-                      {.in_flight_max = 5'000, .commit_interval = std::chrono::milliseconds(0)}};
-};
 
 TEST_F(CommandStageTest, SendsTheAnswerToAllTargetsOfTheRecord) {
   write_work(R"({"n":1})");
@@ -228,10 +106,10 @@ TEST_F(CommandStageTest, FinishesTheRecordOfALineThatCannotBeUsedWhenToldTo) {
                                elif .payload == "target" then {ticket, payload, targets: ["catalogue"]}
                                elif .payload == "large" then {ticket, payload: "more than twenty bytes"}
                                else {ticket, payload} end)"},
-                           {.on_bad_line = OnBadLine::kSkip});
+                           {.on_error = OnError::kSkip});
   EXPECT_TRUE(ran) << ran.error().message;
   EXPECT_THAT(reports_, ElementsAre(HasSubstr("needs 'payload', 'op', 'command' or 'done'"),
-                                    HasSubstr("does not name this target"), HasSubstr("too large")));
+                                    HasSubstr("names none of these targets"), HasSubstr("too large")));
   EXPECT_THAT(reports_[1], HasSubstr("passed over, of id \"id-1\", offset 1 of partition 0"));
   EXPECT_THAT(world_.sent, ElementsAre("search=good"));
   EXPECT_EQ(world_.committed, Offset(4));
@@ -241,16 +119,46 @@ TEST_F(CommandStageTest, FinishesTheRecordOfALineThatCannotBeUsedWhenToldTo) {
 
 TEST_F(CommandStageTest, TakesTheFurtherLinesOfARecordBehindOneThatCannotBeUsed) {
   write_work("x");
+  world_.payload_bytes_max = 20;
   ASSERT_TRUE(run({"jq", "--unbuffered", "-c",
-                   R"({ticket, payload, targets: ["foreign"], done: false}, {ticket, payload, targets: ["search"]})"},
-                  {.on_bad_line = OnBadLine::kSkip}));
-  EXPECT_THAT(reports_, ElementsAre(HasSubstr("does not name this target")));
+                   R"({ticket, payload: "more than twenty bytes", targets: ["catalogue"], done: false},
+                      {ticket, payload, targets: ["search"]})"},
+                  {.on_error = OnError::kSkip}));
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("too large")));
   EXPECT_THAT(world_.sent, ElementsAre("search=x"));
+}
+
+TEST_F(CommandStageTest, LeavesOutWhatIsForTargetsThatAreDone) {
+  write_work("x", "catalogue");
+  const Result<> ran = run({"jq", "--unbuffered", "-c",
+                            R"({ticket, payload: "done before", targets: ["search"], done: false},
+                               {ticket, command: "fail", targets: ["search"], done: false},
+                               {ticket, payload, targets: ["search", "catalogue"]})"});
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_THAT(world_.sent, ElementsAre("catalogue=x"));
+  EXPECT_THAT(world_.failures, IsEmpty());
+}
+
+TEST_F(CommandStageTest, TakesResultsForTargetsThatItsCommandHasRegistered) {
+  write_work("x", "search");
+  ASSERT_TRUE(run({"jq", "--unbuffered", "-c",
+                   R"({ticket, payload, done: false}, {ticket, command: "register", targets: ["more"], done: false},
+                      {ticket, payload: "further", targets: ["more"]})"}));
+  EXPECT_THAT(world_.sent, ElementsAre("search=x", "register more=(null)", "more=further"));
+}
+
+TEST_F(CommandStageTest, StopsAtAnswersThatAreForNoneOfTheTargets) {
+  write_work("x", "search");
+  const Result<> ran = run({"jq", "--unbuffered", "-c", R"({ticket, payload, targets: ["serach"]})"});
+  ASSERT_FALSE(ran);
+  EXPECT_THAT(ran.error().message, HasSubstr("the work line names none of these targets"));
+  EXPECT_THAT(world_.sent, IsEmpty());
+  EXPECT_LT(world_.committed, Offset(1));
 }
 
 TEST_F(CommandStageTest, LeavesARecordOpenWhenALineDoesNotTellWhichOne) {
   for (const char* payload : {"bad", "unknown", "good"}) write_work(payload, "search");
-  CommandOptions options{.on_bad_line = OnBadLine::kSkip};
+  CommandOptions options{.on_error = OnError::kSkip};
   options.command = {"jq", "--unbuffered", "-c",
                      R"(if .payload == "bad" then "nonsense"
                         elif .payload == "unknown" then {ticket: "x", payload}

@@ -82,6 +82,20 @@ TEST(OutputLine, HasVersionAndPlace) {
   EXPECT_FALSE(line.contains("epoch"));
 }
 
+TEST(OutputLine, TellsAMarkerFromADocument) {
+  const std::vector<Header> headers = {{"reseq-version", "7"}, {"reseq-op", "failed"}, {"reseq-error", "not a PDF"}};
+  const auto read = [](std::span<const Header> of) {
+    const RecordView record = {.key = "a", .payload = R"({"reason":"failed"})", .headers = of};
+    return json::parse(output_line(record, Partition(0), Offset(0), PayloadForm::kAuto));
+  };
+  const json line = read(headers);
+  EXPECT_EQ(line["op"], "failed");
+  EXPECT_EQ(line["error"], "not a PDF");
+  EXPECT_EQ(line["payload"]["reason"], "failed");
+  EXPECT_TRUE(read(std::span(headers).first(2))["error"].is_null()) << "nobody said one";
+  EXPECT_FALSE(read(std::span(headers).first(1)).contains("error"));
+}
+
 ResultLine good(std::string_view line) {
   Result<ResultLine> parsed = parse_result_line(line);
   EXPECT_TRUE(parsed) << line;
@@ -120,6 +134,30 @@ TEST(ResultLine, MayUnregisterAndRegister) {
   EXPECT_EQ(good(R"({"ticket":"t","command":"register","targets":["more"]})").answer, Answer::kRegister);
 }
 
+TEST(ResultLine, MaySayWhatFailed) {
+  const ResultLine line = good(
+      R"({"ticket":"t","command":"fail","failure":"permanent","failure_scope":"universal","error":"no \"PDF\"",
+          "targets":["catalogue"]})");
+  EXPECT_EQ(line.answer, Answer::kFail);
+  EXPECT_EQ(line.failure.kind, FailureKind::kPermanent);
+  EXPECT_EQ(line.failure.scope, FailureScope::kUniversal);
+  EXPECT_EQ(line.failure.error, "no \"PDF\"");
+  EXPECT_THAT(line.targets, ElementsAre("catalogue"));
+  EXPECT_TRUE(line.done);
+  EXPECT_EQ(good(R"({"ticket":"t","command":"fail","failure":"transient"})").failure.kind, FailureKind::kTransient);
+  for (const char* least : {R"({"ticket":"t","command":"fail"})",
+                            R"({"ticket":"t","command":"fail","failure":"unknown","failure_scope":"document"})"}) {
+    EXPECT_EQ(good(least).failure.kind, FailureKind::kUnknown);
+    EXPECT_EQ(good(least).failure.scope, FailureScope::kDocument);
+    EXPECT_EQ(good(least).failure.error, "");
+    EXPECT_FALSE(good(least).failure.without_effect);
+  }
+}
+
+TEST(ResultLine, MaySayThatNothingWasDone) {
+  EXPECT_TRUE(good(R"({"ticket":"t","command":"fail","effect":"none"})").failure.without_effect);
+}
+
 TEST(ResultLine, MayBeTheWorkLineWithAnotherPayload) {
   const std::vector<Header> headers = {
       {"reseq-seq", "17"}, {"reseq-op", "upsert"}, {"traceparent", "00-1"}, {"raw", kBinary}, {"none", {}}};
@@ -153,6 +191,16 @@ TEST(ResultLine, IsRefusedWithAReason) {
       {R"({"ticket":"t","command":"sequence"})", "needs 'payload'"},
       {R"({"ticket":"t","command":"remove"})", "'command' is none of"},
       {R"({"ticket":"t","command":"register"})", "needs 'targets'"},
+      {R"({"ticket":"t","command":"fail","failure":"fatal"})", "'failure' is none of"},
+      {R"({"ticket":"t","command":"fail","failure":null})", "'failure' is none of"},
+      {R"({"ticket":"t","command":"fail","failure_scope":"all"})", "'failure_scope' is neither"},
+      {R"({"ticket":"t","command":"fail","error":7})", "'error' is not a text"},
+      {R"({"ticket":"t","command":"fail","effect":"some"})", "'effect' is not 'none'"},
+      {R"({"ticket":"t","command":"fail","effect":null})", "'effect' is not 'none'"},
+      {R"({"ticket":"t","command":"fail","effect":["none"]})", "'effect' is not 'none'"},
+      {R"({"ticket":"t","payload":"x","effect":"none"})", "'effect' is for the command 'fail'"},
+      {R"({"ticket":"t","payload":"x","error":"no PDF"})", "'error' is for the command 'fail'"},
+      {R"({"ticket":"t","command":"unregister","failure":"permanent"})", "'failure' is for the command 'fail'"},
       {R"({"ticket":"t","payload":"x","targets":[]})", "'targets' is not a list"},
       {R"({"ticket":"t","payload":"x","targets":"search"})", "'targets' is not a list"},
       {R"({"ticket":"t","payload":"x","done":1})", "'done' is neither"},

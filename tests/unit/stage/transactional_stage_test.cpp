@@ -72,6 +72,21 @@ class TransactionalStageTest : public simulation::SimulatedKafka {
         if (!key.starts_with('@')) keys.push_back(key);
     return keys;
   }
+  // name=value, of the first result of each partition.
+  std::vector<std::string> headers_of_results() {
+    std::vector<std::string> headers;
+    for (std::int32_t p = 0; p < kPartitions; ++p) {
+      const auto from = reader({kB, Partition(p)});
+      kafka::LogPolled polled;
+      for (int i = 0; i < 10 && !std::holds_alternative<kafka::Record>(polled); ++i)
+        polled = good(from->poll(Milliseconds(0)));
+      const auto* record = std::get_if<kafka::Record>(&polled);
+      if (record == nullptr) continue;
+      for (const Header& header : record->headers)
+        headers.push_back(std::string(header.name) + "=" + std::string(header.value.value_or("(null)")));
+    }
+    return headers;
+  }
   Offset committed() {
     const auto watcher = cluster("watcher");
     const auto consumer = good(watcher->consumer(simulation::kA));
@@ -104,19 +119,20 @@ TEST_F(TransactionalStageTest, KeepsAllHeadersAlsoThoseWithoutAValue) {
   take(life, 1);
   answer(life, 0);
   settle(life);
-  std::vector<std::string> names;
-  for (std::int32_t p = 0; p < kPartitions; ++p) {
-    const auto from = reader({kB, Partition(p)});
-    kafka::LogPolled polled;
-    for (int i = 0; i < 10 && !std::holds_alternative<kafka::Record>(polled); ++i)
-      polled = good(from->poll(Milliseconds(0)));
-    const auto* record = std::get_if<kafka::Record>(&polled);
-    if (record == nullptr) continue;
-    EXPECT_EQ(record->payload, "result of a");
-    for (const Header& header : record->headers)
-      names.push_back(std::string(header.name) + "=" + std::string(header.value.value_or("(null)")));
-  }
-  EXPECT_THAT(names, ElementsAre("reseq-seq=1", "note=(null)", "reseq-command=sequence", "reseq-target=search"));
+  EXPECT_THAT(headers_of_results(),
+              ElementsAre("reseq-seq=1", "note=(null)", "reseq-command=sequence", "reseq-target=search"));
+}
+
+TEST_F(TransactionalStageTest, SaysOfAFailureThatNothingWasDone) {
+  write_work(0, "a");
+  Life& life = start("1");
+  take(life, 1);
+  ASSERT_TRUE(life.stage->send(life.open[0], {.answer = Answer::kFail, .failure = {.without_effect = true}}));
+  life.stage->finish(life.open[0]);
+  settle(life);
+  EXPECT_THAT(headers_of_results(),
+              ElementsAre("reseq-seq=1", "note=(null)", "reseq-command=fail", "reseq-target=*", "reseq-failure=unknown",
+                          "reseq-failure-scope=document", "reseq-effect=none"));
 }
 
 TEST_F(TransactionalStageTest, KeepsResultsBackBehindARecordThatIsNotFinished) {

@@ -74,7 +74,7 @@ using IndexKeys = Timers;
 TEST_F(IndexKeys, AreThoseThatTheRowsHaveNow) {
   const auto entries = [this] {
     std::vector<std::pair<std::string, std::string>> found;
-    for (const std::string& key : table_.index_keys()) {
+    for (const std::string_view key : table_.index_keys()) {
       const auto parsed = parse_index_key(key);
       found.emplace_back(std::to_string(parsed->index) + " " + std::string(parsed->entry),
                          codec::parse_key(parsed->row)->name);
@@ -105,7 +105,7 @@ TEST_F(IndexKeys, AreThoseThatTheRowsHaveNow) {
 TEST_F(IndexKeys, OfDocumentsAreThoseOfTheirLeases) {
   const auto leases = [this] {
     std::vector<std::pair<std::uint64_t, std::string>> found;
-    for (const std::string& key : table_.index_keys()) {
+    for (const std::string_view key : table_.index_keys()) {
       const auto parsed = parse_index_key(key);
       EXPECT_EQ(parsed->index, codec::kLeaseIndex);
       found.emplace_back(read_big_endian(parsed->entry), codec::parse_key(parsed->row)->name);
@@ -114,7 +114,7 @@ TEST_F(IndexKeys, OfDocumentsAreThoseOfTheirLeases) {
   };
   put("plain", 10);
   put(document("waits", with_journal(Row(), {waiting(1, 5)})).put());
-  put(document("no lease", with_journal(live(1), {processing(1, 5)})).put());
+  put(document("no lease", with_journal(live(1), {processing(1, 5, 0)})).put());
   EXPECT_THAT(leases(), IsEmpty());
   put(document("b", with_journal(live(1), {processing(1, 5, 20)})).put());
   put(document("a", with_journal(live(1), {waiting(2, 1), processing(1, 5, 300), processing(1, 5, 20)})).put());

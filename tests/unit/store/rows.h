@@ -95,7 +95,7 @@ inline JournalEntry entry_of(EntryState state, std::uint64_t sequence, std::uint
 inline JournalEntry waiting(std::uint64_t sequence, std::uint8_t priority) {
   return entry_of(EntryState::kWaiting, sequence, priority);
 }
-inline JournalEntry processing(std::uint64_t sequence, std::uint8_t priority, std::int64_t lease_until = 0) {
+inline JournalEntry processing(std::uint64_t sequence, std::uint8_t priority, std::int64_t lease_until = 1) {
   return entry_of(EntryState::kProcessing, sequence, priority, lease_until);
 }
 inline Row with_journal(Row row, const std::vector<JournalEntry>& entries) {

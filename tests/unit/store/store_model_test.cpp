@@ -289,6 +289,7 @@ class Model {
       if (row->row.processing()) ++sum.counts[Count::kProcessing];
       for (const JournalEntry& entry : row->row.journal) {  // one of each state at most
         if (entry.state == EntryState::kWaiting) pending |= entry.targets;
+        if (entry.state != EntryState::kWaiting && !entry.takes_room()) continue;
         PriorityCount& one = priorities[entry.urgency.priority];
         one.priority = entry.urgency.priority;
         ++(entry.state == EntryState::kWaiting ? one.waiting : one.processing);

@@ -8,7 +8,9 @@
 """
 from .admin import Admin
 from .answers import Answers
-from .errors import LeaseLost, NoSuchTopic, NotAnswered, NotDelivered, QueryRefused, ResequencerError, WorkFailed
+from .errors import (Failure, FailureEffect, FailureKind, FailureScope, LeaseLost, NoSuchTopic, NotAnswered,
+                     NotDelivered, Permanent, QueryRefused, ResequencerError, Transient, Universal, WorkFailed)
+from .failures import Failures
 from .ids import Id
 from .partition import Partitioner, partition_of
 from .producer import Date, Producer, Tag
@@ -17,7 +19,8 @@ from .work import DELETE, UNREGISTER, Answer, Command, Payload, Work
 from .worker import CommitWhen, Counts, OnError, Worker
 
 __all__ = ["DELETE", "UNREGISTER", "Admin", "Answer", "Answers", "Change", "Command", "CommitWhen",
-           "Counts", "Date", "Id", "LeaseLost", "NoSuchTopic",
-           "NotAnswered", "NotDelivered", "OnError", "Partitioner", "Payload", "Producer", "QueryRefused",
-           "ResequencerError", "Sink", "SinkCounts", "Tag", "Work", "WorkFailed", "Worker", "partition_of"]
+           "Counts", "Date", "Failure", "FailureEffect", "FailureKind", "FailureScope", "Failures", "Id", "LeaseLost",
+           "NoSuchTopic", "NotAnswered", "NotDelivered", "OnError", "Partitioner", "Payload", "Permanent", "Producer",
+           "QueryRefused", "ResequencerError", "Sink", "SinkCounts", "Tag", "Transient", "Universal", "Work",
+           "WorkFailed", "Worker", "partition_of"]
 __version__ = "0.1.0"

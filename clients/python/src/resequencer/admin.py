@@ -21,7 +21,8 @@ from .headers import last
 from .ids import Id, bytes_of
 from .outbox import Outbox, Outgoing
 
-State = Literal["any", "live", "overdue", "starving", "completed", "waiting", "processing", "stuck"]
+State = Literal["any", "live", "overdue", "starving", "completed", "waiting", "processing", "stuck",
+                "retrying", "failed"]
 
 PROTOCOL = 1
 PAGE_MAX = 1000
@@ -59,12 +60,15 @@ class Admin:
         return None
 
     def documents(self, state: State = "any", *, id_prefix: Union[str, bytes] = b"", older_than_ms: int = 0,
-                  page: int = 100) -> Iterator[Json]:
+                  error: Union[str, bytes] = b"", page: int = 100) -> Iterator[Json]:
         """Documents of all partitions, one partition after the other, in the order of their ids, as document() has
-        them. `older_than_ms`: they wait for at least so long. Asks page by page while it is read."""
-        prefix = id_prefix.encode("utf-8", "surrogateescape") if isinstance(id_prefix, str) else id_prefix
+        them. `older_than_ms`: they wait for at least so long. `error`, of those that are retrying or have failed: it
+        stands in what was said last. Asks page by page while it is read."""
+        prefix = _text(id_prefix)
+        text = _text(error)
         question: Json = {"query": "list", "state": state, "older_than_ms": older_than_ms,
-                          "documents_max": min(page, PAGE_MAX), **(_bytes("id_prefix", prefix) if prefix else {})}
+                          "documents_max": min(page, PAGE_MAX), **(_bytes("id_prefix", prefix) if prefix else {}),
+                          **(_bytes("error", text) if text else {})}
         for partition in range(self.stats().total):
             cursor: Optional[str] = None
             while True:
@@ -73,7 +77,8 @@ class Admin:
                                         lambda answers: answers.all_asked)
                 part = answers.partitions[partition]
                 for found in part.get("documents", []):
-                    yield {**found, "partition": partition, "instance": part["instance"]}
+                    if _failed_of(found, state, text):
+                        yield {**found, "partition": partition, "instance": part["instance"]}
                 cursor = part.get("cursor")
                 if cursor is None:
                     break
@@ -163,6 +168,17 @@ def _bytes(name: str, value: bytes) -> Json:
         return {name: value.decode()}
     except UnicodeDecodeError:
         return {f"{name}_base64": base64.b64encode(value).decode()}
+
+
+def _text(value: Union[str, bytes]) -> bytes:
+    return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
+def _failed_of(document: Json, state: State, text: bytes) -> bool:
+    """An instance of a version without this question lists what failed of anything."""
+    errors = (base64.b64decode(one["error_base64"]) if "error_base64" in one else one.get("error", "").encode()
+              for one in document.get("failures", []) if one["state"] == state)
+    return not text or any(text in error for error in errors)
 
 
 def _object(payload: Optional[bytes]) -> Optional[Json]:

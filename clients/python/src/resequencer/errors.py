@@ -3,6 +3,12 @@
 Thread rule: plain values."""
 from __future__ import annotations
 
+from typing import ClassVar, Literal, Optional, get_args
+
+FailureKind = Literal["transient", "permanent", "unknown"]
+FailureScope = Literal["document", "universal"]
+FailureEffect = Literal["none", "unknown"]
+
 
 class ResequencerError(Exception):
     """Of this package."""
@@ -14,6 +20,46 @@ class NoSuchTopic(ResequencerError):
 
 class NotDelivered(ResequencerError):
     """Records that were given to a producer are not in the log."""
+
+
+def check_effect(effect: object) -> None:
+    if effect not in get_args(FailureEffect):
+        raise ValueError(f"an effect is one of {', '.join(get_args(FailureEffect))}, not {effect!r}")
+
+
+class Failure(ResequencerError):
+    """To be raised by the function of a worker with on_error="fail": what happened, for people. One of the three below
+    says more; this one is of an unknown kind, as any other exception is. `effect`: "none" says that nothing was done;
+    a potent target is tried again only then."""
+
+    kind: ClassVar[FailureKind] = "unknown"
+    scope: ClassVar[FailureScope] = "document"
+    effect: FailureEffect = "unknown"
+
+    def __init__(self, *said: object, effect: Optional[FailureEffect] = None) -> None:
+        super().__init__(*said)
+        if effect is not None:  # else what its class says
+            self.effect = effect
+        check_effect(self.effect)
+
+
+class Transient(Failure):
+    """The document may work next time: a lock, a time-out of this one."""
+
+    kind = "transient"
+
+
+class Permanent(Failure):
+    """The document never will: a PDF that cannot be read."""
+
+    kind = "permanent"
+
+
+class Universal(Failure):
+    """It is not about this document: the search engine is down."""
+
+    kind = "transient"
+    scope = "universal"
 
 
 class WorkFailed(ResequencerError):

@@ -5,6 +5,7 @@ Invariant: positions are committed when `flush` has returned, so nothing is lost
 Thread rule: one thread; stop() from any."""
 from __future__ import annotations
 
+import json
 import logging
 import math
 import threading
@@ -31,7 +32,7 @@ class Change:
     """What a target shall hold of one document."""
 
     key: bytes
-    payload: Optional[bytes]  # None if and only if it is deleted
+    payload: Optional[bytes]  # None if and only if it is deleted; of what failed a note, no document
     version: int
     headers: Tuple[Header, ...]
 
@@ -45,12 +46,33 @@ class Change:
         return self.payload is None
 
     @property
+    def failed(self) -> bool:
+        """It was given up, and this is a marker in its place: why is `error`, and more is in the payload, as JSON."""
+        return last(self.headers, "reseq-op") == b"failed"
+
+    @property
+    def error(self) -> Optional[str]:
+        """Why it failed: what was said, or the reason where nobody said an error; None: it did not."""
+        if not self.failed:
+            return None
+        said = last(self.headers, "reseq-error")
+        return said.decode(errors="replace") if said else _reason_of(self.payload)
+
+    @property
     def sequence(self) -> str:
         return text(self.headers, "reseq-seq") or ""
 
 
+def _reason_of(note: Optional[bytes]) -> str:
+    try:
+        reason = json.loads(note or b"")["reason"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        reason = None
+    return reason if isinstance(reason, str) and reason else "failed"
+
+
 def change_of(key: Optional[bytes], payload: Optional[bytes], headers: List[Header]) -> Change:
-    """ValueError: it is none, and why. A delete is said by reseq-op, or by a null payload."""
+    """ValueError: it is none, and why. A delete is said by reseq-op, or by a null payload; a marker by reseq-op."""
     if not key:
         raise ValueError("no key")
     digits = last(headers, "reseq-version")
@@ -60,10 +82,12 @@ def change_of(key: Optional[bytes], payload: Optional[bytes], headers: List[Head
     if not 0 < version < VERSION_LIMIT:
         raise ValueError("reseq-version is not a number between 1 and 2^63 - 1")
     op = last(headers, "reseq-op")
-    if op not in (None, b"upsert", b"delete"):
+    if op not in (None, b"upsert", b"delete", b"failed"):
         raise ValueError("reseq-op is neither upsert nor delete")
     if op == b"upsert" and payload is None:
         raise ValueError("upsert with a null payload")
+    if op == b"failed" and payload is None:
+        raise ValueError("failed with a null payload")
     return Change(key, None if op == b"delete" else payload, version, tuple(headers))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Iterable, List, Literal, Mapping, Optional, Tuple, Union
+from typing import Iterable, List, Literal, Mapping, Optional, Set, Tuple, Union, get_args
 
-from .errors import LeaseLost
+from .errors import FailureEffect, FailureKind, FailureScope, LeaseLost
 from .headers import GivenHeaders, Header, given, last, replaced, text
 from .ids import Id, bytes_of, text_of
 
@@ -27,6 +27,9 @@ UNREGISTER: Literal[Special.UNREGISTER] = Special.UNREGISTER
 
 Payload = Union[str, bytes, Special]
 
+# Of what is said of a failure; the resequencer keeps no more.
+ERROR_BYTES_MAX = 1024
+
 
 @dataclass(frozen=True)
 class Command:
@@ -36,6 +39,10 @@ class Command:
     payload: Optional[bytes]
     headers: List[Header]
     target: str  # whom it is about: a target, "*", or several, comma separated
+
+    @property
+    def kind(self) -> str:
+        return text(self.headers, "reseq-command") or ""
 
 
 # What a function answers: one payload for all targets; by target; or any commands, at least one.
@@ -75,6 +82,11 @@ class Work:
         op = last(self.headers, "reseq-op")
         return op == b"delete" or (op is None and self.payload is None)
 
+    @property
+    def listed(self) -> Tuple[str, ...]:
+        """All targets that it was sent for, also those that other workers answer for. None: it does not say."""
+        return tuple(one for one in (text(self.headers, "reseq-targets") or "").split(",") if one)
+
     def header(self, name: str) -> Optional[bytes]:
         """Of a doubled header the last value counts."""
         return last(self.headers, name)
@@ -111,6 +123,22 @@ class Work:
         """No result will come for the target; `*`: for all that wait."""
         return self._command(id, None, [("reseq-command", b"unregister"), ("reseq-target", target.encode())], target)
 
+    def fail(self, error: str = "", *, kind: FailureKind = "unknown", scope: FailureScope = "document",
+             effect: FailureEffect = "unknown", target: str = "*") -> Command:
+        """The work could not be done for the target; `*`: for all that it was sent for and that have no result. It is
+        sent again later, or given up (docs/failures.md). `error`: what happened, for people. `effect`: "none" says
+        that nothing was done; a potent target is tried again only then."""
+        for value, known in ((kind, FailureKind), (scope, FailureScope), (effect, FailureEffect)):
+            if value not in get_args(known):
+                raise ValueError(f"a failure is one of {', '.join(get_args(known))}, not {value!r}")
+        own: List[Header] = [("reseq-command", b"fail"), ("reseq-target", target.encode()),
+                             ("reseq-failure", kind.encode()), ("reseq-failure-scope", scope.encode())]
+        if effect == "none":
+            own.append(("reseq-effect", b"none"))
+        if error:
+            own.append(("reseq-error", _beginning_of(error)))
+        return self._command(None, None, own, target)
+
     def reseq_headers(self) -> List[Header]:
         """All of the contract, known or not."""
         return [header for header in self.headers if header[0].startswith("reseq-")]
@@ -123,13 +151,14 @@ class Work:
 
 def commands_of(work: Work, answer: Answer) -> List[Command]:
     """What a function answered, as records. TypeError, ValueError: it cannot be one; a bug must not delete a document,
-    nor leave out a target in silence."""
+    nor leave out a target in silence. Work that is tried again lists only the targets that are still to be done: what
+    an answer says of others is left out."""
     if isinstance(answer, (str, bytes, Special)):
         return [work.result(target, answer) for target in work.targets]
     if isinstance(answer, Command):
-        return [answer]
+        return _asked_for(work, [answer])
     if isinstance(answer, Mapping):
-        if set(answer) != set(work.targets):
+        if not set(answer) >= set(work.targets):
             raise ValueError(f"the answer is for {_names(answer)}, the work for {_names(work.targets)}; "
                              "UNREGISTER stands for a target that gets no result")
         return [work.result(target, answer[target]) for target in work.targets]
@@ -139,7 +168,7 @@ def commands_of(work: Work, answer: Answer) -> List[Command]:
     commands = [one for one in answered if isinstance(one, Command)]
     if not commands or len(commands) < len(answered):
         raise TypeError("a list as an answer holds commands, one at least: work.result(...) makes one")
-    return commands
+    return _asked_for(work, commands)
 
 
 def deletion_of(work: Work) -> List[Command]:
@@ -147,6 +176,25 @@ def deletion_of(work: Work) -> List[Command]:
     it says no more than the request did."""
     return [work._command(None, None, [("reseq-command", b"sequence"), ("reseq-target", target.encode())], target)
             for target in work.targets]
+
+
+def _asked_for(work: Work, commands: List[Command]) -> List[Command]:
+    """Without those of this document for targets that the work does not list, nor one of the commands registers."""
+    asked: Set[str] = {*work.listed, "*"}
+    for one in commands:
+        if one.key == work.key and one.kind == "register":
+            asked.update(one.target.split(","))
+    kept = [one for one in commands
+            if not work.listed or one.key != work.key or one.kind == "register" or one.target in asked]
+    if not kept:
+        raise ValueError(f"the answer is for {_names(one.target for one in commands)}, "
+                         f"the work for {_names(work.listed)}")
+    return kept
+
+
+def _beginning_of(error: str) -> bytes:
+    """A character that is cut through would be none."""
+    return error.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore").encode()
 
 
 def _bytes_of(payload: Payload) -> Optional[bytes]:

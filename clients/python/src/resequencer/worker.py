@@ -26,6 +26,7 @@ from .confluent import (Consumer, ErrorLike, KafkaError, KafkaException, Place, 
                         headers_of, open_consumer, open_producer, partitions_of, places, sizes_of)
 from .crews import AsyncFunction, Coroutines, Crew, Function, LeftAlone, Retry, Task, Threads
 from .errors import WorkFailed
+from .failures import Failures, commands_of_failure, failure_of, table_of
 from .headers import Header, last, text
 from .leases import Lease, heartbeat_headers, lease_of, now_ms
 from .outbox import Outbox, Outgoing
@@ -36,7 +37,7 @@ from .work import Command, Work, deletion_of
 
 log = logging.getLogger("resequencer")
 
-OnError = Literal["stop", "skip", "unregister"]
+OnError = Literal["stop", "skip", "unregister", "fail"]
 CommitWhen = Literal["work", "receipt"]
 
 HELD_MAX = 256
@@ -77,12 +78,17 @@ class Worker:
                  "stop"        the worker ends in order, with WorkFailed; the record comes again at the next start
                  "skip"        it is told of, and finished: the document goes on waiting, and becomes overdue
                  "unregister"  it is told of, and the resequencer does not wait for it any more
-    letters      with "skip" and "unregister": a topic of yours that gets what happened, with the place of the record
+                 "fail"        it is told of, and said to the resequencer, which sends it again later, or gives it up:
+                               needs failures.mode = "retry"
+    failures     with "fail": what exceptions mean that are none of Transient, Permanent and Universal; the nearest
+                 class of an exception counts. What is neither there nor in `retry` is of an unknown kind
+    letters      but with "stop": a topic of yours that gets what happened, with the place of the record
     commit       when the offset of a record is committed:
                  "work"     behind it: answered, and all of it in the log
                  "receipt"  before its function is called: only its lease gives it back, so a record without one is
                             refused (`dispatch.mode = "journal"` gives leases)
-    retry        exceptions that pass by themselves: tried again after `retry_after_s` seconds, without end
+    retry        exceptions that pass by themselves: tried again after `retry_after_s` seconds, without end; with "fail"
+                 they are transient failures, and nothing is tried again here
     partitioner  as the application is configured
     group        default: <application>.workers; workers that do different work need different ones
     settings     of librdkafka, for all clients: what your brokers ask for; consumer_settings: for the reader alone
@@ -90,7 +96,8 @@ class Worker:
 
     def __init__(self, brokers: str, application: str, function: Union[Function, AsyncFunction], *,
                  targets: Optional[Iterable[str]] = None, parallel: int = 16, deletions: bool = False,
-                 on_error: OnError = "stop", letters: Optional[str] = None, commit: CommitWhen = "work",
+                 on_error: OnError = "stop", failures: Optional[Failures] = None, letters: Optional[str] = None,
+                 commit: CommitWhen = "work",
                  retry: Tuple[Type[BaseException], ...] = (OSError,), retry_after_s: float = 1.0,
                  partitioner: Partitioner = "murmur2", group: Optional[str] = None, work_topic: Optional[str] = None,
                  commands_topic: Optional[str] = None, held_max: Optional[int] = None,
@@ -99,7 +106,9 @@ class Worker:
         if on_error not in get_args(OnError):
             raise ValueError(f"on_error is one of {', '.join(get_args(OnError))}, not {on_error!r}")
         if letters is not None and on_error == "stop":
-            raise ValueError('letters are for on_error="skip" and "unregister": a worker that stops writes none')
+            raise ValueError('letters are not for on_error="stop": a worker that stops writes none')
+        if failures is not None and on_error != "fail":
+            raise ValueError('failures are for on_error="fail"')
         if commit not in get_args(CommitWhen):
             raise ValueError(f"commit is one of {', '.join(get_args(CommitWhen))}, not {commit!r}")
         if isinstance(targets, str):
@@ -112,7 +121,8 @@ class Worker:
         self._parallel = parallel
         self._deletions = deletions
         self._on_error, self._letters = on_error, letters
-        self._retry = Retry(retry, retry_after_s)
+        self._failures = table_of(failures, retry)
+        self._retry = Retry(() if on_error == "fail" else retry, retry_after_s)
         self._work_topic = work_topic or f"{application}.work"
         self._commands_topic = commands_topic or f"{application}.commands"
         self._on_receipt = commit == "receipt"
@@ -356,7 +366,8 @@ class Worker:
 
     def _told(self, task: Task, command: Optional[Command], error: Optional[ErrorLike]) -> None:
         """What became of a record; without a command it was a letter."""
-        if error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE and command is not None:
+        too_large = error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE
+        if too_large and command is not None and command.kind != "fail":  # which is as small as a record can be
             self._fail(task, KafkaException(error), command.target.split(","))
         elif error is not None:  # a right, a topic: what is not committed is read again
             task.failed = True
@@ -381,6 +392,8 @@ class Worker:
         else:
             if self._on_error == "unregister":
                 self._answered(task, [work.unregister(target) for target in targets])
+            if self._on_error == "fail":
+                self._answered(task, commands_of_failure(work, failure_of(error, self._failures), tuple(targets)))
             if self._letters is not None:
                 self._send_letter(task, self._letters, error)
         task.unacknowledged -= 1

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codec/header_names.h"
+#include "codec/target_names.h"
 #include "tests/chaos/workload/plan.h"
 
 namespace reseq::chaos {
@@ -23,16 +24,6 @@ Number number_in(std::string_view text) {
   Number value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
-}
-
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    names.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return names;
 }
 
 // The first one is not said.
@@ -60,7 +51,7 @@ void Worker::take(stage::Work work) {
                         .sequence = number_in<std::uint64_t>(work.header(header::kSeq)),
                         .revision = number_in<std::uint64_t>(work.header(header::kRevision)),
                         .attempt = attempt_of(work)};
-  std::vector<PlannedAnswer> planned = answers(seed_, order, names_in(work.header(header::kTargets)));
+  std::vector<PlannedAnswer> planned = answers(seed_, order, codec::names_in(work.header(header::kTargets)));
   const Clock::time_point now = Clock::now();
   auto record = std::make_shared<Record>(Record{.work = std::move(work), .open = planned.size()});
   if (planned.empty()) stage_->finish(record->work);
