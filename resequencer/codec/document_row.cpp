@@ -22,6 +22,7 @@
 //   extension 9 := journal                                          must be understood; grammar in row_journal.h
 //   extension 12 := position offset | content fixed64 fixed64       what the request at this place asks for; while that
 //                                                                   is `requested`
+//   extension 14 := number varint | (target u8 | places varint | mark order)+    lanes of ordered targets, by target
 //   order       :  grammar in row_order.h
 //
 // A live row without pending targets has no deadline: nothing of it can be overdue.

@@ -186,6 +186,7 @@ std::optional<ParsedKey> parse_key(std::string_view key) {
     case KeyType::kHeld:
     case KeyType::kPiece:
     case KeyType::kTask:
+    case KeyType::kPlace:
       return parse_key_of_gate(type, key.substr(kHeadBytes));
   }
   return std::nullopt;

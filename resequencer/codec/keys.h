@@ -4,6 +4,7 @@
 //               | 'H' | realm u8 | gate u8 | rank                  a held record
 //               | 'P' | realm u8 | gate u8 | rank | number u32     its further pieces, from 1, highest byte first
 //               | 'X' | realm u8 | gate u8 | rank                  a task
+//               | 'L' | realm u8 | gate u8 | rank                  a place in a lane
 //   type       := 'D' document | 'T' target table | 'M' meta | 'I' identity
 //                 reserved: 'C' catalogue | 'G' match
 //   realm      := 0 (others come later)
@@ -43,6 +44,7 @@ enum class KeyType : char {
   kHeld = 'H',
   kPiece = 'P',
   kTask = 'X',
+  kPlace = 'L',
 };
 
 struct ParsedKey {

@@ -21,6 +21,7 @@
 //                  left out when all of it is 0
 //   extension 6 := (priority u8 | waiting varint | processing varint)+     documents by the most urgent priority of
 //                                         what they wait for and have under way
+//   extension 10 := number varint                          of lanes, the last one given out; left out when it is 0
 //
 // Invariants: versions < 2^63; floors by rising target, none 0; a role has one position and one pin; a range does not
 // end before it begins; at most kMaxLineage generations, their numbers strictly rising; kinds of the agenda and both
@@ -41,7 +42,8 @@ constexpr std::uint64_t kPinsTag = 2;
 constexpr std::uint64_t kWaitingTag = 3;
 constexpr std::uint64_t kJournalNumbersTag = 4;
 constexpr std::uint64_t kPrioritiesTag = 6;
-constexpr std::uint64_t kBreakersTag = 8;  // no extension that is kept as it came can stand before it
+constexpr std::uint64_t kBreakersTag = 8;
+constexpr std::uint64_t kLanesTag = 10;  // no extension that is kept as it came can stand before it
 constexpr std::uint8_t kNotRead = 0;
 constexpr std::uint8_t kOpen = 1;  // of a breaker
 constexpr std::uint8_t kUntilResume = 2;
@@ -260,6 +262,9 @@ void write_extensions(const Meta& meta, ByteWriter& out) {
     }
   });
   write_extension(kBreakersTag, out, [&](ByteWriter& list) { write_breakers(meta.state.breakers, list); });
+  write_extension(kLanesTag, out, [&](ByteWriter& list) {
+    if (meta.state.lane_number != 0) list.varint(meta.state.lane_number);
+  });
 }
 
 void read_pins(ByteReader& list, Meta& meta) {
@@ -384,7 +389,11 @@ void read_meta_extensions(Meta& meta, ByteReader& in) {
   read_extension(kJournalNumbersTag, in, [&](ByteReader& list) { read_journal_numbers(list, meta.state); });
   read_extension(kPrioritiesTag, in, [&](ByteReader& list) { read_priorities(list, meta.summary.priorities); });
   read_extension(kBreakersTag, in, [&](ByteReader& list) { read_breakers(list, meta.state.breakers); });
-  meta.extensions = read_extensions(in, kBreakersTag + 1);
+  read_extension(kLanesTag, in, [&](ByteReader& list) {
+    meta.state.lane_number = list.varint();
+    list.require(meta.state.lane_number != 0);
+  });
+  meta.extensions = read_extensions(in, kLanesTag + 1);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ constexpr std::uint64_t kMeanwhile = 4;
 constexpr std::uint64_t kOvertaken = 6;
 constexpr std::uint64_t kFailures = 8;
 constexpr std::uint64_t kContent = 12;
+constexpr std::uint64_t kLanes = 14;
 constexpr std::uint8_t kForGood = 1;  // of a failure
 constexpr std::uint8_t kEffectUnknown = 2;
 constexpr std::uint8_t kExhausted = 3;
@@ -144,6 +145,22 @@ bool read_content(std::string_view bytes, Row& row, ByteReader& in) {
   return true;
 }
 
+void read_lanes(std::string_view bytes, Row& row, ByteReader& in) {
+  ByteReader list(bytes);
+  row.lane_number = list.varint();
+  list.require(row.lane_number != 0 && !list.rest().empty());
+  for (std::size_t least = 0; list.ok() && !list.rest().empty();) {
+    Lane lane;
+    lane.target = TargetNumber(list.u8());
+    list.require(lane.target.value() >= least && lane.target.value() < kMaxTargets);
+    least = std::size_t{lane.target.value()} + 1;
+    lane.places = list.varint();
+    lane.mark = read_order(list);
+    row.lanes.push_back(lane);
+  }
+  in.require(list.ok());
+}
+
 void read_journal_extension(std::string_view bytes, Row& row, ByteReader& in) {
   ByteReader list(bytes);
   read_journal(list, row);
@@ -182,6 +199,15 @@ std::string_view write_row_extensions(const Row& row, ByteWriter& writer) {
       list.fixed64(row.requested->content.low);
       list.fixed64(row.requested->content.high);
     });
+  if (!row.lanes.empty())
+    write_extension(kLanes, kept, writer, [&](ByteWriter& list) {
+      list.varint(row.lane_number);
+      for (const Lane& lane : row.lanes) {
+        list.u8(lane.target.value());
+        list.varint(lane.places);
+        write_order(lane.mark, list);
+      }
+    });
   return kept;
 }
 
@@ -202,6 +228,8 @@ void read_row_extensions(Row& row, ByteReader& in) {
       read_failures(bytes, row, in);
     else if (tag == kJournalTag)
       read_journal_extension(bytes, row, in);
+    else if (tag == kLanes)
+      read_lanes(bytes, row, in);
     else if (tag != kContent || !read_content(bytes, row, in))
       row.extensions += from.substr(0, from.size() - list.rest().size());
   }

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "codec/held_rows.h"
+#include "codec/place_row.h"
 #include "codec/task_row.h"
 
 namespace reseq::codec {
@@ -31,11 +32,12 @@ std::optional<UnixMs> untimed(std::string_view /*value*/) {
 constexpr auto kOneHeld = always<Count::kHeldRecords>;
 constexpr auto kOnePiece = always<Count::kHeldPieces>;
 constexpr auto kOneTask = always<Count::kTasks>;
+constexpr auto kOnePlace = always<Count::kPlaces>;
 
 }  // namespace
 
 // clang-format off
-const std::array<RowKind, 7> kRowKinds = {{
+const std::array<RowKind, 8> kRowKinds = {{
     // type               realm  name            removable  summed  check                    counted         timer
     //  held  entries
     {KeyType::kDocument,  0,     "document",     true,      true,   check<decode_row>,       count_document, timer_of,
@@ -48,6 +50,8 @@ const std::array<RowKind, 7> kRowKinds = {{
     {KeyType::kPiece,     0,     "held piece",   true,      true,   check<decode_piece>,     kOnePiece,      untimed,
         true},
     {KeyType::kTask,      0,     "task",         true,      true,   check<decode_task>,      kOneTask,       untimed},
+    {KeyType::kPlace,     0,     "place",        true,      true,   check<decode_place>,     kOnePlace,      untimed,
+        false, each_place_entry},
 }};
 // clang-format on
 

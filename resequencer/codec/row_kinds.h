@@ -34,7 +34,7 @@ struct RowKind {
   void (*entries)(std::string_view value, const EntryVisit& visit) = nullptr;
 };
 
-extern const std::array<RowKind, 7> kRowKinds;  // documents first: nearly all rows are
+extern const std::array<RowKind, 8> kRowKinds;  // documents first: nearly all rows are
 inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
 
 // Of those behind documents.

@@ -155,6 +155,18 @@ std::vector<Key<S>> failure_keys() {
   };
 }
 
+// What strict and total targets wait for.
+std::vector<Key<S>> order_keys() {
+  return {
+      number("orders.gap_timeout_ms", &S::orders_gap_timeout_ms, 1000,
+             "strict, total: so long behind its dispatch the result that all others wait for is waited for, then it is "
+             "skipped; at most 366 days"),
+      text("orders.on_gap", &S::orders_on_gap, "dead-letter|marker",
+           "strict, total: what is left of a result that was skipped: a dead letter, or beside it a marker on the "
+           "output of its target"),
+  };
+}
+
 std::vector<Key<S>> topic_keys() {
   return {
       topic("topic.requests", &S::topic_requests, "<application.id>.requests", "read: requests of producers"),
@@ -222,7 +234,7 @@ std::vector<Key<S>> surrounding_keys() {
 const std::vector<Key<Settings>>& keys() {
   static const std::vector<Key<S>> all = [] {
     std::vector<Key<S>> together = working_keys();
-    for (const auto& more : {dispatch_keys(), failure_keys(), topic_keys(), observe_keys(), surrounding_keys()})
+    for (const auto& more : {dispatch_keys(), failure_keys(), order_keys(), topic_keys(), observe_keys(), surrounding_keys()})
       together.insert(together.end(), more.begin(), more.end());
     return together;
   }();
@@ -239,9 +251,12 @@ const std::vector<Key<Target>>& target_keys() {
        .meaning = "where results for it are released",
        .text = &T::topic,
        .otherwise = "<application.id>.output.<name>"},
-      {.name = "monotonic",
-       .meaning = "release every result that is newer than the last release, even while a newer request waits",
-       .flag = &T::monotonic},
+      {.name = "order",
+       .meaning = "which results it gets: only what is still the newest (newest), each that is newer than the last one "
+                  "(monotonic), every version of a document in its order (strict), or every version of a partition in "
+                  "the order of requests (total); strict and total are for life: another order is another target",
+       .allowed = "newest|monotonic|strict|total",
+       .text = &T::order},
       {.name = "effect",
        .meaning = "what happens when work for it is done twice: nothing (safe), the same again (idempotent), or harm "
                   "(potent): then no attempt follows one whose end is unknown. With a journal or retries potent needs "

@@ -21,7 +21,7 @@ namespace reseq::config {
 struct Target {
   std::string name;
   std::string topic;                  // empty = <application.id>.output.<name>
-  bool monotonic = false;             // release every newer result, even if a newer request waits
+  std::string order = "newest";       // which results it gets, and in which order: newest, monotonic, strict, total
   bool optional = false;              // not part of the default targets
   std::string effect = "idempotent";  // of work for it that is done again: safe, idempotent, potent
 };
@@ -93,6 +93,9 @@ struct Settings {
   std::int64_t failures_breaker_pause_ms = 5'000;
   std::int64_t failures_breaker_pause_max_ms = 60'000;
   std::int64_t held_bytes_max = 256 * 1024 * 1024;
+  // [orders]: what strict and total targets wait for.
+  std::int64_t orders_gap_timeout_ms = 600'000;
+  std::string orders_on_gap = "dead-letter";
 
   std::int64_t session_timeout_ms = 10'000;
   std::int64_t transaction_timeout_ms = 10'000;

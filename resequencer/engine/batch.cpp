@@ -6,6 +6,7 @@
 #include "engine/gate.h"
 #include "engine/inputs.h"
 #include "engine/journal/journal_batch.h"
+#include "engine/orders/orders_batch.h"
 #include "engine/overlay.h"
 #include "engine/rows.h"
 #include "engine/stamp.h"
@@ -27,7 +28,8 @@ struct Batch::Body {
   Rows rows;
   Effects effects;
   JournalBatch journal{view, rows, overlay, effects, state, context};
-  Inputs inputs{context, overlay, effects, state, journal};
+  OrdersBatch orders{view, rows, overlay, effects, state, context};
+  Inputs inputs{context, overlay, effects, state, journal, orders};
   std::vector<RowChange> changes;        // once it is closed
   std::vector<KeyedChange> row_changes;  // the same
   bool agenda_begun = false;
@@ -79,6 +81,12 @@ void Batch::take(Turn& turn) {
     RESEQ_ASSERT(turn.rows() > 0 || body_->journal.done() == before, "a turn that did what it took no room for");
     return;
   }
+  if (is_orders_kind(turn.kind())) {
+    const std::size_t before = body_->orders.done();
+    body_->orders.take(turn);
+    RESEQ_ASSERT(turn.rows() > 0 || body_->orders.done() == before, "a turn that did what it took no room for");
+    return;
+  }
   RESEQ_ASSERT(body_->context.gate != nullptr, "a turn of no gate");
   GateBatch batch(body_->view, body_->rows, body_->overlay, body_->inputs.dispatch(), body_->effects, body_->context,
                   turn);
@@ -91,6 +99,7 @@ void Batch::close() {
   RESEQ_ASSERT(!body_->closed, "a batch closed twice");
   body_->closed = true;
   body_->journal.close();
+  body_->orders.close();
   body_->effects.close();
   body_->changes = body_->overlay.changes();
   body_->row_changes = body_->rows.changes();

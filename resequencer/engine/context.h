@@ -69,6 +69,13 @@ struct DispatchRules {
   [[nodiscard]] bool keeps_under_way() const { return journal || failures; }
 };
 
+// What ordered targets need (engine/orders).
+struct LaneRules {
+  OrderedTargets targets;
+  Milliseconds gap_timeout{600'000};  // so long behind its dispatch the head of a lane is waited for
+  bool markers = false;               // the output is told of what was skipped
+};
+
 struct Context {
   UnixMs now;           // of the batch
   Partition partition;  // that is decided
@@ -90,6 +97,7 @@ struct Context {
   std::uint64_t work_bytes_max = UINT64_MAX;                // largest record that `work` takes
   std::array<std::uint64_t, kMaxTargets> output_bytes_max;  // per target number, largest record its output takes
   DispatchRules dispatch;
+  LaneRules lanes;
   const Gate* gate = nullptr;  // in front of `work`; none: forwards leave at once
   Guards guards;
   Context() { output_bytes_max.fill(UINT64_MAX); }

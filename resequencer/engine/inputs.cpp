@@ -40,7 +40,8 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
     if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
     return taken;
   }
-  const Ruling ruling = decide_request(request, position, document.known(), state_, context_);
+  Ruling ruling = decide_request(request, position, document.known(), state_, context_);
+  if (orders_.any()) orders_.enter(document, request, position, ruling);
   dispatch_.narrow(document, ruling);
   if (is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
   const Taken taken = settle(document, ruling, true);
@@ -52,6 +53,8 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
 Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (orders_.any())
+    if (const auto reason = orders_.refusal(document, command.what)) return settle(document, refuse(*reason), true);
   const auto behind = document.journaled ? journal_.behind_waiting_barrier(document, command.what) : std::nullopt;
   return settle(document, decide_register(command, behind ? &*behind : document.known(), state_, context_),
                 requests_read);
@@ -60,11 +63,31 @@ Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
 Taken Inputs::decide(const Unregister& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
+  if (orders_.any()) return unregister_ordered(document, command, requests_read);
   return settle(document, decide_unregister(command, document.known(), state_, context_), requests_read);
+}
+
+// Ordered targets of it have a table of their own.
+Taken Inputs::unregister_ordered(Document& document, const Unregister& command, bool requests_read) {
+  Unregister others = command;
+  others.targets = command.targets.without(context_.lanes.targets.all());
+  Ruling ruling;
+  if (others.everything || !others.targets.empty() || command.targets.empty()) {
+    ruling = decide_unregister(others, document.known(), state_, context_);
+  } else if (const auto order = command_order(command, document.known(), state_.default_epoch)) {
+    set_order(ruling, *order);
+  } else {
+    ruling = refuse(Reason::kEpochMissing);
+  }
+  const TargetSet leaving = orders_.leaving(document, command, ruling);
+  const Taken taken = settle(document, ruling, requests_read);
+  if (taken == Taken::kDecided && !leaving.empty()) orders_.end(document, ruling.edit.order, leaving);
+  return taken;
 }
 
 Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
+  if (orders_.takes(command.target) && !document.now.collision) return orders_.decide(document, command, requests_read);
   Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                          : decide_sequence(command, document.known(), state_, context_);
   if (document.journaled && (ruling.edit.served || !ruling.edit.removed.empty()))
@@ -151,7 +174,9 @@ Taken Inputs::decide(const DispatchByHand& command, Offset, bool) {
 
 Taken Inputs::decide(const ReleaseByHand& command, Offset, bool) {
   Document& document = overlay_.find(command.result.id);
+  const bool ordered = orders_.takes(command.result.target);
   const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
+                        : ordered              ? refuse(Reason::kOrderedTarget)
                                                : decide_release(command, document.known(), state_, context_);
   return settle_operation(document, ruling, command.dry_run, document.known(), command.result.target);
 }
@@ -171,6 +196,17 @@ Taken Inputs::decide(const Pause& command, Offset, bool) {
 Taken Inputs::decide(const ResumeTarget& command, Offset, bool) {
   effects_.tell_operation(resume_target(command, state_), command.dry_run, {}).target = command.target;
   return Taken::kDecided;
+}
+
+Taken Inputs::decide(const SkipPlace& command, Offset, bool) {
+  Document& document = overlay_.find(command.id);
+  const auto place = document.now.collision ? std::nullopt : orders_.skippable(document, command);
+  const Ruling ruling =
+      document.now.collision ? refuse(Reason::kIdCollision) : decide_skip(command, document.known(), place);
+  const Taken taken = settle_operation(document, ruling, command.dry_run, document.known(), command.target);
+  if (!command.dry_run && ruling.decision.outcome == Outcome::kApplied)
+    orders_.end(document, *place, TargetSet::of(command.target));
+  return taken;
 }
 
 Taken Inputs::decide(const Refused& refused, Offset, bool) {

@@ -9,6 +9,7 @@
 #include "engine/dispatch.h"
 #include "engine/effects.h"
 #include "engine/journal/journal_batch.h"
+#include "engine/orders/orders_batch.h"
 #include "engine/overlay.h"
 #include "engine/ruling.h"
 
@@ -17,8 +18,15 @@ namespace reseq::engine {
 class Inputs {
  public:
   // REQUIRES: all of them outlive it.
-  Inputs(const Context& context, Overlay& overlay, Effects& effects, PartitionState& state, JournalBatch& journal)
-      : context_(context), overlay_(overlay), effects_(effects), state_(state), journal_(journal), dispatch_(effects) {}
+  Inputs(const Context& context, Overlay& overlay, Effects& effects, PartitionState& state, JournalBatch& journal,
+         OrdersBatch& orders)
+      : context_(context),
+        overlay_(overlay),
+        effects_(effects),
+        state_(state),
+        journal_(journal),
+        orders_(orders),
+        dispatch_(effects) {}
 
   // One overload per alternative of Command; Batch::decide says the rest.
   Taken decide(const Request& request, Offset position, bool requests_read);
@@ -34,6 +42,7 @@ class Inputs {
   Taken decide(const RaiseFloor& command, Offset position, bool requests_read);
   Taken decide(const Pause& command, Offset position, bool requests_read);
   Taken decide(const ResumeTarget& command, Offset position, bool requests_read);
+  Taken decide(const SkipPlace& command, Offset position, bool requests_read);
   Taken decide(const Refused& refused, Offset position, bool requests_read);
 
   // Behind the inputs.
@@ -43,6 +52,7 @@ class Inputs {
   [[nodiscard]] const std::vector<InputIndex>& older_requests() const { return older_; }
 
  private:
+  Taken unregister_ordered(Document& document, const Unregister& command, bool requests_read);
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
   Taken settle(Document& document, const Ruling& ruling, bool requests_read,
                std::optional<TargetNumber> target = std::nullopt, std::uint32_t attempt = 0);
@@ -60,6 +70,7 @@ class Inputs {
   Effects& effects_;
   PartitionState& state_;
   JournalBatch& journal_;
+  OrdersBatch& orders_;
   Dispatch dispatch_;
   std::vector<LateResult> late_;
   std::vector<InputIndex> older_;

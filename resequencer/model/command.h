@@ -172,6 +172,15 @@ struct ResumeTarget {
   TargetNumber target;
 };
 
+// `reseq-control: skip`: an ordered target does not wait for a document any more: its first place in the lane is passed
+// by.
+struct SkipPlace {
+  bool dry_run = false;
+  DocumentId id;
+  TargetNumber target;
+  std::optional<ExpectedRequest> expected;  // that the place is of
+};
+
 // A record that is none of the above. It is an ordinary input with an ordinary outcome.
 struct Refused {
   Reason reason = Reason::kNone;
@@ -181,6 +190,6 @@ struct Refused {
 };
 
 using Command = std::variant<Request, Register, Unregister, SequenceResult, Heartbeat, Fail, Reset, Expire,
-                             DispatchByHand, ReleaseByHand, RaiseFloor, Pause, ResumeTarget, Refused>;
+                             DispatchByHand, ReleaseByHand, RaiseFloor, Pause, ResumeTarget, SkipPlace, Refused>;
 
 }  // namespace reseq

@@ -32,11 +32,12 @@ enum class Outcome : std::uint8_t {
   kStopped,       // policy on_missing = stop: not consumed; the partition is parked
   kWaiting,       // request registered in the journal, to be sent to `work` later
   kUnchanged,     // request registered as served: its targets have what it asks for
+  kHeld,          // result kept until those in front of it in its lane have left
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
     "forwarded",     "registered", "released", "removed", "applied",  "dropped",
-    "dead_lettered", "redirected", "stopped",  "waiting", "unchanged"};
+    "dead_lettered", "redirected", "stopped",  "waiting", "unchanged", "held"};
 [[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
 }
@@ -71,12 +72,18 @@ enum class TableRow : std::uint8_t {
   kF4,
   kF5,
   kF6,
+  kO1,
+  kO2,
+  kO3,
+  kO4,
+  kO5,
   kControl,
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(TableRow::kCount)> kTableRowNames = {
     "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "U1", "U2", "U3", "U4", "U5",     "S0",
-    "S1", "S2", "S3", "S4", "S5", "S6", "F0", "F1", "F2", "F3", "F4", "F5", "F6", "control"};
+    "S1", "S2", "S3", "S4", "S5", "S6", "F0", "F1", "F2", "F3", "F4", "F5", "F6", "O1", "O2",     "O3",
+    "O4", "O5", "control"};
 [[nodiscard]] constexpr std::string_view name_of(TableRow row) {
   return kTableRowNames[static_cast<std::size_t>(row)];
 }
@@ -209,7 +216,8 @@ struct Hold {
   std::string_view extensions = {};  // of the row that it replaces
 };
 
-// What a gate held, let through, or held by its place and read again to be held whole. It lives as long as the batch.
+// What a gate held, let through, or held by its place and read again to be held whole; or, by the key of its row, a
+// place in a lane that ended, of which there is no record. It lives as long as the batch.
 struct LetThrough {
   std::string_view key;  // of its first row, as it stands before the batch
   DocumentId id;

@@ -35,6 +35,7 @@ struct PartitionState {
   std::uint64_t journal_answered = 0;  // highest number of a dispatch that a command has ended
   ReleaseTimes release_times;
   std::vector<Breaker> breakers;  // by target
+  std::uint64_t lane_number = 0;  // last one given to a place in a lane, or to a document that has some
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 };
 

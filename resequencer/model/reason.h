@@ -49,6 +49,9 @@ enum class Reason : std::uint8_t {
   kFailed,
   kEffectUnknown,
   kNoRequest,
+  // ordered targets
+  kGap,
+  kOrderedTarget,
   // modes and control
   kReprocessNeedsInline,
   kResetNeedsEpochs,
@@ -98,6 +101,8 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "failed",
     "effect_unknown",
     "no_request",
+    "gap",
+    "ordered_target",
     "reprocess_needs_inline",
     "reset_needs_epochs",
     "unknown_control",

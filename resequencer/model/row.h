@@ -11,6 +11,7 @@
 
 #include "model/ids.h"
 #include "model/journal.h"
+#include "model/lane.h"
 #include "model/order.h"
 #include "model/rare_list.h"
 #include "model/target.h"
@@ -108,6 +109,8 @@ struct Row {
   RareList<Overtaken> overtaken;   // sets disjoint
   RareList<Failure> failures;      // sets disjoint
   RareList<JournalEntry> journal;  // those that wait by rising order, then the others as they came
+  std::uint64_t lane_number = 0;   // in the keys of its places: given out once in the partition; 0 = it had none yet
+  RareList<Lane> lanes;            // of ordered targets, by target
   std::string extensions;          // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
@@ -217,8 +220,22 @@ struct Row {
       if (entry.takes_room()) return true;
     return false;
   }
+  // Null: it never had a place in this lane, or nobody knows any more.
+  [[nodiscard]] const Lane* lane_of(TargetNumber target) const {
+    for (const Lane& lane : lanes)
+      if (lane.target == target) return &lane;
+    return nullptr;
+  }
+  // It has a place in a lane.
+  [[nodiscard]] bool in_lane() const {
+    for (const Lane& lane : lanes)
+      if (lane.places > 0) return true;
+    return false;
+  }
   // Something of it is still to happen.
-  [[nodiscard]] bool live() const { return !completed() || (!journal.empty() && waits()); }
+  [[nodiscard]] bool live() const {
+    return !completed() || (!journal.empty() && waits()) || (!lanes.empty() && in_lane());
+  }
 
   friend bool operator==(const Row&, const Row&) = default;
 };

@@ -26,6 +26,7 @@ enum class Count : std::uint8_t {
   kTasks,
   kWaiting,     // documents of which an order is to be dispatched
   kProcessing,  // documents of which an order that was dispatched is under way, with a lease
+  kPlaces,      // in lanes of ordered targets
   kCount,
 };
 inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);
@@ -63,7 +64,7 @@ class Counts {
   [[nodiscard]] std::uint64_t rows() const {
     std::uint64_t rows = 0;
     for (const Count count :
-         {Count::kLiveRows, Count::kWatermarks, Count::kHeldRecords, Count::kHeldPieces, Count::kTasks})
+         {Count::kLiveRows, Count::kWatermarks, Count::kHeldRecords, Count::kHeldPieces, Count::kTasks, Count::kPlaces})
       rows += (*this)[count];
     return rows;
   }

@@ -49,17 +49,28 @@ class TargetSet {
   std::uint64_t bits_ = 0;
 };
 
+// Targets that get every version: of each document in its order, or of the partition in that of `requests`. Disjoint.
+struct OrderedTargets {
+  TargetSet strict;
+  TargetSet total;
+
+  [[nodiscard]] constexpr TargetSet all() const { return strict | total; }
+  friend constexpr bool operator==(const OrderedTargets&, const OrderedTargets&) = default;
+};
+
 // name <-> number of one partition. Index in `names` = number.
 // Invariants: at most kMaxTargets names, each unique; a number keeps its name for ever.
 class TargetTable {
  public:
   TargetTable() = default;
-  explicit TargetTable(std::vector<std::string> names, std::string extensions = {})
-      : names_(std::move(names)), extensions_(std::move(extensions)) {
+  explicit TargetTable(std::vector<std::string> names, std::string extensions = {}, OrderedTargets ordered = {})
+      : names_(std::move(names)), ordered_(ordered), extensions_(std::move(extensions)) {
     RESEQ_ASSERT(names_.size() <= kMaxTargets, "more targets than the table can number");
   }
 
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  // What they are is given out with their numbers.
+  [[nodiscard]] const OrderedTargets& ordered() const { return ordered_; }
   // Of its row: optional ones that this version does not know, to be kept when a name is added.
   [[nodiscard]] const std::string& extensions() const { return extensions_; }
   [[nodiscard]] std::optional<TargetNumber> find(std::string_view name) const {
@@ -81,6 +92,7 @@ class TargetTable {
 
  private:
   std::vector<std::string> names_;
+  OrderedTargets ordered_;
   std::string extensions_;
 };
 

@@ -6,11 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/arena.h"
 #include "codec/held_rows.h"
-#include "codec/keys.h"
-#include "codec/row_kinds.h"
-#include "codec/rows.h"
 #include "engine/failures/breakers.h"
 #include "engine/journal/journal.h"
 #include "engine/journal/journal_batch.h"
@@ -24,21 +20,10 @@ constexpr std::array<std::uint8_t, 1> kDispatching = {engine::kDispatchTurn};
 
 constexpr std::array<std::string_view, kDocuments> kIds = {"alpha", "beta", "gamma"};
 
-const codec::KeyedHash& row_hash() {
-  static const codec::KeyedHash hash{HashKey()};
-  return hash;
-}
-
 std::size_t number_of_id(std::string_view id) {
   const auto found = std::find(kIds.begin(), kIds.end(), id);
   RESEQ_ASSERT(found != kIds.end(), "an id that is none of the history's");
   return static_cast<std::size_t>(found - kIds.begin());
-}
-
-std::string key_of(DocumentId id) {
-  std::string key;
-  codec::append_document_key(id, row_hash(), key);
-  return key;
 }
 
 OrderNumber order_number(const Order& order) {
@@ -84,43 +69,6 @@ void close_batch(driver::BatchDriver& driver, const engine::AgendaSource& journa
 }
 
 }  // namespace
-
-engine::Lookup EncodedRows::find(DocumentId id) const {
-  const std::string key = key_of(id);
-  const auto value = others.row(key);
-  if (!value) return {};
-  engine::Lookup found;
-  found.row.emplace();
-  const auto error = codec::decode_row_of(id, key, *value, *found.row, found.collision);
-  RESEQ_ASSERT(!error && !found.collision, "a row that was encoded cannot be read");
-  return found;
-}
-
-void EncodedRows::put(DocumentId id, const Row* row) {
-  const std::string key = key_of(id);
-  journaled.put(id, row, row_hash());
-  if (row == nullptr) return others.put(key, std::nullopt);
-  std::string value;
-  codec::encode_row(key, id, *row, value);
-  others.put(key, value);
-}
-
-std::map<std::string, Row> EncodedRows::documents() const {
-  std::map<std::string, Row> found;
-  for (const std::string_view id : kIds)
-    if (auto row = find(id).row) found.emplace(id, std::move(*row));
-  return found;
-}
-
-void EncodedRows::sum_up() {
-  summary_ = Summary();
-  for (const auto& [key, value] : others.all())
-    if (const codec::RowKind* kind = codec::row_kind_of(key)) {
-      summary_.counts.add(kind->counted(value));
-      if (kind->type == codec::KeyType::kDocument) summary_.add(codec::priorities_of(value));
-      if (kind->held) summary_.counts[Count::kHeldBytes] += value.size();
-    }
-}
 
 EnginePlayer::EnginePlayer(const Rules& rules, Mode mode) {
   take(rules, mode);
@@ -239,16 +187,9 @@ void EnginePlayer::check_wake_up() const {
 }
 
 void EnginePlayer::apply(const engine::Batch& decided, const Batch& batch) {
-  Arena arena;
-  std::vector<KeyedChange> rows;
   std::string payload;
-  for (const Hold& hold : decided.holds())
-    codec::append_held(hold, record_of(hold.input, decided, batch, payload), row_hash(), arena, rows);
-  rows.insert(rows.end(), decided.row_changes().begin(), decided.row_changes().end());
-  for (const KeyedChange& row : rows) rows_.others.put(row.key, row.value);
-  for (const RowChange& change : decided.changes()) rows_.put(change.id, change.row);
+  rows_.apply(decided, [&](InputIndex input) { return record_of(input, decided, batch, payload); });
   state_ = decided.state();
-  rows_.sum_up();
 }
 
 std::size_t EnginePlayer::document_of(const engine::Batch& decided, const Batch& batch, InputIndex input) const {

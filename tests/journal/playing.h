@@ -11,28 +11,12 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/hash.h"
 #include "driver/batch_driver.h"
 #include "engine/journal/journal.h"
-#include "tests/gate/keyed_rows.h"
+#include "tests/gate/encoded_rows.h"
 #include "tests/journal/job.h"
 
 namespace reseq::journal {
-
-// A state of encoded rows of all kinds.
-class EncodedRows final : public gate::WithOthers<> {
- public:
-  [[nodiscard]] engine::Lookup find(DocumentId id) const override;
-  [[nodiscard]] const Summary& summary() const override { return summary_; }
-
-  void put(DocumentId id, const Row* row);
-  // After rows have changed: what they add up to.
-  void sum_up();
-  [[nodiscard]] std::map<std::string, Row> documents() const;
-
- private:
-  Summary summary_;
-};
 
 // Nothing waits; only what failed does; all wait for their turn.
 enum class Mode : std::uint8_t { kAtOnce, kTriedAgain, kJournal };
@@ -62,7 +46,7 @@ class EnginePlayer final : public Player {
   engine::Context context_;
   bool skips_unchanged_ = false;
   std::optional<engine::Journal> journal_;
-  EncodedRows rows_;
+  gate::EncodedRows rows_;
   PartitionState state_;
   std::deque<Wish> wishes_;  // of the running batch
   std::set<TableRow> met_;

@@ -167,6 +167,14 @@ bool configure(engine::Context& context, const std::string& key, const std::stri
     context.potent = targets_of(value);
   } else if (key == "monotonic") {
     context.monotonic = targets_of(value);
+  } else if (key == "strict") {
+    context.lanes.targets.strict = targets_of(value);
+  } else if (key == "total") {
+    context.lanes.targets.total = targets_of(value);
+  } else if (key == "gap_ms") {
+    context.lanes.gap_timeout = Milliseconds(static_cast<std::int64_t>(number_of(value)));
+  } else if (key == "gap_markers") {
+    context.lanes.markers = value == "yes";
   } else if (key == "route") {
     context.routes.push_back(route_of(value));
   } else if (key == "work_bytes") {
@@ -233,6 +241,11 @@ std::string text_of(const Row& row) {
   for (const Meanwhile& one : row.meanwhile)
     text += " | meanwhile " + std::to_string(one.released.value()) + ":" + text_of(one.targets);
   for (const Overtaken& one : row.overtaken) text += " | overtaken " + text_of(one.began) + ":" + text_of(one.targets);
+  for (const Lane& lane : row.lanes) {
+    text += (text.empty() ? "" : " | ") + text_of(TargetSet::of(lane.target)) + ": " + std::to_string(lane.places);
+    text += lane.places == 1 ? " place" : " places";
+    if (lane.mark != Order()) text += ", mark " + text_of(lane.mark);
+  }
   for (const JournalEntry& entry : row.journal) text += (text.empty() ? "" : " | ") + text_of(entry);
   for (const Failure& one : row.failures)
     text += " | " + std::string(one.for_good ? "failed " : "retries ") + text_of(one.order) + ":" +

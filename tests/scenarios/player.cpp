@@ -4,7 +4,9 @@
 #include <array>
 #include <stdexcept>
 
+#include "codec/place_row.h"
 #include "engine/journal/journal.h"
+#include "engine/orders/orders.h"
 #include "notation.h"
 
 namespace reseq::scenarios {
@@ -143,6 +145,8 @@ void Player::play(const Line& line) {
     compare(line, down.empty() ? "-" : down);
   } else if (line.verb == "held") {
     compare(line, held());
+  } else if (line.verb == "lanes") {
+    compare(line, lanes());
   } else if (line.verb == "references" && value_of(line, "age")) {
     reference_age_ = Milliseconds(static_cast<std::int64_t>(number_of(*value_of(line, "age"))));
   } else if (line.verb == "references") {
@@ -244,7 +248,7 @@ void Player::decide_nothing(const Line& line) {
 }
 
 // What waited and left, or was to leave and did not.
-std::string Player::left() const {
+std::string Player::left() {
   std::string text;
   for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
     if (is_held(InputIndex(static_cast<std::uint32_t>(inputs_.size() + n)))) continue;
@@ -257,6 +261,8 @@ std::string Player::left() const {
       if (const auto* forward = std::get_if<Forward>(&emission.what))
         sent = text_of(forward->targets) +
                (forward->attempt() > 1 ? " attempt " + std::to_string(forward->attempt()) : "");
+      else if (const auto* release = std::get_if<Release>(&emission.what))
+        sent = "released " + text_of(TargetSet::of(release->target)) + risen(release->version);
       else if (const auto* letter = std::get_if<DeadLetter>(&emission.what))
         sent = name_of(letter->reason);
     }
@@ -277,6 +283,22 @@ std::string Player::held() const {
     const auto decoded = codec::decode_held(key, value);
     if (const auto* row = std::get_if<codec::HeldRow>(&decoded))
       text += (text.empty() ? "" : "; ") + std::string(row->note) + (row->reference ? " by place" : " whole");
+  }
+  return text.empty() ? "-" : text;
+}
+
+// All places, by lane, and what becomes of them.
+std::string Player::lanes() const {
+  std::string text;
+  for (const auto& [key, value] : state_.others.all()) {
+    const auto decoded = codec::decode_place(key, value);
+    const auto* const place = std::get_if<codec::PlaceRow>(&decoded);
+    if (place == nullptr) continue;
+    constexpr std::array kStates = {"waits", "held", "ended"};
+    text += (text.empty() ? "" : "; ") + text_of(TargetSet::of(place->target)) + " " + std::string(place->id) + " " +
+            text_of(place->order) + " " + kStates[static_cast<std::size_t>(place->state)];
+    if (!place->due) continue;
+    text += place->state == codec::PlaceState::kWaits ? " until " + std::to_string(place->due->value()) : " at once";
   }
   return text.empty() ? "-" : text;
 }
@@ -313,23 +335,33 @@ void Player::close_batch(const driver::Agenda& agenda) {
   driver::Agenda journal = agenda;
   if (context_.dispatch.keeps_under_way() || !state_.others.all().empty()) {
     const auto rows = static_cast<std::uint32_t>(100 + inputs_.size());
-    const engine::Journal waits(context_.dispatch, reference_age_);
-    for (const auto& kind : waits.agenda())
-      if (waits.next(kind.number, {state_, state_.partition, context_.now}) || kind.each_batch)
-        turns.push_back({kind.number, waits.until(kind.number, context_.now), rows});
+    const engine::Journal journals(context_.dispatch, reference_age_);
+    const engine::Orders orders(true);
+    for (const engine::AgendaSource* source : {static_cast<const engine::AgendaSource*>(&journals),
+                                               static_cast<const engine::AgendaSource*>(&orders)})
+      for (const auto& kind : source->agenda())
+        if (source->next(kind.number, {state_, state_.partition, context_.now}) || kind.each_batch)
+          turns.push_back({kind.number, source->until(kind.number, context_.now), rows});
     if (context_.gate == nullptr) journal.turns = turns;
     journal.references = &references_;
   }
   driver_->close(journal);
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   left_ = left();
   told_ = told();
   marked_ = marked();
-  for (std::size_t i = 0; i < inputs_.size(); ++i)
-    compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   if (batch().decisions().size() != inputs_.size())
     failures_.push_back(case_.file + ": a batch without one decision for every input");
   state_.take(batch(), Offset(next_.value() - static_cast<std::int64_t>(inputs_.size())));
   inputs_.clear();
+}
+
+// What is to be said of a version, if it is wrong.
+std::string Player::risen(Version version) {
+  const bool rises = version > last_release_;
+  last_release_ = version;
+  return rises ? "" : " with a version that does not rise";
 }
 
 // What the decision and the records sent for it say together. They have to agree.
@@ -347,16 +379,15 @@ std::string Player::outcome_of_input(InputIndex input) {
       forward = found;
       sent = "forwarded";
     } else if (const Release* release = std::get_if<Release>(&emission.what)) {
-      sent = release->version > last_release_ ? "released" : "released with a version that does not rise";
-      last_release_ = release->version;
+      sent = "released" + risen(release->version);
     } else if (const DeadLetter* letter = std::get_if<DeadLetter>(&emission.what)) {
       sent = letter->reason == decision.reason ? "dead_lettered" : "dead-lettered with another reason";
     } else if (std::holds_alternative<Redirect>(emission.what)) {
       sent = "redirected";
     }
   }
-  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved, Outcome::kApplied,
-                                  Outcome::kDropped,    Outcome::kWaiting, Outcome::kUnchanged};
+  constexpr std::array kSilent = {Outcome::kRegistered, Outcome::kRemoved,   Outcome::kApplied, Outcome::kDropped,
+                                  Outcome::kWaiting,    Outcome::kUnchanged, Outcome::kHeld};
   const bool silent = std::find(kSilent.begin(), kSilent.end(), decision.outcome) != kSilent.end();
   if (sent != (silent ? "" : name_of(decision.outcome))) return "sent: " + sent + ", " + text_of(decision, forward);
   return text_of(decision, forward);
@@ -412,6 +443,12 @@ Command Player::command_of(const Line& line) {
     Expire command;
     command.id = line.words.at(0);
     if (line.words.size() > 1) command.targets = targets_of(line.words[1]);
+    return command;
+  }
+  if (line.verb == "skip") {
+    SkipPlace command{says(line, "dry"), line.words.at(0), target_of(line.words.at(1)), std::nullopt};
+    if (const auto expected = value_of(line, "expect"))
+      command.expected = ExpectedRequest{Epoch(0), order_of(*expected).sequence};
     return command;
   }
   if (line.verb == "resume-target") return ResumeTarget{says(line, "dry"), target_of(line.words.at(0))};

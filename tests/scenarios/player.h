@@ -41,10 +41,12 @@ class Player {
   void turn(const Line& line);
   void decide_nothing(const Line& line);
   [[nodiscard]] const Wish* wish_of(const Line& line, std::uint64_t work_bytes);
-  [[nodiscard]] std::string left() const;
+  [[nodiscard]] std::string left();
+  [[nodiscard]] std::string risen(Version version);
   [[nodiscard]] std::string told() const;
   [[nodiscard]] std::string marked();
   [[nodiscard]] std::string held() const;
+  [[nodiscard]] std::string lanes() const;
   [[nodiscard]] bool is_held(InputIndex input) const;
   void stand_gate(const std::string& window_ms, std::uint64_t reference_above);
   void open_batch();

@@ -76,7 +76,9 @@ TEST(Scenarios, ReachEveryReasonThatTheEngineGives) {
                               Reason::kExpired,
                               Reason::kTimedOut,
                               Reason::kAttemptMissing,
-                              Reason::kAttemptBehind})
+                              Reason::kAttemptBehind,
+                              Reason::kGap,
+                              Reason::kOrderedTarget})
     EXPECT_TRUE(words.contains(std::string(name_of(reason)))) << name_of(reason);
 }
 

@@ -242,7 +242,8 @@ void leave_gone(Row& row, JournalEntry& gone) {
   if (completed) {
     const bool waits = !row.journal.empty() && row.waits();
     const bool failed = !row.failures.empty() && still_failed(row);
-    row.deadline = waits || failed ? UnixMs() : after(context.now, context.watermark_retention);
+    const bool in_lane = !row.lanes.empty() && row.in_lane();
+    row.deadline = waits || failed || in_lane ? UnixMs() : after(context.now, context.watermark_retention);
     row.overdue = false;
     return;
   }

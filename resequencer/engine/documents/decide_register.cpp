@@ -39,16 +39,25 @@ struct Wanted {
   TargetSet targets;
   bool for_all = false;
   bool reprocesses = false;
+  bool none = false;  // it asks for no target at all
+
+  // Ordered ones have a table of their own.
+  void keep_out(TargetSet ordered) {
+    none = targets.empty();
+    targets = targets.without(ordered);
+  }
 };
 
 bool is_for_all(const Registration& what) {
   return what.op == Op::kDelete && !what.targets;
 }
 
-TargetSet targets_of(const Registration& what, const Row* row, const Context& context) {
-  if (what.targets) return *what.targets;
-  if (!is_for_all(what)) return routed(what, context);
-  return row == nullptr ? context.all_targets : routed(what, context) | row->known();
+// Of a document that is known a delete for all is meant for those that it has got, or waits for.
+TargetSet targets_of_delete(const Registration& what, const Row* row, const Context& context) {
+  if (row == nullptr) return context.all_targets;
+  TargetSet targets = routed(what, context) | row->known();
+  for (const Lane& lane : row->lanes) targets |= TargetSet::of(lane.target) & context.lanes.targets.all();
+  return targets;
 }
 
 // Targets that the newest (epoch, seq) of the row has, in whatever revision, and that are not removed there, unless
@@ -80,7 +89,8 @@ Wanted wanted_by(const Request& request, const Row* row, const PartitionState& s
       return wanted;
     }
   }
-  wanted.targets = targets_of(request.what, row, context);
+  wanted.targets = targets_asked(request.what, row, context);
+  wanted.keep_out(context.lanes.targets.all());
   return wanted;
 }
 
@@ -92,11 +102,6 @@ RegisterFacts facts_of(const Wanted& wanted, const Row* row, const Standing& at)
   facts.moved = wanted.targets.without(at.newer | at.here());
   facts.newer = wanted.targets & at.newer;
   return facts;
-}
-
-// What it asks for, where somebody compares; else null.
-const Digest* content_of(const Request& request) {
-  return request.wish != nullptr && request.wish->content != Digest() ? &request.wish->content : nullptr;
 }
 
 // Both asked for the same thing, as far as anybody can tell.
@@ -149,6 +154,15 @@ bool ends_before_targets(TableRow row) {
 
 }  // namespace
 
+TargetSet targets_asked(const Registration& what, const Row* row, const Context& context) {
+  if (what.targets) return *what.targets;
+  return is_for_all(what) ? targets_of_delete(what, row, context) : routed(what, context);
+}
+
+const Digest* content_of(const Request& request) {
+  return request.wish != nullptr && request.wish->content != Digest() ? &request.wish->content : nullptr;
+}
+
 TableRow classify(const RegisterFacts& facts) {
   if (facts.reprocesses) return TableRow::kR6;
   if (facts.behind) return TableRow::kR0;
@@ -182,7 +196,7 @@ Ruling by_table(const Request& request, Offset position, const Row* row, const P
 
   const TableRow table_row = classify(facts);
   const bool accepts = registers(table_row);
-  const bool no_target = wanted.targets.empty() && !ends_before_targets(table_row);
+  const bool no_target = wanted.none && !ends_before_targets(table_row);
   const bool too_large = accepts && context.intake == Intake::kInline && request.work_bytes > context.work_bytes_max;
   Ruling ruling = no_target   ? refuse(Reason::kNoTarget)
                   : too_large ? refuse(Reason::kTooLarge)
@@ -213,10 +227,11 @@ Ruling decide_request(const Request& request, Offset position, const Row* row, c
 Ruling decide_register(const Register& command, const Row* row, const PartitionState& state, const Context& context) {
   const std::optional<Order> order = command_order(command.what, row, state.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
-  const Wanted wanted{*order, targets_of(command.what, row, context), is_for_all(command.what), false};
+  Wanted wanted{*order, targets_asked(command.what, row, context), is_for_all(command.what)};
+  wanted.keep_out(context.lanes.targets.all());
   const RegisterFacts facts = facts_of(wanted, row, standing_at(row, *order));
   const TableRow table_row = classify(facts);
-  const bool no_target = wanted.targets.empty() && !ends_before_targets(table_row);
+  const bool no_target = wanted.none && !ends_before_targets(table_row);
   Ruling ruling = no_target ? refuse(Reason::kNoTarget) : rule(table_row, wanted, row);
   if (!no_target && registers(table_row)) {
     ruling.miss = true;

@@ -22,6 +22,12 @@ struct RegisterFacts {
 };
 [[nodiscard]] TableRow classify(const RegisterFacts& facts);
 
+// All targets that a registration asks for, ordered ones too. `row` null = no row.
+[[nodiscard]] TargetSet targets_asked(const Registration& what, const Row* row, const Context& context);
+// What a request asks for, where somebody compares; else null.
+[[nodiscard]] const Digest* content_of(const Request& request);
+
+// What follows is about targets that are not ordered.
 // `row` null = no row. `position` is the request's offset.
 [[nodiscard]] Ruling decide_request(const Request& request, Offset position, const Row* row,
                                     const PartitionState& state, const Context& context);

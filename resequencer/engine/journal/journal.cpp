@@ -40,7 +40,7 @@ struct Next {
 };
 
 // How the journal stands: what is under way.
-struct UnderWay {
+struct NowUnderWay {
   bool full = false;  // as much as may be
   unsigned most_urgent = UINT16_MAX;
 };
@@ -56,7 +56,7 @@ std::optional<UnixMs> let_by_breakers(const Moment& moment, TargetSet targets, U
 }
 
 // None: it may not leave before something else happens.
-std::optional<Next> next_of(const Moment& moment, const Run& run, const Rank& rank, const UnderWay& under_way,
+std::optional<Next> next_of(const Moment& moment, const Run& run, const Rank& rank, const NowUnderWay& under_way,
                             const DispatchRules& rules) {
   const std::string key = journal_key(rank.number);
   const auto value = moment.view.row(key);
@@ -78,7 +78,7 @@ std::optional<Next> next_of(const Moment& moment, const Run& run, const Rank& ra
 }
 
 // The first of each urgency of a run that may leave by its date: what is behind it is due later.
-void note_first(const Moment& moment, Run& run, const UnderWay& under_way, const DispatchRules& rules,
+void note_first(const Moment& moment, Run& run, const NowUnderWay& under_way, const DispatchRules& rules,
                 std::vector<Next>& found) {
   constexpr int kLooksWhileFull = 64;  // then nearly nothing may leave, and each step of the worker asks
   for (int looks = 0; !under_way.full || looks < kLooksWhileFull; ++looks) {
@@ -137,7 +137,7 @@ UnixMs Journal::until(std::uint8_t kind, UnixMs now) const {
 std::optional<UnixMs> Journal::next_dispatch(const Moment& moment) const {
   const Summary& summary = moment.view.summary();
   if (summary.counts[Count::kWaiting] == 0) return std::nullopt;
-  UnderWay under_way;
+  NowUnderWay under_way;
   under_way.full = rules_.journal && summary.counts[Count::kProcessing] >= rules_.in_flight_max;
   for (const PriorityCount& one : summary.priorities)
     if (one.processing > 0) under_way.most_urgent = std::min<unsigned>(under_way.most_urgent, one.priority);

@@ -97,6 +97,16 @@ std::string failures_text(const config::Settings& s) {
   return text;
 }
 
+std::string orders_text(const config::Settings& s) {
+  return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms);
+}
+
+bool has_ordered_target(const config::Settings& settings) {
+  return std::any_of(settings.targets.begin(), settings.targets.end(), [](const config::Target& target) {
+    return target.order == "strict" || target.order == "total";
+  });
+}
+
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
   TargetSet set;
   for (const std::string& name : names)
@@ -176,7 +186,8 @@ Application::Application(config::Settings from)
       explicit_deletes(settings.deletes == "explicit"),
       journal(settings.dispatch_mode == "journal"),
       keeps_under_way(dispatch_of(settings).keeps_under_way()),
-      journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))) {}
+      journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))),
+      orders_agenda(std::make_shared<engine::Orders>(has_ordered_target(settings))) {}
 
 std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
   if (!elsewhere) return record.key;
@@ -225,6 +236,7 @@ void Application::note(const TopicAnswers& answers) {
 std::vector<const engine::AgendaSource*> Application::agenda() const {
   std::vector<const engine::AgendaSource*> sources;
   sources.push_back(journal_agenda.get());
+  sources.push_back(orders_agenda.get());
   if (gate != nullptr) sources.push_back(gate);
   return sources;
 }
@@ -249,6 +261,8 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.registration_timeout = Milliseconds(settings.registration_timeout_ms);
   context.watermark_retention = Milliseconds(settings.watermark_retention_ms);
   context.dispatch = dispatch_of(settings);
+  context.lanes.gap_timeout = Milliseconds(settings.orders_gap_timeout_ms);
+  context.lanes.markers = settings.orders_on_gap == "marker";
   context.gate = application.gate;
   context.guards = application.guards;
   context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];
@@ -264,7 +278,9 @@ PartitionSetting partition_setting(const Application& application, const TargetT
     context.output_bytes_max[number->value()] = application.record_bytes_max[application.topics.output(i).value()];
     context.all_targets |= one;
     if (!target.optional) context.default_targets |= one;
-    if (target.monotonic) context.monotonic |= one;
+    if (target.order == "monotonic") context.monotonic |= one;
+    if (target.order == "strict") context.lanes.targets.strict |= one;
+    if (target.order == "total") context.lanes.targets.total |= one;
     if (target.effect == "potent") context.potent |= one;
   }
   for (const config::Route& route : settings.routes)
@@ -274,15 +290,41 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   return setting;
 }
 
+namespace {
+
+// What a target was for its first result it is for life: what is known of its documents depends on it.
+Result<> check_order(const config::Target& target, TargetSet one, const OrderedTargets& ordered) {
+  const std::string was = !(ordered.strict & one).empty()  ? "strict"
+                          : !(ordered.total & one).empty() ? "total"
+                                                           : "newest";
+  const bool is_ordered = target.order == "strict" || target.order == "total";
+  if (was == (is_ordered ? target.order : "newest")) return Done{};
+  return Error{ErrorClass::kInvalid, 0,
+               "target \"" + target.name + "\" is " + target.order + " in the configuration and " + was +
+                   " in the state: set order = \"" + was + "\", or give the target another name"};
+}
+
+}  // namespace
+
 Result<TargetTable> extended(const Application& application, const TargetTable& table) {
   std::vector<std::string> names = table.names();
-  for (const config::Target& target : application.settings.targets)
-    if (!table.find(target.name)) names.push_back(target.name);
+  OrderedTargets ordered = table.ordered();
+  for (const config::Target& target : application.settings.targets) {
+    if (const auto known = table.find(target.name)) {
+      if (auto same = check_order(target, TargetSet::of(*known), ordered); !same) return same.error();
+      continue;
+    }
+    names.push_back(target.name);
+    if (names.size() > kMaxTargets) break;
+    const TargetSet one = TargetSet::of(TargetNumber(static_cast<std::uint8_t>(names.size() - 1)));
+    if (target.order == "strict") ordered.strict |= one;
+    if (target.order == "total") ordered.total |= one;
+  }
   if (names.size() > kMaxTargets)
     return Error{ErrorClass::kInvalid, 0,
                  "more than 64 targets were ever configured for this application: numbers are never reused; start a "
                  "new application.id"};
-  return TargetTable(std::move(names), table.extensions());
+  return TargetTable(std::move(names), table.extensions(), ordered);
 }
 
 std::string instance_path(const config::Settings& settings) {
@@ -313,9 +355,11 @@ std::uint64_t config_hash(const Application& application) {
   static const std::string no_failures = failures_text(config::Settings());
   if (const std::string failures = failures_text(s); failures != no_failures) text += failures;
   if (s.skip_unchanged) text += "\nskip_unchanged";
+  static const std::string no_orders = orders_text(config::Settings());
+  if (const std::string orders = orders_text(s); orders != no_orders) text += orders;
   for (const std::string& name : s.unchanged_headers) text += '\n' + name;
   for (const config::Target& target : s.targets)
-    text += "\ntarget " + target.name + (target.monotonic ? " monotonic" : "") + (target.optional ? " optional" : "") +
+    text += "\ntarget " + target.name + (target.order != "newest" ? " " + target.order : "") + (target.optional ? " optional" : "") +
             (target.effect == "potent" ? " potent" : "");
   for (const config::Route& route : s.routes) {
     text += "\nroute " + route.id_prefix + '\n' + route.id_glob + '\n' + route.header + '\n' + route.header_value;

@@ -17,6 +17,7 @@
 #include "engine/batch.h"
 #include "engine/context.h"
 #include "engine/journal/journal.h"
+#include "engine/orders/orders.h"
 #include "kafka/cluster.h"
 #include "kafka/settings.h"
 #include "model/guards.h"
@@ -80,6 +81,7 @@ struct Application {
   const engine::Gate* gate = nullptr;
   // Requests that wait: with any configuration, because a state may hold some.
   std::shared_ptr<const engine::Journal> journal_agenda;
+  std::shared_ptr<const engine::Orders> orders_agenda;
   // All that has an agenda.
   [[nodiscard]] std::vector<const engine::AgendaSource*> agenda() const;
 

@@ -6,6 +6,11 @@
 #include <variant>
 
 #include "base/assert.h"
+#include "codec/decimal.h"
+#include "codec/header_names.h"
+#include "codec/keys.h"
+#include "codec/place_row.h"
+#include "codec/sequence_text.h"
 
 namespace reseq::runtime {
 namespace {
@@ -63,8 +68,32 @@ std::optional<codec::HeldRow> head_of(const LetThrough& held, const codec::FindR
 
 }  // namespace
 
+namespace {
+
+// Of a place that ended there is no record: what it is about, as its request said it.
+std::optional<codec::InputRecord> request_of_place(const LetThrough& place, const codec::FindRow& row,
+                                                   const codec::DecodeContext& decoding, Arena& arena) {
+  const auto value = row(place.key);
+  const auto decoded = value ? codec::decode_place(place.key, *value) : codec::Decoded<codec::PlaceRow>();
+  const auto* const known = std::get_if<codec::PlaceRow>(&decoded);
+  if (!value || known == nullptr) return std::nullopt;
+  codec::InputRecord record;
+  record.role = Role::kRequests;
+  record.offset = known->request;
+  record.key = place.id;
+  std::vector<Header> headers = {
+      {codec::header::kSeq, arena.copy(codec::format_sequence(decoding.sequence_kind, known->order.sequence))}};
+  if (known->order.epoch != Epoch())
+    headers.push_back({codec::header::kEpoch, codec::decimal(known->order.epoch.value(), arena)});
+  record.headers = arena.copy(std::span<const Header>(headers));
+  return record;
+}
+
+}  // namespace
+
 std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
                                             const codec::DecodeContext& decoding, Arena& arena) {
+  if (held.key.front() == static_cast<char>(codec::KeyType::kPlace)) return request_of_place(held, row, decoding, arena);
   const auto head = head_of(held, row);
   if (!head) return std::nullopt;
   if (held.gone) {

@@ -123,6 +123,7 @@ void PartitionBatch::read_held() {
     if (held.gone) again_.push_back(*held.gone);
     RESEQ_ASSERT(record.has_value(), "a held record without all of its rows is let through");
     records_.push_back(*record);
+    records_.back().partition = task_.partition();  // the row of a place does not say it
     sources_.push_back(nullptr);
   }
 }

@@ -1,0 +1,147 @@
+#include "codec/place_row.h"
+
+#include "base/assert.h"
+#include "base/big_endian.h"
+#include "codec/byte_reader.h"
+#include "codec/byte_writer.h"
+#include "codec/keys.h"
+#include "codec/row_frame.h"
+#include "codec/row_order.h"
+#include "model/effects.h"
+
+namespace reseq::codec {
+namespace {
+
+constexpr std::uint8_t kStates = 3;  // in the lowest bits
+constexpr std::uint8_t kIsTotal = 4;
+constexpr std::uint8_t kHasDue = 8;
+constexpr std::uint8_t kDeletes = 16;
+constexpr std::uint8_t kHasObserved = 32;
+constexpr std::uint8_t kAllFlags = 63;
+
+void append_sorting(const Order& order, std::string& out) {
+  append_big_endian(order.epoch.value(), out);
+  for (const char byte : order.sequence.bytes()) {
+    out.push_back(byte);
+    if (byte == '\0') out.push_back('\xFF');
+  }
+  out.append(2, '\0');
+  append_big_endian(order.revision.value(), out);
+}
+
+std::uint8_t flags_of(const PlaceRow& place) {
+  unsigned flags = static_cast<unsigned>(place.state);
+  if (place.total) flags |= kIsTotal;
+  if (place.due) flags |= kHasDue;
+  if (place.op == Op::kDelete) flags |= kDeletes;
+  if (place.observed) flags |= kHasObserved;
+  return static_cast<std::uint8_t>(flags);
+}
+
+bool holds(const PlaceRow& place) {
+  const bool held = place.state == PlaceState::kHeld;
+  if (!held && (place.op == Op::kDelete || place.observed)) return false;
+  if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;
+  if (place.state == PlaceState::kWaits && place.due && *place.due <= UnixMs()) return false;
+  return !place.id.empty() && place.id.size() <= kMaxIdBytes && place.number > 0;
+}
+
+// What stands before the extensions.
+void read_body(ByteReader& in, PlaceRow& place) {
+  const std::uint8_t flags = in.u8();
+  const auto state = static_cast<std::uint8_t>(flags & kStates);
+  in.require(flags <= kAllFlags && state <= static_cast<std::uint8_t>(PlaceState::kEnded));
+  place.state = in.ok() ? static_cast<PlaceState>(state) : PlaceState::kWaits;
+  place.total = (flags & kIsTotal) != 0;
+  place.op = (flags & kDeletes) != 0 ? Op::kDelete : Op::kUpsert;
+  place.target = TargetNumber(in.u8());
+  in.require(place.target.value() < kMaxTargets);
+  place.order = read_order(in);
+  place.id = in.bytes();
+  place.number = in.varint();
+  place.request = in.offset();
+  place.dispatched_at = in.time();
+  if ((flags & kHasDue) != 0) place.due = in.time();
+  if ((flags & kHasObserved) != 0) place.observed = Version(in.fixed64());
+}
+
+}  // namespace
+
+std::string lane_rank(TargetNumber target, std::uint64_t document_number) {
+  std::string rank(1, static_cast<char>(target.value()));
+  append_big_endian(document_number, rank);
+  return rank;
+}
+
+std::string place_rank(TargetNumber target, std::uint64_t document_number, const Order& order) {
+  std::string rank = lane_rank(target, document_number);
+  append_sorting(order, rank);
+  return rank;
+}
+
+std::string place_key(std::uint8_t gate, std::string_view rank) {
+  std::string key = held_key(gate, rank);
+  key[0] = static_cast<char>(KeyType::kPlace);
+  return key;
+}
+
+std::string held_key_of_place(std::string_view place_key) {
+  std::string key(place_key);
+  key[0] = static_cast<char>(KeyType::kHeld);
+  return key;
+}
+
+void encode_place(std::string_view key, const PlaceRow& place, std::string& out) {
+  RESEQ_ASSERT(holds(place), "a place that breaks its invariants");
+  const std::size_t begin = out.size();
+  ByteWriter writer(out);
+  writer.u8(kRowFormat);
+  writer.u8(flags_of(place));
+  writer.u8(place.target.value());
+  write_order(place.order, writer);
+  writer.bytes(place.id);
+  writer.varint(place.number);
+  writer.offset(place.request);
+  writer.time(place.dispatched_at);
+  if (place.due) writer.time(*place.due);
+  if (place.observed) writer.fixed64(place.observed->value());
+  seal(key, place.extensions, begin, writer);
+}
+
+Decoded<PlaceRow> decode_place(std::string_view key, std::string_view value) {
+  ByteReader in = open_frame(key, value);
+  PlaceRow place;
+  read_body(in, place);
+  place.extensions = read_extensions(in);
+  if (!in.ok()) return *in.error();
+  std::string order;
+  append_sorting(place.order, order);
+  if (!holds(place) || !key.ends_with(order)) return RowError::kInvalid;
+  return place;
+}
+
+void each_place_entry(std::string_view value, const EntryVisit& visit) {
+  if (value.size() < 1 + kChecksumBytes) return;
+  ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));
+  PlaceRow place;
+  read_body(in, place);
+  if (!in.ok()) return;
+  if (place.total) visit(kLaneIndex, lane_entry(place.target, place.number));
+  if (!place.due) return;
+  std::string head;
+  const bool waits = place.state == PlaceState::kWaits;
+  append_big_endian(waits ? static_cast<std::uint64_t>(place.due->value()) : place.number, head);
+  visit(waits ? kGapIndex : kReadyIndex, head);
+}
+
+std::string lane_entry(TargetNumber target, std::uint64_t number) {
+  return lane_rank(target, number);
+}
+
+std::optional<std::uint64_t> number_in_lane(std::string_view entry, TargetNumber target) {
+  if (entry.size() != 1 + sizeof(std::uint64_t) || entry.front() != static_cast<char>(target.value()))
+    return std::nullopt;
+  return read_big_endian(entry.substr(1));
+}
+
+}  // namespace reseq::codec

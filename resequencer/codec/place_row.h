@@ -1,0 +1,71 @@
+// Place row: a request that an ordered target waits for, in its lane (model/lane.h).
+//
+//   rank    := target u8 | number of the document u64 | order        highest bytes first, so that those of a document
+//                                                                    stand in their order
+//   order   := epoch u32 | sequence, each 00 written as 00 FF | 00 00 | revision u64
+//   body    := flags u8 | target u8 | order of row_order.h | id bytes | number varint | request offset
+//              | dispatched time | [due time] | [observed fixed64]
+//   flags   := 0 waits | 1 its result is held | 2 ended without one      4 total     8 due     16 a delete
+//              32 observed
+//
+// A held result is a held record under the same rank (held_rows.h). `due` has the head of a lane alone, once it is
+// known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0.
+// Entries of indexes: of a total place its target and number; of a head that waits its due time; of another head its
+// number.
+// Thread rule: any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "codec/rows.h"
+#include "model/command.h"
+#include "model/lane.h"
+
+namespace reseq::codec {
+
+enum class PlaceState : std::uint8_t { kWaits, kHeld, kEnded };
+
+struct PlaceRow {
+  PlaceState state = PlaceState::kWaits;
+  bool total = false;
+  TargetNumber target;
+  Order order;
+  std::string_view id;       // whole, of its document
+  std::uint64_t number = 0;  // given out in the order of the requests
+  Offset request;            // where that is
+  UnixMs dispatched_at;
+  std::optional<UnixMs> due;
+  // Of a held result.
+  Op op = Op::kUpsert;
+  std::optional<Version> observed;
+  std::string_view extensions;  // of a later version
+
+  friend bool operator==(const PlaceRow&, const PlaceRow&) = default;
+};
+
+inline constexpr std::uint8_t kLaneIndex = 7;   // target u8 | number u64
+inline constexpr std::uint8_t kGapIndex = 8;    // time u64
+inline constexpr std::uint8_t kReadyIndex = 9;  // number u64
+
+// What the ranks of all places of a document in the lane of this target begin with.
+[[nodiscard]] std::string lane_rank(TargetNumber target, std::uint64_t document_number);
+[[nodiscard]] std::string place_rank(TargetNumber target, std::uint64_t document_number, const Order& order);
+// Of a place, and of the result that is held for it.
+[[nodiscard]] std::string place_key(std::uint8_t gate, std::string_view rank);
+[[nodiscard]] std::string held_key_of_place(std::string_view place_key);
+
+void encode_place(std::string_view key, const PlaceRow& place, std::string& out);
+// Views into `value`.
+[[nodiscard]] Decoded<PlaceRow> decode_place(std::string_view key, std::string_view value);
+// REQUIRES: the value came from encode_place or was decoded once.
+void each_place_entry(std::string_view value, const EntryVisit& visit);
+
+// As they stand in the indexes.
+[[nodiscard]] std::string lane_entry(TargetNumber target, std::uint64_t number);
+// The number of a lane_entry() of this target; none: it is another one's.
+[[nodiscard]] std::optional<std::uint64_t> number_in_lane(std::string_view entry, TargetNumber target);
+
+}  // namespace reseq::codec

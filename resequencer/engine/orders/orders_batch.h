@@ -1,0 +1,123 @@
+// OrdersBatch: what ordered targets do in one batch. A request gets a place in the lane of each of them; its result
+// leaves when nothing in front of it is there any more. Table O stands at the head of orders_inputs.cpp.
+//
+//   orders_inputs.cpp     table O
+//   orders_turns.cpp      gaps, results that are to leave, and in the end which place is the head of its lane
+//
+// Invariant: behind the batch the first place of each lane says when it is to be looked at again, and no other does.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "engine/batch.h"
+#include "engine/context.h"
+#include "engine/effects.h"
+#include "engine/orders/lane_rows.h"
+#include "engine/overlay.h"
+#include "engine/ruling.h"
+#include "engine/turn.h"
+#include "model/command.h"
+#include "model/partition_state.h"
+
+namespace reseq::engine {
+
+enum OrdersKind : std::uint8_t {
+  kGapTurn = *kOrdersNumbers.kinds[0],
+  kDrainTurn = *kOrdersNumbers.kinds[1],
+};
+[[nodiscard]] constexpr bool is_orders_kind(std::uint8_t kind) {
+  return kind == kGapTurn || kind == kDrainTurn;
+}
+// The first place of a stall is waited for so long at least, once those in front of it have left.
+inline constexpr Milliseconds kHeadPatience{1'000};
+
+class OrdersBatch {
+ public:
+  // REQUIRES: all of them outlive it.
+  OrdersBatch(const StateView& view, Rows& rows, Overlay& overlay, Effects& effects, PartitionState& state,
+              const Context& context)
+      : view_(view),
+        rows_(rows),
+        overlay_(overlay),
+        effects_(effects),
+        state_(state),
+        context_(context),
+        places_(view, rows) {}
+
+  // Some target is ordered.
+  [[nodiscard]] bool any() const { return !context_.lanes.targets.all().empty(); }
+  [[nodiscard]] bool takes(TargetNumber target) const { return context_.lanes.targets.all().contains(target); }
+
+  // What a request gets in lanes, beside what table R says of its other targets.
+  void enter(Document& document, const Request& request, Offset position, Ruling& ruling);
+  // Why a registration by a command is refused; none: it is not.
+  [[nodiscard]] std::optional<Reason> refusal(const Document& document, const Registration& what) const;
+  Taken decide(Document& document, const SequenceResult& result, bool requests_read);
+  // Ordered targets of the command that wait at its order; what they say goes into the ruling of the others.
+  [[nodiscard]] TargetSet leaving(const Document& document, const Unregister& command, Ruling& ruling);
+  // Nobody will deliver these. REQUIRES: they have places at this order that wait.
+  void end(Document& document, const Order& order, TargetSet targets);
+  // The place that an operator lets the lane pass by; none: nothing of the document waits there.
+  [[nodiscard]] std::optional<Order> skippable(const Document& document, const SkipPlace& command);
+
+  // A turn of the agenda. REQUIRES: is_orders_kind.
+  void take(Turn& turn);
+  // Something was done by a turn so often.
+  [[nodiscard]] std::size_t done() const { return done_; }
+  // Behind everything: heads of lanes, and the rows of results that are held.
+  void close();
+
+ private:
+  struct HeldResult {
+    std::string key;
+    std::string_view value;
+    codec::HeldRow row;
+  };
+  // How a lane came by the head that it has.
+  enum class Reached : std::uint8_t { kBehindOneThatLeft, kBehindAGap };
+
+  // orders_inputs.cpp
+  [[nodiscard]] std::optional<Place> place_of(const Document& document, TargetNumber target, const Order& order) const;
+  void add(Document& document, TargetNumber target, const Order& order, Offset position);
+  void stand_behind(const Place& fresh, const std::optional<Place>& first);
+  [[nodiscard]] Ruling judge(const Document& document, const SequenceResult& result, const std::optional<Order>& order,
+                             const std::optional<Place>& place);
+  [[nodiscard]] Ruling judge_waiting(const SequenceResult& result, const Document& document, const Place& place);
+  void hold(Place place, const SequenceResult& result, InputIndex input);
+  [[nodiscard]] bool is_head(const Document& document, const Place& place);
+
+  // orders_turns.cpp
+  void run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until);
+  [[nodiscard]] bool is_overdue(const Place& head, UnixMs until) const;
+  [[nodiscard]] bool take_room(Turn& turn, const Place& head) const;
+  void skip(const Place& head);
+  void let_go(const Place& head);
+  void give_up(const Place& head, InputIndex input, Reason reason);
+  void mark(const Place& head, InputIndex input, Reason reason);
+  // It is not in its lane any more.
+  void leave(const Place& place, Reached next);
+  [[nodiscard]] std::optional<HeldResult> find_held(const Place& place) const;
+  void make_head(Place head, Reached reached);
+  void hold_results();
+
+  const StateView& view_;
+  Rows& rows_;
+  Overlay& overlay_;
+  Effects& effects_;
+  PartitionState& state_;
+  const Context& context_;
+  LaneRows places_;
+  struct FreshResult {
+    InputIndex input;
+    std::uint64_t bytes = 0;
+  };
+  std::map<std::string, FreshResult, std::less<>> fresh_;  // results of this batch, by the keys of their places
+  std::map<LaneName, Reached> touched_;                    // lanes that may have another head
+  std::size_t done_ = 0;
+};
+
+}  // namespace reseq::engine

@@ -1,0 +1,288 @@
+// Table O, the same as in docs/decision-tables.md, for each ordered target t by itself. The tables R, S and U do not see
+// such targets, nor do barriers.
+// o = order of the input. A place waits, has its result, or has ended without one.
+//
+// clang-format off
+// O1  a request asks for t, and o is above the mark of its lane  -> a place: of a strict t in the order of the document,
+//                                                                   of a total one behind all others
+// O2  a result, its place is the head of the lane                -> release; then those behind it that have their results
+// O3  a result, its place is not the head                        -> held; again: drop duplicate
+// O4  the place ends without a result: UNREGISTER, a gap, an
+//     operator, too_large                                        -> the lane passes it by
+// O5  a result or an UNREGISTER without a place that waits       -> drop stale if o is not above the mark, or the place
+//                                                                   has ended; else policy on_unregistered
+// clang-format on
+//
+// The mark of a strict lane is the highest order that has left it: what comes later and is older can have no place any
+// more. That of a total one is the highest order of the document that was given a place: a request that is sent again is
+// no other version, and an older one behind a newer would be the last that is seen. A request that gets no place although
+// it asks for nothing else is dropped: duplicate when its place is still there, else stale.
+// The input's outcome is the stronger one of both tables; where table R forwards, it says its row.
+#include <algorithm>
+
+#include "engine/documents/decide_register.h"
+#include "engine/documents/orders.h"
+#include "engine/orders/orders_batch.h"
+#include "engine/release.h"
+#include "engine/stamp.h"
+
+namespace reseq::engine {
+namespace {
+
+constexpr std::size_t kEndedInFrontMax = 1'000;  // in front of one that waits stand only some that have ended
+
+template <typename Visit>
+void each(TargetSet targets, const Visit& visit) {
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
+}
+
+// A request that table R refused, or that is there once more under a new revision, gets no place.
+bool may_enter(const Ruling& ruling) {
+  const TableRow row = ruling.decision.table_row;
+  return ruling.has_order && row != TableRow::kNone && row != TableRow::kR5 && row != TableRow::kR6;
+}
+
+Lane& lane_in(Row& row, TargetNumber target) {
+  std::size_t place = 0;
+  for (Lane& lane : row.lanes) {
+    if (lane.target == target) return lane;
+    if (lane.target < target) ++place;
+  }
+  row.lanes.insert(place, Lane{target, 0, Order()});
+  return row.lanes.begin()[place];
+}
+
+}  // namespace
+
+std::optional<Place> OrdersBatch::place_of(const Document& document, TargetNumber target, const Order& order) const {
+  const Row* row = document.known();
+  const Lane* lane = row != nullptr ? row->lane_of(target) : nullptr;
+  if (lane == nullptr || lane->places == 0) return std::nullopt;
+  return places_.find(codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, row->lane_number, order)));
+}
+
+std::optional<Reason> OrdersBatch::refusal(const Document& document, const Registration& what) const {
+  const TargetSet ordered = targets_asked(what, document.known(), context_) & context_.lanes.targets.all();
+  return ordered.empty() ? std::nullopt : std::optional(Reason::kOrderedTarget);
+}
+
+void OrdersBatch::enter(Document& document, const Request& request, Offset position, Ruling& ruling) {
+  const TargetSet asked = targets_asked(request.what, document.known(), context_);
+  const TargetSet ordered = asked & context_.lanes.targets.all();
+  if (ordered.empty() || !may_enter(ruling)) return;
+  const Order order = ruling.edit.order;
+  TargetSet fresh;
+  bool known = false;
+  each(ordered, [&](TargetNumber target) {
+    const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
+    if (place_of(document, target, order))
+      known = true;
+    else if (lane == nullptr || order > lane->mark)
+      fresh |= TargetSet::of(target);
+  });
+  if (fresh.empty()) {
+    if (asked != ordered) return;
+    ruling = drop(TableRow::kO1, known ? Reason::kDuplicate : Reason::kStale);
+    return set_order(ruling, order);
+  }
+  const bool forwards = context_.intake == Intake::kInline;
+  if (forwards && request.work_bytes > context_.work_bytes_max) {
+    ruling = refuse(Reason::kTooLarge);
+    return set_order(ruling, order);
+  }
+  const TargetSet others = asked.without(ordered);
+  const bool takes = !others.empty() && (ruling.decision.outcome == Outcome::kForwarded ||
+                                         ruling.decision.outcome == Outcome::kRegistered);
+  if (!takes)
+    ruling.decision = {forwards ? Outcome::kForwarded : Outcome::kRegistered, Reason::kNone, TableRow::kO1};
+  if (!ruling.edit.requested) ruling.edit.requested = Accepted{position, request.hash, {}, content_of(request)};
+  if (forwards) ruling.edit.requested->forwarded |= fresh;
+  ruling.op = request.what.op;
+  each(fresh, [&](TargetNumber target) { add(document, target, order, position); });
+}
+
+// The caller changes the row in another way, too, and settles it.
+void OrdersBatch::add(Document& document, TargetNumber target, const Order& order, Offset position) {
+  if (!document.now.row) document.now.row.emplace();
+  Row& row = *document.now.row;
+  if (row.lane_number == 0) row.lane_number = ++state_.lane_number;
+  Lane& lane = lane_in(row, target);
+  Place place;
+  place.row.target = target;
+  place.row.total = context_.lanes.targets.total.contains(target);
+  place.row.order = order;
+  place.row.id = document.id;
+  place.row.number = ++state_.lane_number;
+  place.row.request = position;
+  place.row.dispatched_at = std::max(context_.now, UnixMs());
+  place.key = codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, row.lane_number, order));
+  const bool alone = lane.places == 0 && !place.row.total;
+  const auto first = alone ? std::nullopt : places_.first(LaneRows::lane_of(place));
+  ++lane.places;
+  if (place.row.total) lane.mark = order;
+  places_.put(place.key, place.row);
+  stand_behind(place, first);
+}
+
+// In a strict lane it may stand in front: what was the head is not any more.
+void OrdersBatch::stand_behind(const Place& fresh, const std::optional<Place>& first) {
+  if (first && (fresh.row.total || first->row.order < fresh.row.order)) return;
+  touched_[LaneRows::lane_of(fresh)] = Reached::kBehindAGap;
+  if (!first || !first->row.due) return;
+  codec::PlaceRow other = first->row;
+  other.due.reset();
+  places_.put(first->key, other);
+}
+
+bool OrdersBatch::is_head(const Document& document, const Place& place) {
+  const bool total = place.row.total;
+  if (!total && document.known()->lane_of(place.row.target)->places == 1) return true;
+  const auto first = places_.first(LaneRows::lane_of(place));
+  return first && first->key == place.key;
+}
+
+Taken OrdersBatch::decide(Document& document, const SequenceResult& result, bool requests_read) {
+  const auto order = command_order(result, document.known(), state_.default_epoch);
+  const auto place = order ? place_of(document, result.target, *order) : std::nullopt;
+  const Ruling ruling = judge(document, result, order, place);
+  if (ruling.miss && !requests_read) return Taken::kRequestsFirst;
+  const InputIndex input = effects_.number(ruling.decision);
+  if (effects_.tells_of(ruling.decision.outcome)) {
+    Event& event = effects_.tell(input, ruling.decision, document.id);
+    event.order = order;
+    event.expected = document.newest_order();
+    event.target = result.target;
+    event.attempt = result.attempt;
+    if (ruling.edit.served) event.version = ruling.edit.version;
+  }
+  if (ruling.decision.outcome == Outcome::kReleased) {
+    release(effects_, state_, ruling, input);
+    document.now.row->last_version = ruling.edit.version;
+    leave(*place, Reached::kBehindOneThatLeft);
+  } else if (ruling.decision.outcome == Outcome::kHeld) {
+    hold(*place, result, input);
+  } else if (ruling.decision.outcome == Outcome::kDeadLettered) {
+    effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
+    if (ruling.decision.table_row == TableRow::kO4) end(document, *order, TargetSet::of(result.target));
+  }
+  return Taken::kDecided;
+}
+
+Ruling OrdersBatch::judge(const Document& document, const SequenceResult& result, const std::optional<Order>& order,
+                          const std::optional<Place>& place) {
+  if (!order) return refuse(Reason::kEpochMissing);
+  Ruling ruling;
+  if (place && place->row.state == codec::PlaceState::kWaits) {
+    ruling = judge_waiting(result, document, *place);
+  } else if (place && place->row.state == codec::PlaceState::kHeld) {
+    ruling = drop(TableRow::kO3, Reason::kDuplicate);
+  } else {
+    const Lane* lane = document.known() != nullptr ? document.known()->lane_of(result.target) : nullptr;
+    const bool passed = place || (lane != nullptr && *order <= lane->mark);
+    ruling = passed ? drop(TableRow::kO5, Reason::kStale)
+                    : by_policy(context_.policies.on_unregistered, TableRow::kO5, Reason::kUnregistered, true);
+  }
+  set_order(ruling, *order);
+  return ruling;
+}
+
+// A version that cannot be given leaves everything as it is. What is held gets its own when it leaves.
+Ruling OrdersBatch::judge_waiting(const SequenceResult& result, const Document& document, const Place& place) {
+  if (result.output_bytes > context_.output_bytes_max[result.target.value()])
+    return dead_letter(TableRow::kO4, Reason::kTooLarge);
+  const auto stamp = next_stamp(state_, result.target, result.observed, context_.now, context_.max_clock_drift);
+  if (const Reason* reason = std::get_if<Reason>(&stamp)) return refuse(*reason);
+  Ruling ruling;
+  ruling.op = result.op;
+  if (!is_head(document, place)) {
+    ruling.decision = {Outcome::kHeld, Reason::kNone, TableRow::kO3};
+    return ruling;
+  }
+  ruling.decision = {Outcome::kReleased, Reason::kNone, TableRow::kO2};
+  ruling.edit.served = result.target;
+  ruling.edit.version = *std::get_if<Version>(&stamp);
+  return ruling;
+}
+
+void OrdersBatch::hold(Place place, const SequenceResult& result, InputIndex input) {
+  place.row.state = codec::PlaceState::kHeld;
+  place.row.op = result.op;
+  place.row.observed = result.observed;
+  places_.put(place.key, place.row);
+  fresh_[place.key] = {input, result.output_bytes};
+}
+
+// A list that may have been copied from `work` must not end what it does not mean: an ordered target is named alone.
+TargetSet OrdersBatch::leaving(const Document& document, const Unregister& command, Ruling& ruling) {
+  const TargetSet ordered = context_.lanes.targets.all();
+  const TargetSet named = command.everything ? ordered : command.targets & ordered;
+  if (named.empty() || !ruling.has_order) return {};
+  const Order order = ruling.edit.order;
+  if (command.from_list) {
+    ruling = refuse(Reason::kAmbiguousTargets);
+    set_order(ruling, order);
+    return {};
+  }
+  TargetSet waiting;
+  TargetSet held;
+  TargetSet passed;
+  each(named, [&](TargetNumber target) {
+    const auto place = place_of(document, target, order);
+    const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
+    if (place && place->row.state == codec::PlaceState::kWaits)
+      waiting |= TargetSet::of(target);
+    else if (place && place->row.state == codec::PlaceState::kHeld)
+      held |= TargetSet::of(target);
+    else if (place || (lane != nullptr && order <= lane->mark))
+      passed |= TargetSet::of(target);
+  });
+  const bool unknown = !command.everything && named != (waiting | held | passed);
+  const bool alone = !command.everything && command.targets == named;
+  const bool removed = ruling.decision.outcome == Outcome::kRemoved;
+  const bool none_of_others = command.everything && ruling.decision.table_row == TableRow::kU5;
+  RowEdit edit = ruling.edit;
+  if (!waiting.empty()) {
+    if (!removed) ruling.decision = {Outcome::kRemoved, Reason::kNone, TableRow::kO4};
+    if (command.everything) ruling.miss = false;
+  } else if (alone || none_of_others) {
+    if (!held.empty())
+      ruling = drop(TableRow::kO4, Reason::kDuplicate);
+    else if (!passed.empty())
+      ruling = drop(TableRow::kO5, Reason::kStale);
+    else if (alone)
+      ruling = by_policy(context_.policies.on_unregistered, TableRow::kO5, Reason::kUnregistered, true);
+  }
+  ruling.edit = edit;
+  set_order(ruling, order);
+  ruling.miss = ruling.miss || unknown;
+  return waiting;
+}
+
+void OrdersBatch::end(Document& document, const Order& order, TargetSet targets) {
+  each(targets, [&](TargetNumber target) {
+    auto place = place_of(document, target, order);
+    if (!place) return;
+    if (is_head(document, *place)) return leave(*place, Reached::kBehindOneThatLeft);
+    place->row.state = codec::PlaceState::kEnded;
+    place->row.due.reset();
+    places_.put(place->key, place->row);
+  });
+}
+
+std::optional<Order> OrdersBatch::skippable(const Document& document, const SkipPlace& command) {
+  const Row* row = document.known();
+  const Lane* lane = row != nullptr ? row->lane_of(command.target) : nullptr;
+  if (lane == nullptr || lane->places == 0) return std::nullopt;
+  std::optional<Order> found;
+  const std::string prefix =
+      codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, row->lane_number));
+  rows_.scan(prefix, {}, kEndedInFrontMax, [&](std::string_view key, std::string_view value) {
+    const auto decoded = codec::decode_place(key, value);
+    const auto* place = std::get_if<codec::PlaceRow>(&decoded);
+    if (place != nullptr && place->state == codec::PlaceState::kWaits) found = place->order;
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace reseq::engine

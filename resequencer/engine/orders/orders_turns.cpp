@@ -1,0 +1,204 @@
+// Lanes go on: what has its result leaves, what has ended is passed by, and a head that was waited for too long is
+// skipped. With it goes, in the same turn, whatever behind it has been waited for as long: so many results that were
+// lost together hold a lane up for one time-out.
+#include <algorithm>
+#include <array>
+#include <variant>
+#include <vector>
+
+#include "base/big_endian.h"
+#include "codec/keys.h"
+#include "codec/record_size.h"
+#include "engine/orders/orders_batch.h"
+#include "engine/stamp.h"
+
+namespace reseq::engine {
+namespace {
+
+constexpr std::size_t kHeadsMax = 1'000;  // of one turn: more than it may do
+
+UnixMs behind(UnixMs time, Milliseconds by) {
+  return UnixMs(time.value() + by.value());
+}
+
+// Heads in the order of an index, up to this date; keys of their places.
+std::vector<std::string> heads(const StateView& view, std::uint8_t index, std::uint64_t until) {
+  std::vector<std::string> keys;
+  view.index(index, {}, kHeadsMax, [&](std::string_view entry, std::string_view key) {
+    if (read_big_endian(entry) > until) return false;
+    keys.emplace_back(key);
+    return true;
+  });
+  return keys;
+}
+
+}  // namespace
+
+void OrdersBatch::take(Turn& turn) {
+  if (turn.kind() == kGapTurn) {
+    const auto until = static_cast<std::uint64_t>(std::max(turn.until(), UnixMs()).value());
+    for (const std::string& key : heads(view_, codec::kGapIndex, until)) {
+      const auto head = places_.find(key);
+      const bool waits = head && head->row.state == codec::PlaceState::kWaits && head->row.due;
+      if (waits && *head->row.due <= turn.until()) run(LaneRows::lane_of(*head), turn, turn.until());
+    }
+    return;
+  }
+  for (const std::string& key : heads(view_, codec::kReadyIndex, UINT64_MAX))
+    if (const auto head = places_.find(key)) run(LaneRows::lane_of(*head), turn, std::nullopt);
+  const std::map<LaneName, Reached> touched = touched_;  // a run touches its own
+  for (const auto& [lane, reached] : touched) run(lane, turn, std::nullopt);
+}
+
+void OrdersBatch::run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until) {
+  while (const auto head = places_.first(lane)) {
+    const bool waits = head->row.state == codec::PlaceState::kWaits;
+    if (waits && !(gaps_until && is_overdue(*head, *gaps_until))) return;
+    if (!take_room(turn, *head)) return;
+    ++done_;
+    if (waits)
+      skip(*head);
+    else if (head->row.state == codec::PlaceState::kHeld)
+      let_go(*head);
+    else
+      leave(*head, Reached::kBehindOneThatLeft);
+  }
+}
+
+// It may have become the head in this turn.
+bool OrdersBatch::is_overdue(const Place& head, UnixMs until) const {
+  return head.row.due.value_or(behind(head.row.dispatched_at, context_.lanes.gap_timeout)) <= until;
+}
+
+bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
+  const auto held = head.row.state == codec::PlaceState::kHeld && !fresh_.contains(head.key) ? find_held(head)
+                                                                                             : std::nullopt;
+  return held ? turn.take(held->row) : turn.take(0);  // the bytes of a fresh one are an input's
+}
+
+void OrdersBatch::skip(const Place& head) {
+  const InputIndex input = effects_.let_through({head.key, head.row.id, {}, {}});
+  give_up(head, input, Reason::kGap);
+  mark(head, input, Reason::kGap);
+  leave(head, Reached::kBehindAGap);
+}
+
+// With a version of its own: a sink takes it as it takes a result.
+void OrdersBatch::mark(const Place& head, InputIndex input, Reason reason) {
+  const std::uint64_t room = context_.output_bytes_max[head.row.target.value()];
+  if (!context_.lanes.markers || codec::marker_bytes_max(head.row.id.size(), 0) > room) return;
+  const auto stamp = next_stamp(state_, head.row.target, std::nullopt, context_.now, context_.max_clock_drift);
+  const auto* const version = std::get_if<Version>(&stamp);
+  if (version == nullptr) return;
+  state_.last = *version;
+  const NoResult what{head.row.id, head.row.order, *version, reason, 1, context_.now, {}};
+  const auto kept = effects_.arena().copy(std::span<const NoResult>(&what, 1));
+  effects_.send(input, Marker{head.row.target, kept.data()});
+}
+
+// What a place without a result, or a result that its output cannot take, leaves behind.
+void OrdersBatch::give_up(const Place& head, InputIndex input, Reason reason) {
+  const Document& document = overlay_.find_copied(head.row.id);
+  const Decision decision{Outcome::kDeadLettered, reason, TableRow::kO4};
+  GivenUp given_up;
+  given_up.targets = TargetSet::of(head.row.target);
+  given_up.attempts = 1;
+  effects_.send(input, DeadLetter{reason, document.newest_order(), effects_.kept(given_up)});
+  if (!effects_.tells_of(decision.outcome)) return;
+  Event& event = effects_.tell(input, decision, document.id);
+  event.order = head.row.order;
+  event.expected = document.newest_order();
+  event.target = head.row.target;
+}
+
+void OrdersBatch::let_go(const Place& head) {
+  const auto fresh = fresh_.find(head.key);
+  Document& document = overlay_.find_copied(head.row.id);
+  const auto stamp = next_stamp(state_, head.row.target, head.row.observed, context_.now, context_.max_clock_drift);
+  const auto* const version = std::get_if<Version>(&stamp);
+  const auto held = fresh == fresh_.end() ? find_held(head) : std::nullopt;
+  if (fresh == fresh_.end() && !held) return leave(head, Reached::kBehindOneThatLeft);  // as in find_held()
+  const std::uint64_t bytes = held ? held->row.bytes : fresh->second.bytes;
+  const bool too_large = bytes > context_.output_bytes_max[head.row.target.value()];
+  InputIndex input = kNoInput;
+  if (held) {
+    input = effects_.let_through({held->key, document.id, {}, held->value});
+    for (std::uint32_t piece = 1; piece <= held->row.further_pieces; ++piece)
+      rows_.remove(codec::piece_key(held->key, piece));
+    rows_.remove(held->key);
+  } else {
+    input = fresh->second.input;
+    fresh_.erase(fresh);
+  }
+  const bool unknown = !context_.all_targets.contains(head.row.target);  // it is configured no more
+  if (unknown || too_large || version == nullptr) {
+    give_up(head, input, unknown ? Reason::kUnknownTarget : too_large ? Reason::kTooLarge : *std::get_if<Reason>(&stamp));
+    return leave(head, Reached::kBehindOneThatLeft);
+  }
+  const Decision decision{Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3};
+  Event* event = nullptr;
+  if (!held)
+    event = effects_.decide_again(input, decision, document.id, head.row.order, document.newest_order());
+  else if (effects_.tells_of(decision.outcome))
+    event = &effects_.tell(input, decision, document.id);
+  if (event != nullptr) {
+    event->order = head.row.order;
+    event->expected = document.newest_order();
+    event->target = head.row.target;
+    event->version = *version;
+  }
+  state_.last = *version;
+  effects_.send(input, Release{head.row.target, head.row.order, head.row.op, *version});
+  if (document.now.row) document.now.row->last_version = *version;
+  leave(head, Reached::kBehindOneThatLeft);
+}
+
+void OrdersBatch::leave(const Place& place, Reached next) {
+  Document& document = overlay_.find_copied(place.row.id);
+  places_.remove(place);
+  touched_[LaneRows::lane_of(place)] = next;
+  if (!document.now.row) return;
+  for (Lane& lane : document.now.row->lanes) {
+    if (lane.target != place.row.target) continue;
+    RESEQ_ASSERT(lane.places > 0, "a place that its document does not know");
+    --lane.places;
+    lane.mark = std::max(lane.mark, place.row.order);
+  }
+  overlay_.settle(document, context_);
+}
+
+// None: the disk cannot be read, and nothing of the batch will be.
+std::optional<OrdersBatch::HeldResult> OrdersBatch::find_held(const Place& place) const {
+  const std::string key = codec::held_key_of_place(place.key);
+  const auto value = rows_.find(key);
+  if (!value) return std::nullopt;
+  const auto decoded = codec::decode_held(key, *value);
+  const auto* const row = std::get_if<codec::HeldRow>(&decoded);
+  return row == nullptr ? std::nullopt : std::optional(HeldResult{key, *value, *row});
+}
+
+void OrdersBatch::close() {
+  for (const auto& [lane, reached] : touched_)
+    if (auto head = places_.first(lane); head && !head->row.due) make_head(std::move(*head), reached);
+  hold_results();
+}
+
+void OrdersBatch::make_head(Place head, Reached reached) {
+  const bool waits = head.row.state == codec::PlaceState::kWaits;
+  UnixMs due = waits ? behind(head.row.dispatched_at, context_.lanes.gap_timeout) : UnixMs();
+  if (waits && reached == Reached::kBehindOneThatLeft) due = std::max(due, behind(context_.now, kHeadPatience));
+  head.row.due = due;
+  places_.put(head.key, head.row);
+}
+
+void OrdersBatch::hold_results() {
+  for (const auto& [key, result] : fresh_) {
+    Hold hold;
+    hold.input = result.input;
+    hold.key = effects_.arena().copy(codec::held_key_of_place(key));
+    hold.bytes = result.bytes;
+    effects_.hold(std::move(hold));
+  }
+}
+
+}  // namespace reseq::engine
