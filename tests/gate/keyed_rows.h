@@ -60,6 +60,12 @@ class KeyedRows {
   }
   // Of all values.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t places() const {
+    const std::string prefix(1, static_cast<char>(codec::KeyType::kPlace));
+    std::uint64_t places = 0;
+    scan(prefix, {}, SIZE_MAX, [&](std::string_view, std::string_view) { return ++places > 0; });
+    return places;
+  }
   void apply(std::span<const KeyedChange> changes) {
     for (const KeyedChange& change : changes) put(change.key, change.value);
   }
@@ -91,8 +97,9 @@ class JournaledDocuments {
     rows_.put(key, value);
   }
   [[nodiscard]] const KeyedRows& rows() const { return rows_; }
-  [[nodiscard]] const Summary& summary(std::uint64_t held_bytes) const {
-    summary_.counts[Count::kHeldBytes] = held_bytes;
+  [[nodiscard]] const Summary& summary(const KeyedRows& others) const {
+    summary_.counts[Count::kHeldBytes] = others.bytes();
+    summary_.counts[Count::kPlaces] = others.places();
     return summary_;
   }
 
@@ -105,7 +112,7 @@ class JournaledDocuments {
 template <typename Documents = engine::StateView>
 class WithOthers : public Documents {
  public:
-  [[nodiscard]] const Summary& summary() const override { return journaled.summary(others.bytes()); }
+  [[nodiscard]] const Summary& summary() const override { return journaled.summary(others); }
   [[nodiscard]] std::optional<std::string_view> row(std::string_view key) const override {
     const auto document = journaled.rows().row(key);
     return document ? document : others.row(key);

@@ -248,7 +248,7 @@ void Player::decide_nothing(const Line& line) {
 }
 
 // What waited and left, or was to leave and did not.
-std::string Player::left() {
+std::string Player::left() const {
   std::string text;
   for (std::size_t n = 0; n < batch().let_through().size(); ++n) {
     if (is_held(InputIndex(static_cast<std::uint32_t>(inputs_.size() + n)))) continue;
@@ -315,7 +315,7 @@ std::string Player::told() const {
 }
 
 // What outputs have got in the place of results.
-std::string Player::marked() {
+std::string Player::marked() const {
   std::string text;
   for (const Emission& emission : batch().emissions()) {
     const auto* marker = std::get_if<Marker>(&emission.what);
@@ -324,8 +324,7 @@ std::string Player::marked() {
     text += (text.empty() ? "" : "; ") + std::string(what.id) + " " + text_of(what.order) + " " +
             text_of(TargetSet::of(marker->target)) + " " + std::string(name_of(what.reason)) + " " +
             std::to_string(what.attempts) + (what.error.empty() ? "" : " " + std::string(what.error));
-    if (what.version <= last_release_) text += " with a version that does not rise";
-    last_release_ = what.version;
+    text += risen(what.version);
   }
   return text;
 }
@@ -346,6 +345,7 @@ void Player::close_batch(const driver::Agenda& agenda) {
     journal.references = &references_;
   }
   driver_->close(journal);
+  note_versions();
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     compare(*inputs_[i], outcome_of_input(InputIndex(static_cast<std::uint32_t>(i))));
   left_ = left();
@@ -357,11 +357,22 @@ void Player::close_batch(const driver::Agenda& agenda) {
   inputs_.clear();
 }
 
+// In the order in which records leave.
+void Player::note_versions() {
+  fallen_.clear();
+  for (const Emission& emission : batch().emissions()) {
+    const auto* release = std::get_if<Release>(&emission.what);
+    const auto* marker = std::get_if<Marker>(&emission.what);
+    if (release == nullptr && marker == nullptr) continue;
+    const Version version = release != nullptr ? release->version : marker->what->version;
+    if (version <= last_release_) fallen_.insert(version);
+    last_release_ = version;
+  }
+}
+
 // What is to be said of a version, if it is wrong.
-std::string Player::risen(Version version) {
-  const bool rises = version > last_release_;
-  last_release_ = version;
-  return rises ? "" : " with a version that does not rise";
+std::string Player::risen(Version version) const {
+  return fallen_.contains(version) ? " with a version that does not rise" : "";
 }
 
 // What the decision and the records sent for it say together. They have to agree.

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,11 @@ class Player {
   void turn(const Line& line);
   void decide_nothing(const Line& line);
   [[nodiscard]] const Wish* wish_of(const Line& line, std::uint64_t work_bytes);
-  [[nodiscard]] std::string left();
-  [[nodiscard]] std::string risen(Version version);
+  [[nodiscard]] std::string left() const;
+  void note_versions();
+  [[nodiscard]] std::string risen(Version version) const;
   [[nodiscard]] std::string told() const;
-  [[nodiscard]] std::string marked();
+  [[nodiscard]] std::string marked() const;
   [[nodiscard]] std::string held() const;
   [[nodiscard]] std::string lanes() const;
   [[nodiscard]] bool is_held(InputIndex input) const;
@@ -72,6 +74,7 @@ class Player {
   bool grouped_ = false;             // between { and }
   Offset next_{0};
   Version last_release_;
+  std::set<Version> fallen_;  // versions of the last batch that are not above all before them
   std::vector<std::string> failures_;
 };
 
