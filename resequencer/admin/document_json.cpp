@@ -18,13 +18,6 @@ Json names_of(TargetSet set, const TargetTable& targets) {
   return names;
 }
 
-Json order_json(const Order& order, SequenceKind kind) {
-  Json object = {{"epoch", order.epoch.value()}};
-  if (!order.sequence.bytes().empty()) set_bytes(object, "seq", codec::format_sequence(kind, order.sequence));
-  object["revision"] = std::to_string(order.revision.value());
-  return object;
-}
-
 Json group_json(const Group& group, const DocumentContext& context) {
   return {{"order", order_json(group.order, context.sequence_kind)},
           {"requested", group.requested},
@@ -111,6 +104,15 @@ void add_failures(Json& object, const Row& row, const DocumentContext& context, 
   if (!failures.empty()) object["failures"] = std::move(failures);
 }
 
+// Of targets that get every version.
+void add_lanes(Json& object, const Row& row, const DocumentContext& context) {
+  for (const Lane& lane : row.lanes) {
+    Json one = {{"target", context.targets->name(lane.target)}, {"places", lane.places}};
+    if (lane.mark != Order()) one["mark"] = order_json(lane.mark, context.sequence_kind);
+    object["lanes"].push_back(std::move(one));
+  }
+}
+
 std::string_view state_of(const Row& row, TargetSet starving) {
   if (!row.live()) return "completed";
   if (row.overdue) return "overdue";
@@ -125,6 +127,13 @@ bool is_unchanged(const Row& row) {
 }
 
 }  // namespace
+
+Json order_json(const Order& order, SequenceKind kind) {
+  Json object = {{"epoch", order.epoch.value()}};
+  if (!order.sequence.bytes().empty()) set_bytes(object, "seq", codec::format_sequence(kind, order.sequence));
+  object["revision"] = std::to_string(order.revision.value());
+  return object;
+}
 
 std::string time_text(UnixMs time) {
   return codec::format_timestamp_ms(time.value());
@@ -156,6 +165,7 @@ Json document_json(std::string_view id, const Row& row, const Neglected& neglect
   if (!row.deletions.empty()) add_deletions(object, row, context);
   if (!row.journal.empty()) add_journal(object, row, context, places);
   if (!row.failures.empty()) add_failures(object, row, context, places);
+  if (!row.lanes.empty()) add_lanes(object, row, context);
   if (row.barrier) object["barrier"] = order_json(*row.barrier, context.sequence_kind);
   if (row.last_version != Version()) object["last_version"] = std::to_string(row.last_version.value());
   if (row.deadline != UnixMs()) object[row.live() ? "overdue_from" : "remembered_until"] = time_text(row.deadline);

@@ -38,6 +38,8 @@ struct PlaceInQueue {
 [[nodiscard]] Json document_json(std::string_view id, const Row& row, const Neglected& neglected,
                                  const DocumentContext& context, std::span<const PlaceInQueue> places = {});
 
+[[nodiscard]] Json order_json(const Order& order, SequenceKind kind);
+
 // RFC 3339 in UTC, with milliseconds.
 [[nodiscard]] std::string time_text(UnixMs time);
 

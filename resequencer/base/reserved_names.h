@@ -22,17 +22,17 @@ inline constexpr std::array<std::string_view, 15> kHeaders = {
     "reseq-previous-seq", "reseq-transaction", "reseq-group", "reseq-links", "reseq-part"};
 
 // Of an input.
-inline constexpr std::array<std::string_view, 2> kOutcomes = {"held", "staged"};
+inline constexpr std::array<std::string_view, 1> kOutcomes = {"staged"};
 
-inline constexpr std::array<std::string_view, 14> kReasons = {
+inline constexpr std::array<std::string_view, 13> kReasons = {
     // trees
     "tree_incomplete", "tree_closed", "parent_unknown", "parent_closed", "parent_conflict", "kind_conflict",
     "foreign_child", "rank_too_long", "too_many_nodes",
     // orders, loads
-    "gap", "skipped", "transaction_aborted", "transaction_ended", "unknown_transaction"};
+    "skipped", "transaction_aborted", "transaction_ended", "unknown_transaction"};
 
 // Tables and keys of the configuration; of a table all its keys.
-inline constexpr std::array<std::string_view, 5> kKeys = {"trees", "orders", "loads", "match", "rest"};
+inline constexpr std::array<std::string_view, 4> kKeys = {"trees", "loads", "match", "rest"};
 // Of [[target]].
 inline constexpr std::array<std::string_view, 1> kTargetKeys = {"order"};
 

@@ -52,6 +52,7 @@ class Reading {
       case codec::KeyType::kHeld:
       case codec::KeyType::kPiece:
       case codec::KeyType::kTask:
+      case codec::KeyType::kPlace:
         break;
     }
     if (record.payload)

@@ -267,7 +267,7 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
     } else {
       if (watch) std::puts(admin::time_text(runtime::SystemClock().now()).c_str());
       std::fputs((stats_text(answers, options.view) + "\n" + target_stats_text(answers)).c_str(), stdout);
-      for (const std::string& more : {queue_stats_text(answers), failures_stats_text(answers)})
+      for (const std::string& more : {queue_stats_text(answers), lanes_text(answers), failures_stats_text(answers)})
         if (!more.empty()) std::printf("\n%s", more.c_str());
     }
     if (!watch) return answers.complete() ? Result<>(Done{}) : Result<>(nobody(answers));

@@ -96,11 +96,17 @@ void declare_documents(CLI::App& command, OperationArguments& into, bool also_fa
   });
 }
 
+void declare_skip(CLI::App& app, OperationCommands& all, OperationArguments& into) {
+  all.skip = app.add_subcommand("skip", "a strict or total target does not wait for a document any more");
+  into.id.declare(*all.skip);
+  all.skip->add_option("--target", into.expire.target, "that waits for it")->required();
+}
+
 // What an operator has seen.
 void declare_expectations(const OperationCommands& all, OperationArguments& into) {
-  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release}) {
-    CLI::Option* sequence =
-        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.skip}) {
+    const char* const what = command == all.skip ? "only if it waits for this one" : "only if this is still the newest request";
+    CLI::Option* sequence = command->add_option("--expect-seq", into.expected.sequence, what);
     command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
         ->needs(sequence)
         ->check(whole_number(0, UINT32_MAX));
@@ -153,7 +159,8 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   OperationCommands all;
   all.expire = app.add_subcommand("expire", "wait no longer for the results of a document");
   declare_dispatch(app, all, into);
-  const std::array of_document = {all.expire, all.dispatch_now, all.dispatch_postpone};
+  declare_skip(app, all, into);
+  const std::array of_document = {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip};
   all.release = app.add_subcommand("release", "let a dead-lettered result go out, unless a newer one is known");
   all.reprocess = app.add_subcommand("reprocess", "request a document once more, as it was requested last");
   all.reset = app.add_subcommand("reset", "raise the default epoch: the producer's counter starts again");
@@ -195,10 +202,11 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
     if (command != all.letters_list && command != all.letters_show)
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
   for (CLI::App* command :
-       {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.floor, all.pause, all.resume, all.reset})
+       {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip, all.release, all.floor, all.pause, all.resume,
+        all.reset})
     command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
-  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.floor, all.pause,
-                            all.resume, all.reprocess, all.reset})
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip, all.release, all.floor,
+                            all.pause, all.resume, all.reprocess, all.reset})
     command->add_option("--timeout-ms", into.timeout_ms, "longest wait for the confirmation")
         ->check(CLI::Range(std::int64_t{100}, admin::kTimeoutMax.value()));
   const std::map<std::string, View> views = {{"table", View::kTable}, {"json", View::kJson}};
@@ -231,6 +239,7 @@ std::optional<Result<>> run_operation(const OperationCommands& commands, Operati
   if (commands.expire->parsed()) return expire(settings, arguments.expire, options);
   if (commands.dispatch_now->parsed()) return dispatch(settings, arguments.expire, std::nullopt, options);
   if (commands.dispatch_postpone->parsed()) return dispatch(settings, arguments.expire, arguments.until, options);
+  if (commands.skip->parsed()) return skip(settings, arguments.expire, options);
   if (commands.release->parsed())
     return release(settings, {places.front(), arguments.expected, arguments.unknown}, options);
   if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);

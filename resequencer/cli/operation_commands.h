@@ -42,6 +42,7 @@ struct OperationCommands {
   CLI::App* expire = nullptr;
   CLI::App* dispatch_now = nullptr;
   CLI::App* dispatch_postpone = nullptr;
+  CLI::App* skip = nullptr;
   CLI::App* release = nullptr;
   CLI::App* reprocess = nullptr;
   CLI::App* reset = nullptr;
@@ -53,8 +54,8 @@ struct OperationCommands {
   CLI::App* letters_redrive = nullptr;
 
   [[nodiscard]] std::vector<CLI::App*> all() const {
-    return {expire, dispatch_now, dispatch_postpone, release,      reprocess,      reset, floor,
-            pause,  resume,       letters_list,      letters_show, letters_redrive};
+    return {expire, dispatch_now, dispatch_postpone, skip,         release,      reprocess,      reset,
+            floor,  pause,        resume,            letters_list, letters_show, letters_redrive};
   }
 };
 

@@ -265,6 +265,20 @@ Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
   return operation.run_for(wanted.id, std::nullopt, wanted.partition);
 }
 
+Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
+  if (wanted.id.empty()) return invalid("the id is empty: no document has that");
+  Operation operation(settings, "skip", options);
+  if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
+  const auto is_it = [&](const config::Target& one) { return one.name == wanted.target; };
+  const auto target = std::find_if(settings.targets.begin(), settings.targets.end(), is_it);
+  if (target->order != "strict" && target->order != "total")
+    return invalid("target " + target->name + " is neither strict nor total: nothing of it waits for another document; " +
+                   "`expire` gives up what it waits for");
+  operation.add(header::kTarget, *wanted.target);
+  operation.expect(wanted.expected);
+  return operation.run_for(wanted.id, std::nullopt, wanted.partition);
+}
+
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options) {
   Operation operation(settings, "raise-version-floor", options);

@@ -63,6 +63,8 @@ Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, c
 // What waits of this document and target is to be dispatched at once, or not before the date that `until` says.
 Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
                   const std::optional<std::string>& until, const OperationOptions& options);
+// An ordered target waits for this document no more. REQUIRES: wanted.target.
+Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options);
 // `partition` absent: all.

@@ -119,6 +119,10 @@ std::string document_text(const Json& part, const Json& document) {
     add_line(text, text_in(entry, "state"), order_in_queue_text(part, document, entry));
   for (const Json& failure : member(document, "failures"))
     add_line(text, text_in(failure, "state"), failure_text(failure));
+  for (const Json& lane : member(document, "lanes")) {
+    const std::string mark = lane.contains("mark") ? ", mark " + order_text(member(lane, "mark")) : "";
+    add_line(text, "lane", text_in(lane, "target") + ": " + number_text(lane, "places") + " places" + mark);
+  }
   add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));
   add_line(text, "barrier", order_text(member(document, "barrier")));
@@ -220,6 +224,26 @@ std::string target_stats_text(const admin::Answers& answers) {
   if (counted >= answers.total()) return text;
   return text + "What waits is counted in " + std::to_string(counted) + " of " + std::to_string(answers.total()) +
          " partitions: the others do not run, or have not been looked through yet.\n";
+}
+
+// Of what strict and total targets wait for, and of all partitions what is skipped first.
+std::string lanes_text(const admin::Answers& answers) {
+  std::int64_t places = 0;
+  Json head;
+  for (const auto& [partition, part] : answers.partitions()) {
+    const Json lanes = member(member(part, "documents"), "lanes");
+    places += number_in(lanes, "places");
+    const Json waits = member(lanes, "waits_for");
+    if (!waits.is_object()) continue;
+    if (!head.is_object() || text_in(waits, "skipped_at") < text_in(head, "skipped_at")) head = waits;
+  }
+  if (places == 0) return "";
+  std::string text = std::to_string(places) + (places == 1 ? " place" : " places") + " in lanes";
+  if (head.is_object())
+    text += "; " + text_in(head, "target") + " waits for " + bytes_in(head, "id") + " " +
+            order_text(member(head, "order")) + " since " + text_in(head, "since") + ", which is skipped at " +
+            text_in(head, "skipped_at");
+  return log::one_line(text) + "\n";
 }
 
 std::string queue_stats_text(const admin::Answers& answers) {

@@ -17,6 +17,8 @@ namespace reseq::cli {
 [[nodiscard]] std::string target_stats_text(const admin::Answers& answers);
 // By priority; empty: nothing waits for its dispatch or is under way since.
 [[nodiscard]] std::string queue_stats_text(const admin::Answers& answers);
+// Of strict and total targets; empty: they wait for nothing.
+[[nodiscard]] std::string lanes_text(const admin::Answers& answers);
 // By error, the errors of most documents first; empty: nothing has failed.
 [[nodiscard]] std::string failures_stats_text(const admin::Answers& answers);
 [[nodiscard]] std::string topology_text(const admin::Answers& answers, View view);

@@ -22,6 +22,14 @@ std::optional<ExpectedRequest> expected(RecordReader& reader) {
   return ExpectedRequest{Epoch(epoch.value_or(0)), parsed.value_or(Sequence())};
 }
 
+// That an operation has to name.
+TargetNumber read_target(RecordReader& reader) {
+  const auto name = reader.text(HeaderKind::kTarget);
+  const auto target = name ? reader.target(*name) : std::nullopt;
+  if (!name) reader.refuse(Reason::kMissingTarget);
+  return target.value_or(TargetNumber());
+}
+
 Command expire(RecordReader& reader, bool dry_run) {
   reader.read_id();
   reader.check_partition();
@@ -42,6 +50,15 @@ Command dispatch(RecordReader& reader, bool dry_run, bool postpones) {
     command.until = reader.date(HeaderKind::kProcessAt, 0);
     if (!command.until) reader.refuse(Reason::kMalformedHeader);
   }
+  if (reader.failed()) return reader.refused();
+  return command;
+}
+
+Command skip(RecordReader& reader, bool dry_run) {
+  reader.read_id();
+  reader.check_partition();
+  SkipPlace command{dry_run, reader.id(), {}, expected(reader)};
+  command.target = read_target(reader);
   if (reader.failed()) return reader.refused();
   return command;
 }
@@ -68,10 +85,7 @@ Command raise_floor(RecordReader& reader, bool dry_run) {
 Command resume_target(RecordReader& reader, bool dry_run) {
   ResumeTarget command;
   command.dry_run = dry_run;
-  const auto name = reader.text(HeaderKind::kTarget);
-  const auto target = name ? reader.target(*name) : std::nullopt;
-  if (!name) reader.refuse(Reason::kMissingTarget);
-  command.target = target.value_or(TargetNumber());
+  command.target = read_target(reader);
   if (reader.failed()) return reader.refused();
   return command;
 }
@@ -94,7 +108,7 @@ Command decode_reset(RecordReader& reader) {
 Command decode_operation(RecordReader& reader) {
   const auto name = reader.text(HeaderKind::kControl);
   const bool postpones = name == "dispatch-postpone";
-  const bool of_document = name == "expire" || name == "release" || name == "dispatch-now" || postpones;
+  const bool of_document = name == "expire" || name == "release" || name == "skip" || name == "dispatch-now" || postpones;
   const bool of_partition =
       name == "raise-version-floor" || name == "pause" || name == "resume" || name == "resume-target";
   if (!of_document && !of_partition) return reader.refused(Reason::kUnknownControl);
@@ -108,6 +122,7 @@ Command decode_operation(RecordReader& reader) {
   if (name == "expire") return expire(reader, dry_run);
   if (name == "dispatch-now" || postpones) return dispatch(reader, dry_run, postpones);
   if (name == "release") return release(reader, dry_run);
+  if (name == "skip") return skip(reader, dry_run);
   if (name == "raise-version-floor") return raise_floor(reader, dry_run);
   if (name == "resume-target") return resume_target(reader, dry_run);
   if (reader.failed()) return reader.refused();

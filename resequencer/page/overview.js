@@ -9,7 +9,7 @@ import { failureTroubles } from "./failures.js";
 
 const kInputs = ["requests", "control", "commands"];
 const kOutcomes = ["forwarded", "released", "dropped", "dead_lettered", "registered", "removed", "applied",
-                   "redirected", "stopped", "waiting", "unchanged"];
+                   "redirected", "stopped", "waiting", "unchanged", "held"];
 const kUsual = 4;  // of them: those that are shown without having occurred
 // What is wrong is told line by line: so many of one kind, so that none hides another, and so many in all.
 const kOfOneKind = 2;

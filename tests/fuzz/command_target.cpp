@@ -199,6 +199,12 @@ void check(const Reading& reading, const ResumeTarget& command) {
   check_targets(reading, TargetSet::of(command.target));
 }
 
+void check(const Reading& reading, const SkipPlace& command) {
+  check_operation(reading, "skip", command.dry_run);
+  RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
+  check_targets(reading, TargetSet::of(command.target));
+}
+
 void check(const Reading& reading, const Refused& refused) {
   RESEQ_ASSERT(refused.reason > Reason::kNone && refused.reason < Reason::kCount, "refused for no reason");
   RESEQ_ASSERT(refused.id.size() <= kMaxIdBytes, "an id above its limit");

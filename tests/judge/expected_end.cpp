@@ -289,7 +289,7 @@ void ExpectedEnd::take_operation(const Decided& decided) {
 bool ExpectedEnd::may_go_on(const std::string& name) const {
   return settings_.starvation_after_ms != 0 ||
          std::any_of(settings_.targets.begin(), settings_.targets.end(),
-                     [&](const config::Target& one) { return one.name == name && one.monotonic; });
+                     [&](const config::Target& one) { return one.name == name && one.order == "monotonic"; });
 }
 
 void ExpectedEnd::take_release(const Released& released) {

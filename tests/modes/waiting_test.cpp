@@ -27,7 +27,7 @@ TEST(Monotonic, ReleasesEveryResultThatRisesAndNoOther) {
     name = "search"
     [[target]]
     name = "feed"
-    monotonic = true
+    order = "monotonic"
   )");
   shop.start();
   for (const char* order : {"1", "2", "3", "4"}) shop.request("book", order);

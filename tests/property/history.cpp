@@ -67,6 +67,7 @@ struct Describe {
   std::string operator()(const RaiseFloor& command) const { return "floor " + std::to_string(command.floor.value()); }
   std::string operator()(const Pause& command) const { return command.paused ? "pause" : "resume"; }
   std::string operator()(const ResumeTarget&) const { return "resume-target"; }
+  std::string operator()(const SkipPlace& command) const { return "skip " + std::string(command.id); }
   static std::string told(const std::optional<ExpectedRequest>& expected) {
     return expected ? " expecting " + order_text(expected->epoch, expected->sequence, Revision()) : std::string();
   }

@@ -95,10 +95,25 @@ void add_queue(Json& object, const PartitionReport& partition) {
     object["held"] = {{"records", partition.held_records}, {"bytes", partition.held_bytes}};
 }
 
+// A partition without places says nothing of lanes.
+void add_lanes(Json& object, const PartitionReport& partition, SequenceKind kind) {
+  if (partition.places == 0) return;
+  Json lanes = {{"places", partition.places}};
+  if (const auto& head = partition.lane_head) {
+    Json one = {{"target", head->target}, {"order", admin::order_json(head->order, kind)}};
+    admin::set_bytes(one, "id", head->id);
+    one["since"] = admin::time_text(head->since);
+    one["skipped_at"] = admin::time_text(head->skipped_at);
+    lanes["waits_for"] = std::move(one);
+  }
+  object["lanes"] = std::move(lanes);
+}
+
 Json documents_json(const PartitionReport& partition, const Application& application) {
   Json object = {{"live", partition.live}, {"completed", partition.watermarks}};
   if (partition.only_older > 0) object["only_older_requests"] = partition.only_older;
   add_queue(object, partition);
+  add_lanes(object, partition, application.sequence_kind);
   if (!partition.survey) return object;
   object["overdue"] = partition.survey->overdue;
   object["starving"] = partition.survey->starving;

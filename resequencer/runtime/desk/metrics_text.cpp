@@ -281,10 +281,16 @@ void add_failures(Exposition& out, const Partitions& all) {
 }
 
 void add_held(Exposition& out, const Partitions& all) {
-  add_partitions(out, "reseq_held_records", "Orders that wait for their dispatch: each is held as a record.", all,
+  add_partitions(out, "reseq_held_records", "Orders that wait for their dispatch, and results that wait in a lane: each is held as a record.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_records); });
   add_partitions(out, "reseq_held_bytes", "Bytes of what is held.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });
+  add_partitions(out, "reseq_lane_places", "Requests that strict and total targets wait for, with those that are held.",
+                 all, [](const PartitionReport& p, const WorkerReport&) { return number(p.places); });
+  add_partitions(out, "reseq_lane_head_seconds", "How long what is skipped next is waited for; 0 = nothing is.", all,
+                 [](const PartitionReport& p, const WorkerReport& worker) {
+                   return p.lane_head ? seconds_between(p.lane_head->since, worker.at) : 0;
+                 });
   add_partitions(out, "reseq_documents_stuck",
                  "Documents with an order whose leases were lost while nobody was answered.", all,
                  [](const PartitionReport& p, const WorkerReport&) -> std::optional<double> {
@@ -304,6 +310,10 @@ void add_waits(Exposition& out, const Workers& workers) {
               &Totals::leases_lost);
   add_counter(out, "reseq_markers_total", "Records of outputs that tell of a document that failed.", workers,
               &Totals::markers);
+  add_counter(out, "reseq_held_released_total", "Results that were held in a lane and released.", workers,
+              &Totals::held_released);
+  add_counter(out, "reseq_gaps_total", "Results that a strict or total target did not wait for any longer.", workers,
+              &Totals::gaps);
   add_counter(out, "reseq_body_gone_total", "Requests that waited and were not in their topic any more.", workers,
               &Totals::body_gone);
 }

@@ -179,6 +179,17 @@ void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) co
   }
 }
 
+LanesDone PartitionBatch::lanes_done() const {
+  LanesDone done;
+  for (const Emission& emission : batch().emissions()) {
+    const bool waited = emission.input != kNoInput && emission.input.value() >= inputs_;
+    const auto* const letter = std::get_if<DeadLetter>(&emission.what);
+    if (waited && std::holds_alternative<Release>(emission.what)) ++done.released;
+    if (letter != nullptr && letter->reason == Reason::kGap) ++done.gaps;
+  }
+  return done;
+}
+
 void PartitionBatch::settle_positions() {
   for (std::size_t i = 0; i < kInputs.size(); ++i)
     positions_.push_back({kInputs[i], task_.queue().after(kInputs[i], taken_[i])});

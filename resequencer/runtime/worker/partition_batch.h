@@ -17,6 +17,11 @@
 
 namespace reseq::runtime {
 
+struct LanesDone {
+  std::int64_t released = 0;  // results that were held
+  std::int64_t gaps = 0;      // places that were skipped
+};
+
 class PartitionBatch {
  public:
   // `deadlines_at`: the time by which timers and watermarks are judged, nothing while the clock is not trusted. `left`:
@@ -58,6 +63,8 @@ class PartitionBatch {
   [[nodiscard]] std::span<const engine::LateResult> late_results() const { return batch().late_results(); }
   [[nodiscard]] std::size_t older_requests() const { return batch().older_requests().size(); }
   [[nodiscard]] UnixMs now() const { return now_; }
+  // What lanes of ordered targets did with what had come before, or not at all.
+  [[nodiscard]] LanesDone lanes_done() const;
   // Targets that could not be reached behind it, and could before, or the other way round.
   [[nodiscard]] const std::vector<BreakerChange>& breaker_changes() const { return breaker_changes_; }
 

@@ -52,6 +52,15 @@ struct TargetDown {
   Breaker breaker;
 };
 
+// Of what ordered targets wait for, the first that will be skipped.
+struct LaneHead {
+  std::string target;
+  std::string id;
+  Order order;
+  UnixMs since;  // it went to `work`
+  UnixMs skipped_at;
+};
+
 struct PartitionReport {
   Partition partition;
   Phase phase = Phase::kOpen;
@@ -79,6 +88,8 @@ struct PartitionReport {
   std::vector<PriorityCount> priorities;
   std::uint64_t held_records = 0;
   std::uint64_t held_bytes = 0;
+  std::uint64_t places = 0;  // in lanes of ordered targets
+  std::optional<LaneHead> lane_head;
 };
 
 struct WorkerReport {

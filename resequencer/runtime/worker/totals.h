@@ -80,6 +80,8 @@ struct Totals {
   std::uint64_t leases_lost = 0;
   std::uint64_t markers = 0;  // of outputs: of a document that failed
   std::uint64_t body_gone = 0;
+  std::uint64_t held_released = 0;  // results that were held in a lane
+  std::uint64_t gaps = 0;           // places in lanes that were skipped
   std::uint64_t checkpoints = 0;
   std::uint64_t checkpoints_failed = 0;
   std::uint64_t compactions = 0;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "codec/place_row.h"
 #include "codec/row_kinds.h"
 #include "engine/journal/journal_batch.h"
 #include "runtime/worker/worker.h"
@@ -67,9 +68,11 @@ void count_waits(const PartitionBatch& batch, const OutcomeCounts& outcomes, con
   const std::int64_t dispatched = beyond(written(Role::kWork), outcomes.of(Outcome::kForwarded));
   const bool same_topic = topics.missing() == topics.of(Role::kDeadLetter);
   const std::uint64_t redirected = same_topic ? outcomes.of(Outcome::kRedirected) : 0;
-  const std::int64_t dead = beyond(written(Role::kDeadLetter), outcomes.of(Outcome::kDeadLettered) + redirected);
+  const LanesDone lanes = batch.lanes_done();
+  const std::int64_t dead =
+      beyond(written(Role::kDeadLetter) - lanes.gaps, outcomes.of(Outcome::kDeadLettered) + redirected);
   const std::int64_t expired = done_of(agenda, engine::kExpireTurn);
-  const std::int64_t dropped = std::max<std::int64_t>(0, removed_of(batch) - dispatched - dead - expired);
+  const std::int64_t dropped = std::max<std::int64_t>(0, removed_of(batch) - lanes.released - dispatched - dead - expired);
   const auto add = [&](WaitEnd end, std::int64_t count) {
     totals.waits_ended[static_cast<std::size_t>(end)] += static_cast<std::uint64_t>(count);
   };
@@ -80,7 +83,9 @@ void count_waits(const PartitionBatch& batch, const OutcomeCounts& outcomes, con
   totals.leases_lost += static_cast<std::uint64_t>(done_of(agenda, engine::kLeaseTurn));
   const std::int64_t outputs = std::count_if(batch.outputs().begin(), batch.outputs().end(),
                                              [](const Outgoing& out) { return out.record.role == Role::kOutput; });
-  totals.markers += static_cast<std::uint64_t>(beyond(outputs, outcomes.of(Outcome::kReleased)));
+  totals.markers += static_cast<std::uint64_t>(beyond(outputs - lanes.released, outcomes.of(Outcome::kReleased)));
+  totals.held_released += static_cast<std::uint64_t>(lanes.released);
+  totals.gaps += static_cast<std::uint64_t>(lanes.gaps);
 }
 
 }  // namespace
@@ -159,6 +164,22 @@ std::vector<WaitingForTarget> Worker::waiting_of(const PartitionTask& task) cons
   return all;
 }
 
+// Of all lanes of the partition, what is skipped next.
+std::optional<LaneHead> Worker::lane_head_of(const PartitionTask& task) {
+  std::optional<LaneHead> head;
+  const store::BatchView view(task.store());
+  view.index(codec::kGapIndex, {}, 1, [&](std::string_view, std::string_view key) {
+    const auto value = view.row(key);
+    const auto decoded = value ? codec::decode_place(key, *value) : codec::Decoded<codec::PlaceRow>();
+    const auto* const place = std::get_if<codec::PlaceRow>(&decoded);
+    if (!value || place == nullptr || !place->due) return true;
+    head = LaneHead{task.targets().name(place->target), std::string(place->id), place->order, place->dispatched_at,
+                    *place->due};
+    return true;
+  });
+  return head;
+}
+
 PartitionReport Worker::report_of(const PartitionTask& task) const {
   PartitionReport report;
   report.partition = task.partition();
@@ -193,6 +214,8 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.priorities = store.summary().priorities;
   report.held_records = store.summary().counts[Count::kHeldRecords];
   report.held_bytes = store.summary().counts[Count::kHeldBytes];
+  report.places = store.summary().counts[Count::kPlaces];
+  if (report.places > 0) report.lane_head = lane_head_of(task);
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();
   if (const auto last = store.checkpointed()) report.checkpointed = last->position;

@@ -77,7 +77,7 @@ std::vector<config::Target> targets() {
   catalogue.name = "catalogue";
   archive.name = "archive";
   archive.optional = true;
-  archive.monotonic = true;
+  archive.order = "monotonic";
   return {search, catalogue, archive};
 }
 
@@ -86,7 +86,7 @@ std::string targets_toml() {
   for (const config::Target& target : targets()) {
     toml += "[[target]]\nname = \"" + target.name + "\"\n";
     if (target.optional) toml += "optional = true\n";
-    if (target.monotonic) toml += "monotonic = true\n";
+    if (target.order != "newest") toml += "order = \"" + target.order + "\"\n";
   }
   return toml;
 }

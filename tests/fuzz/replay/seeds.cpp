@@ -323,7 +323,7 @@ Seeds configs() {
   config::Settings full;
   full.application_id = "shop";
   full.bootstrap_servers = "localhost:9092";
-  full.targets = {{.name = "search", .topic = "", .monotonic = true, .optional = false},
+  full.targets = {{.name = "search", .topic = "", .order = "monotonic", .optional = false},
                   {.name = "catalogue", .topic = "found"}};
   full.routes = {
       {.id_prefix = "products/", .id_glob = "*.md", .header = "h", .header_value = "v", .targets = {"search"}}};

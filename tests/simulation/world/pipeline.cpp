@@ -252,7 +252,7 @@ bool Pipeline::is_potent(const std::string& target) const {
 bool Pipeline::may_be_monotonic(const std::string& target) const {
   if (scenario_.settings.starvation_after_ms != 0) return true;
   for (const config::Target& one : scenario_.settings.targets)
-    if (one.name == target) return one.monotonic;
+    if (one.name == target) return one.order == "monotonic";
   return false;
 }
 

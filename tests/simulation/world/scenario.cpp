@@ -39,7 +39,7 @@ void draw_settings(Draw& draw, Scenario& world) {
   for (std::size_t i = 0; i < targets; ++i) {
     config::Target target;
     target.name = "t" + std::to_string(i);
-    target.monotonic = draw.chance(200);
+    if (draw.chance(200)) target.order = "monotonic";
     target.optional = no_default || (i > 0 && draw.chance(400));
     settings.targets.push_back(std::move(target));
   }

@@ -39,7 +39,7 @@ TEST(Settings, NamesTheNearestKeyOfAnUnknownOne) {
   EXPECT_THAT(error_of("aplication.id = \"x\"\n" + kLeast),
               HasSubstr("unknown key aplication.id; the nearest one is application.id"));
   EXPECT_THAT(error_of("on_unregistred = \"drop\"\n" + kLeast), HasSubstr("nearest one is on_unregistered"));
-  EXPECT_THAT(error_of(kLeast + "monotonous = true\n"), HasSubstr("nearest one is monotonic"));
+  EXPECT_THAT(error_of(kLeast + "ordre = \"strict\"\n"), HasSubstr("nearest one is order"));
 }
 
 TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
@@ -159,7 +159,7 @@ TEST(Settings, RefusesWhatCannotCountForARequestThatIsUnchanged) {
 }
 
 TEST(Settings, RefusesAWrongTypeInATargetARouteAndTheKafkaTable) {
-  EXPECT_THAT(error_of(kLeast + "monotonic = \"yes\"\n"), HasSubstr("[[target]] monotonic: must be true or false"));
+  EXPECT_THAT(error_of(kLeast + "optional = \"yes\"\n"), HasSubstr("[[target]] optional: must be true or false"));
   EXPECT_THAT(error_of(kLeast + "topic = 7\n"), HasSubstr("[[target]] topic: must be a text in quotes"));
   EXPECT_THAT(error_of(kLeast + "[[route]]\nid_prefix = \"a\"\ntargets = \"search\"\n"),
               HasSubstr("[[route]] targets: must be a list of texts"));
@@ -334,7 +334,7 @@ TEST(Settings, RefusesAMistypedVariableAndLeavesThoseOfOthersAlone) {
 TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
   const std::string all =
       "workers = 3\ndispatch.mode = \"journal\"\nrequests_carry_epochs = true\ntopic.work = \"jobs\"\n" + kLeast +
-      "monotonic = true\n[[target]]\nname = \"catalogue\"\n[[route]]\nid_prefix = \"a\\\"b\"\n"
+      "order = \"monotonic\"\n[[target]]\nname = \"catalogue\"\n[[route]]\nid_prefix = \"a\\\"b\"\n"
       "targets = [\"catalogue\", \"search\"]\n[kafka]\nsecurity.protocol = \"ssl\"\n";
   const auto parsed = parse(all, "s");
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
@@ -345,7 +345,7 @@ TEST(Settings, ArePrintedSoThatTheyCanBeReadAgain) {
   EXPECT_EQ(again.value().routes.front().id_prefix, "a\"b");
   EXPECT_EQ(again.value().workers, 3);
   EXPECT_EQ(again.value().dispatch_mode, "journal");
-  EXPECT_TRUE(again.value().targets.front().monotonic);
+  EXPECT_EQ(again.value().targets.front().order, "monotonic");
 }
 
 TEST(Settings, ArePrintedWithoutSecrets) {

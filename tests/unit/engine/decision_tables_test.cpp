@@ -109,13 +109,14 @@ INSTANTIATE_TEST_SUITE_P(All, DecisionTable,
                          testing::Values(Table{'R', "documents/decide_register.cpp"},
                                          Table{'U', "documents/decide_unregister.cpp"},
                                          Table{'S', "documents/decide_sequence.cpp"},
-                                         Table{'F', "failures/decide_fail.cpp"}),
+                                         Table{'F', "failures/decide_fail.cpp"},
+                                         Table{'O', "orders/orders_inputs.cpp"}),
                          [](const auto& table) { return std::string(1, table.param.letter); });
 
 TEST(DecisionTables, AreAllThatAnEventCanName) {
   for (const std::string_view name : kTableRowNames) {
     const bool known = name == "-" || name == "control" || is_label(name, 'R') || is_label(name, 'U') ||
-                       is_label(name, 'S') || is_label(name, 'F');
+                       is_label(name, 'S') || is_label(name, 'F') || is_label(name, 'O');
     EXPECT_TRUE(known) << name << " stands on no page";
   }
 }
