@@ -27,7 +27,7 @@ class PageRecall : public testing::Test {
     configured_.bootstrap_servers = settings.connection.bootstrap_servers;
     configured_.topic_admin_replies = rig_.topic(0);
     bounds_.time = Milliseconds(10 * kMinute);  // a sanitizer on a busy machine reads slowly
-    configured_.targets = {{"search", "", false, false}};
+    configured_.targets = {{.name = "search"}};
   }
 
   static Json reply_of(const std::string& instance) {

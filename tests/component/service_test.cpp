@@ -36,7 +36,7 @@ class Service : public testing::Test {
     settings_.sync_interval_ms = 100;
     settings_.session_timeout_ms = 6'000;
     settings_.http_listen = "127.0.0.1:0";
-    settings_.targets = {{"search", "", false, false}};
+    settings_.targets = {{.name = "search"}};
     connection_.bootstrap_servers = settings_.bootstrap_servers;
     connection_.client_id = "test";
   }

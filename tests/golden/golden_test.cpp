@@ -6,6 +6,7 @@
 #include "codec/hash.h"
 #include "codec/held_rows.h"
 #include "codec/keys.h"
+#include "codec/place_row.h"
 #include "codec/rows.h"
 #include "codec/sequence_text.h"
 #include "codec/task_row.h"
@@ -284,7 +285,7 @@ TEST(Golden, MetaWithPinsOfAPausedPartition) {
   meta.positions = {{Role::kRequests, Offset(128)}, {Role::kControl, Offset(0)}, {Role::kCommands, Offset(66)}};
   meta.pins = {{Role::kRequests, Offset(127), UnixMs(1'709'164'800'000), 0x0123456789ABCDEF},
                {Role::kCommands, Offset(64), UnixMs(-1), 7}};
-  meta.extensions = std::string("\x0a\x01?", 3);
+  meta.extensions = std::string("\x0c\x01?", 3);
   expect_single("meta-pins", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -298,7 +299,7 @@ TEST(Golden, MetaWithAllExtensions) {
   meta.summary.counts[Count::kHeldBytes] = 1'000'000;
   meta.summary.counts[Count::kTasks] = 1;
   meta.agenda = {{1, UnixMs(1'709'164'800'000), 300}, {3, UnixMs(0), 1}};
-  meta.extensions = std::string("\x0a\x01?", 3);
+  meta.extensions = std::string("\x0c\x01?", 3);
   expect_single("meta-extensions", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -311,7 +312,7 @@ TEST(Golden, MetaOfAJournal) {
   meta.state.journal_number = 300;
   meta.state.journal_answered = 5;
   meta.summary.priorities = {{5, 1, 0}, {100, 1, 1}};
-  meta.extensions = std::string("\x0a\x01?", 3);
+  meta.extensions = std::string("\x0c\x01?", 3);
   expect_single("meta-journal", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
@@ -401,6 +402,62 @@ TEST(Golden, Task) {
 TEST(Golden, Targets) {
   expect_single("targets", codec::target_table_key(), TargetTable({"search", "catalogue"}), codec::encode_targets,
                 codec::decode_targets);
+}
+
+TEST(Golden, OrderedTargets) {
+  const OrderedTargets ordered{TargetSet(2), TargetSet(4)};
+  expect_single("targets-ordered", codec::target_table_key(), TargetTable({"search", "history", "audit"}, {}, ordered),
+                codec::encode_targets, codec::decode_targets);
+}
+
+TEST(Golden, DocumentWithLanes) {
+  Row row;
+  row.requested = Requested{{Epoch(), number("7"), Revision()}, Offset(1'000'000), PayloadHash(7), TargetSet(6)};
+  row.lane_number = 300;
+  row.lanes.push_back({TargetNumber(1), 2, {Epoch(), number("5"), Revision()}});
+  row.lanes.push_back({TargetNumber(2), 1, {Epoch(), number("7"), Revision()}});
+  expect_row("row-lanes", "doc-1", row);
+}
+
+TEST(Golden, MetaOfLanes) {
+  Meta meta;
+  meta.capabilities = 8;
+  meta.summary.counts[Count::kPlaces] = 3;
+  meta.state.lane_number = 303;
+  expect_single("meta-lanes", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
+codec::PlaceRow place(std::string_view sequence) {
+  codec::PlaceRow place;
+  place.target = TargetNumber(1);
+  place.order = {Epoch(), number(sequence), Revision()};
+  place.id = "doc-1";
+  place.number = 301;
+  place.request = Offset(1'000'000);
+  place.dispatched_at = UnixMs(1'709'164'800'000);
+  return place;
+}
+
+void expect_place(const std::string& file, const codec::PlaceRow& place) {
+  const std::string key = codec::place_key(3, codec::place_rank(place.target, 300, place.order));
+  expect_single(file, key, place, codec::encode_place, codec::decode_place);
+}
+
+TEST(Golden, PlaceThatWaits) {
+  codec::PlaceRow head = place("5");
+  head.due = UnixMs(1'709'165'400'000);
+  expect_place("place", head);
+}
+
+TEST(Golden, PlaceWithAResult) {
+  codec::PlaceRow held = place("7");
+  held.state = codec::PlaceState::kHeld;
+  held.total = true;
+  held.order.epoch = Epoch(2);
+  held.order.revision = Revision(1);
+  held.op = Op::kDelete;
+  held.observed = Version(1000);
+  expect_place("place-held", held);
 }
 
 TEST(Golden, IdentityRow) {

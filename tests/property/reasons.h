@@ -45,7 +45,10 @@ inline constexpr std::array kWaitingReasons = {
     Reason::kAttemptBehind, Reason::kFailed,  Reason::kEffectUnknown, Reason::kNoRequest,
 };
 
-static_assert(kDecoderReasons.size() + kEngineReasons.size() + kWaitingReasons.size() + 1 ==
+// Of ordered targets: tests/orders.
+inline constexpr std::array kOrderReasons = {Reason::kGap, Reason::kOrderedTarget};
+
+static_assert(kDecoderReasons.size() + kEngineReasons.size() + kWaitingReasons.size() + kOrderReasons.size() + 1 ==
                   static_cast<std::size_t>(Reason::kCount),
               "every reason is in one of the lists");
 

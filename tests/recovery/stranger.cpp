@@ -24,7 +24,7 @@ config::Settings settings_of(const Operator& shop) {
   settings.instance_id = "stranger";
   settings.bootstrap_servers = shop.bootstrap_servers;
   settings.transaction_timeout_ms = 120'000;
-  settings.targets = {{"search", "", false, false}};
+  settings.targets = {{.name = "search"}};
   return settings;
 }
 

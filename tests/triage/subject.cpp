@@ -27,7 +27,7 @@ config::Settings settings_of(const MockKafka& kafka, const std::string& folder) 
   settings.session_timeout_ms = 6'000;
   settings.transaction_timeout_ms = kTransactionTimeout.value();
   settings.socket_timeout_ms = kSocketTimeout.value();
-  settings.targets = {{"search", "", false, false}};
+  settings.targets = {{.name = "search"}};
   return settings;
 }
 

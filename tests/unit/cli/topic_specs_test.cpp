@@ -18,7 +18,7 @@ using testing::Pair;
 runtime::Application shop() {
   config::Settings settings;
   settings.application_id = "shop";
-  settings.targets = {{"search", "", false, false}};
+  settings.targets = {{.name = "search"}};
   return runtime::Application(settings);
 }
 

@@ -91,11 +91,12 @@ TEST(MetaExtensions, EachAloneAndAllTogetherSurvive) {
     if (has(4)) meta.agenda = {{0, UnixMs(-5), 1}, {7, UnixMs(1'709'164'800'000), UINT32_MAX}, {255, UnixMs(), 2}};
     if (has(4) && has(6)) meta.gone = {Offset(0), Offset(INT64_MAX - 1)};
     if (has(4) && has(10)) meta.unreadable = {Offset(0), Offset(7)};
-    if (has(5)) meta.extensions = "\x0a\x01?\x80\x08\x00"s;
+    if (has(5)) meta.extensions = "\x0c\x01?\x80\x08\x00"s;
     if (has(7)) meta.state.journal_number = UINT64_MAX;
     if (has(8)) meta.state.journal_answered = 1;
     if (has(11)) meta.state.release_times.note(Milliseconds(INT64_MAX));
     if (has(12)) meta.state.breakers = some_breakers();
+    if (has(1)) meta.state.lane_number = UINT64_MAX;
     if (has(9)) meta.summary.priorities = {{0, 0, UINT64_MAX}, {100, 1, 0}, {255, 1, 300}};
     expect_meta_survives(meta);
   }
@@ -125,7 +126,7 @@ TEST(MetaExtensions, StandBehindWhatARowWithoutThemHas) {
 }
 
 TEST(MetaExtensions, OfAllKindsAreRead) {
-  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + kNumberBytes + kPriorityBytes + "\x0a\x00"s);
+  const auto decoded = meta_with("\x01\x00"s + kPinBytes + kWaitingBytes + kNumberBytes + kPriorityBytes + "\x0c\x00"s);
   ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
   const Meta& meta = std::get<Meta>(decoded);
   EXPECT_TRUE(meta.state.paused);

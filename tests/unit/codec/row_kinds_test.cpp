@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "codec/place_row.h"
 #include "codec/task_row.h"
 #include "held_samples.h"
 #include "model/partition_state.h"
@@ -28,12 +29,13 @@ TEST(RowKinds, AreFoundByTheirKey) {
   EXPECT_EQ(row_kind_of(held_key(1, "rank"))->name, "held record");
   EXPECT_EQ(row_kind_of(piece_key(held_key(1, "rank"), 1))->name, "held piece");
   EXPECT_EQ(row_kind_of(task_key(1, "rank"))->name, "task");
+  EXPECT_EQ(row_kind_of(place_key(1, "rank"))->name, "place");
   EXPECT_EQ(&kDocumentRows, row_kind_of("D\0\0id\0\0"s));
 }
 
 TEST(RowKinds, OfNewerVersionsAreNotKnown) {
   for (const char type : {'C', 'G', 'Q', 'd', 'h', '\0'}) EXPECT_EQ(row_kind_of(type + "\0\0id\0\0"s), nullptr) << type;
-  for (const char type : {'D', 'H', 'P', 'X'})
+  for (const char type : {'D', 'H', 'P', 'X', 'L'})
     for (const char realm : {'\1', '\2'}) EXPECT_EQ(row_kind_of(type + std::string(1, realm) + "\0id\0\0"s), nullptr);
   EXPECT_EQ(row_kind_of(""), nullptr);
   EXPECT_EQ(row_kind_of("D"), nullptr);

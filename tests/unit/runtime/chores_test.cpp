@@ -15,7 +15,7 @@ constexpr UnixMs kLater{kNow.value() + 1'000'000};
 config::Settings shop_settings() {
   config::Settings made;
   made.application_id = "shop";
-  made.targets = {{"search", "", false, false}};
+  made.targets = {{.name = "search"}};
   return made;
 }
 

@@ -18,7 +18,7 @@ constexpr Milliseconds kRetention{1'000'000};
 Application application() {
   config::Settings settings;
   settings.application_id = "shop";
-  settings.targets = {{"search", "", false, false}};
+  settings.targets = {{.name = "search"}};
   settings.max_clock_drift_ms = 100;
   Application made(settings);
   made.cluster_id = "cluster";

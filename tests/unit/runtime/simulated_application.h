@@ -29,7 +29,7 @@ class SimulatedApplication : public simulation::SimulatedKafka {
   static config::Settings of_one_target() {
     config::Settings settings;
     settings.application_id = "app";
-    settings.targets = {{"search", "", false, false}};
+    settings.targets = {{.name = "search"}};
     return settings;
   }
 

@@ -35,7 +35,7 @@ class TargetMissing : public SimulatedApplication {
 };
 
 TEST_F(TargetMissing, IsLookedForWhileTheWorkerGoesOnPolling) {
-  application.settings.targets = {{"archive", "", false, false}};
+  application.settings.targets = {{.name = "archive"}};
   Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
   std::uint64_t polls_before = 0;
   for (int i = 0; i < 100'000; ++i) {
@@ -64,7 +64,7 @@ class TargetOfTheQueue : public SimulatedApplication, public testing::WithParamI
   }
   static config::Settings of_two_targets() {
     config::Settings settings = of_one_target();
-    settings.targets.push_back({"archive", "", true, false});
+    settings.targets.push_back({.name = "archive", .order = "monotonic"});
     settings.dispatch_mode = "journal";
     settings.dispatch_in_flight_max = 1;
     return settings;

@@ -47,7 +47,7 @@ class InitTopics {
   static config::Settings settings() {
     config::Settings settings;
     settings.application_id = "shop";
-    settings.targets = {{"search", "", false, false}};
+    settings.targets = {{.name = "search"}};
     return settings;
   }
 

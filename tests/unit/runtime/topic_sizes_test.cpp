@@ -15,7 +15,7 @@ config::Settings missing_topic_settings() {
   settings.application_id = "shop";
   settings.on_missing = "topic";
   settings.on_missing_topic = "shop.missing";
-  settings.targets = {{"search", "", false, false}};
+  settings.targets = {{.name = "search"}};
   return settings;
 }
 

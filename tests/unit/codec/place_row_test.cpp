@@ -1,0 +1,117 @@
+#include "codec/place_row.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <rapidcheck/gtest.h>
+
+#include "codec/keys.h"
+#include "codec/row_kinds.h"
+#include "row_generators.h"
+
+namespace reseq::codec {
+namespace {
+
+PlaceRow any_place(std::string_view id) {
+  PlaceRow place;
+  place.state = static_cast<PlaceState>(below(3));
+  place.total = any<bool>();
+  place.target = TargetNumber(static_cast<std::uint8_t>(below(kMaxTargets)));
+  place.order = any_order();
+  place.id = id;
+  place.number = 1 + any<std::uint64_t>() % UINT64_MAX;
+  place.request = any_offset();
+  place.dispatched_at = any_time();
+  if (one_in(2)) place.due = place.state == PlaceState::kWaits ? UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2) : UnixMs();
+  if (place.state == PlaceState::kHeld && one_in(2)) place.op = Op::kDelete;
+  if (place.state == PlaceState::kHeld && one_in(2)) place.observed = any_version();
+  return place;
+}
+
+std::string key_of(const PlaceRow& place, std::uint64_t document) {
+  return place_key(3, place_rank(place.target, document, place.order));
+}
+
+RC_GTEST_PROP(PlaceRow, SurvivesEncodingAndHasOneEncoding, ()) {
+  const std::string id = any_id();
+  PlaceRow place = any_place(id);
+  const std::string extensions = any_extensions();
+  place.extensions = extensions;
+  const std::string key = key_of(place, any<std::uint64_t>());
+  RC_ASSERT(key.size() <= kMaxKeyBytes - 4);
+  RC_ASSERT(parse_key(key).has_value());
+  RC_ASSERT(row_kind_of(key)->type == KeyType::kPlace);
+  std::string value = "before";
+  encode_place(key, place, value);
+  value.erase(0, 6);
+  const auto decoded = decode_place(key, value);
+  RC_ASSERT(std::holds_alternative<PlaceRow>(decoded));
+  RC_ASSERT(std::get<PlaceRow>(decoded) == place);
+  std::string again;
+  encode_place(key, std::get<PlaceRow>(decoded), again);
+  RC_ASSERT(again == value);
+}
+
+RC_GTEST_PROP(PlaceRow, StandsBesideOthersOfItsDocumentInTheirOrder, ()) {
+  const std::uint64_t document = any<std::uint64_t>();
+  const TargetNumber target(static_cast<std::uint8_t>(below(kMaxTargets)));
+  const Order a = any_order();
+  const Order b = any_order();
+  RC_ASSERT((place_rank(target, document, a) <=> place_rank(target, document, b)) == (a <=> b));
+  RC_ASSERT(place_rank(target, document, a).starts_with(lane_rank(target, document)));
+}
+
+TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
+  PlaceRow place;
+  place.target = TargetNumber(2);
+  place.order.sequence = Sequence::of_number(7);
+  place.id = "book";
+  place.number = 9;
+  const auto entries = [&] {
+    const std::string key = key_of(place, 1);
+    std::string value;
+    encode_place(key, place, value);
+    std::map<int, std::string> found;
+    each_place_entry(value, [&](std::uint8_t index, std::string_view bytes) { found[index] = bytes; });
+    return found;
+  };
+  const std::string nine("\0\0\0\0\0\0\0\x09", 8);
+  EXPECT_EQ(entries(), (std::map<int, std::string>{}));
+  place.due = UnixMs(258);
+  EXPECT_EQ(entries(), (std::map<int, std::string>{{kGapIndex, std::string("\0\0\0\0\0\0\x01\x02", 8)}}));
+  place.state = PlaceState::kEnded;
+  place.due = UnixMs();
+  EXPECT_EQ(entries(), (std::map<int, std::string>{{kReadyIndex, nine}}));
+  place.total = true;
+  EXPECT_EQ(entries(), (std::map<int, std::string>{{kLaneIndex, "\x02" + nine}, {kReadyIndex, nine}}));
+  EXPECT_EQ(number_in_lane("\x02" + nine, TargetNumber(2)), 9U);
+  EXPECT_EQ(number_in_lane("\x02" + nine, TargetNumber(3)), std::nullopt);
+}
+
+TEST(PlaceRow, UnderTheKeyOfAnotherOrderIsRefused) {
+  PlaceRow place;
+  place.order.sequence = Sequence::of_number(7);
+  place.id = "book";
+  place.number = 1;
+  const std::string key = key_of(place, 1);
+  std::string value;
+  encode_place(key, place, value);
+  ASSERT_TRUE(std::holds_alternative<PlaceRow>(decode_place(key, value)));
+  place.order.sequence = Sequence::of_number(8);
+  std::string forged;
+  encode_place(key, place, forged);
+  EXPECT_EQ(std::get<RowError>(decode_place(key, forged)), RowError::kInvalid);
+}
+
+TEST(PlaceRow, WithAnExtensionThatMustBeUnderstoodIsRefused) {
+  PlaceRow place;
+  place.id = "book";
+  place.number = 1;
+  place.extensions = std::string_view("\x03\x00", 2);
+  const std::string key = key_of(place, 1);
+  std::string value;
+  encode_place(key, place, value);
+  EXPECT_EQ(std::get<RowError>(decode_place(key, value)), RowError::kUnknownMandatory);
+}
+
+}  // namespace
+}  // namespace reseq::codec

@@ -1,0 +1,82 @@
+// Targets that get every version, with a worker on a simulated Kafka: what it tells of them, and what a target was it is
+// for life.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "telling_worker.h"
+
+namespace reseq::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+class Lanes : public TellingWorker {
+ protected:
+  Lanes() : TellingWorker(with_audit()) {}
+  static config::Settings with_audit() {
+    config::Settings settings = of_one_target();
+    settings.targets.push_back({.name = "audit", .order = "total"});
+    settings.orders_gap_timeout_ms = 5'000;
+    return settings;
+  }
+  void request(const std::string& id) {
+    broker.append({*broker.topic("app.requests"), Partition(0)}, {id, "{}", {{"reseq-seq", "7"}}, broker.now()});
+    steps(50);
+  }
+  void result(const std::string& id, const std::string& target) {
+    broker.append({*broker.topic("app.commands"), Partition(0)},
+                  {id,
+                   "{}",
+                   {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-target", target}},
+                   broker.now()});
+    steps(50);
+  }
+  admin::Json documents() {
+    return stats_reply(application, seen(), clock.now())["partitions"][0]["documents"];
+  }
+};
+
+TEST_F(Lanes, SayWhatTheyWaitForAndSkipItInTime) {
+  EXPECT_THAT(text(), HasSubstr("reseq_lane_places{partition=\"0\"} 0\n"));
+  request("lost");
+  request("kept");
+  result("kept", "audit");
+  EXPECT_THAT(text(), HasSubstr("reseq_lane_places{partition=\"0\"} 2\n"));
+  EXPECT_THAT(text(), HasSubstr("reseq_held_records{partition=\"0\"} 1\n"));
+  const PartitionReport report = worker.report().partitions.front();
+  ASSERT_TRUE(report.lane_head.has_value());
+  EXPECT_EQ(report.lane_head->id, "lost");
+  EXPECT_EQ(report.lane_head->target, "audit");
+  EXPECT_EQ(report.lane_head->skipped_at.value() - report.lane_head->since.value(), 5'000);
+  const admin::Json lanes = documents()["lanes"];
+  EXPECT_EQ(lanes["places"], 2);
+  EXPECT_EQ(lanes["waits_for"]["id"], "lost");
+  ticks(450);
+  steps(200);
+  EXPECT_THAT(text(), HasSubstr("reseq_lane_places{partition=\"0\"} 0\n"));
+  EXPECT_THAT(text(), HasSubstr("reseq_gaps_total 1\n"));
+  EXPECT_THAT(text(), HasSubstr("reseq_held_released_total 1\n"));
+  EXPECT_THAT(text(), HasSubstr("reseq_markers_total 0\n")) << "what was held is no marker";
+  EXPECT_THAT(text(), HasSubstr("reseq_waits_ended_total{end=\"dropped\"} 0\n"));
+  EXPECT_THAT(text(), HasSubstr("reseq_waits_ended_total{end=\"dead_lettered\"} 0\n")) << "a gap waited for no dispatch";
+}
+
+TEST_F(Lanes, AreForLife) {
+  const TargetTable born = extended(application, TargetTable()).value();
+  EXPECT_EQ(born.ordered().total, TargetSet(2));
+  application.settings.targets[0].order = "monotonic";
+  EXPECT_TRUE(extended(application, born).ok()) << "these two are judged alike";
+  application.settings.targets[0].order = "strict";
+  EXPECT_THAT(extended(application, born).error().message,
+              HasSubstr("target \"search\" is strict in the configuration and newest in the state"));
+  application.settings.targets[0].order = "newest";
+  application.settings.targets[1].order = "strict";
+  EXPECT_THAT(extended(application, born).error().message, HasSubstr("set order = \"total\", or give the target"));
+  application.settings.targets[1] = {.name = "audit-2", .order = "strict"};
+  const auto grown = extended(application, born);
+  ASSERT_TRUE(grown.ok());
+  EXPECT_EQ(grown.value().ordered(), (OrderedTargets{TargetSet(4), TargetSet(2)}));
+}
+
+}  // namespace
+}  // namespace reseq::runtime
