@@ -75,7 +75,8 @@ void check_nothing_waits(Partition partition, const Fold& fold, Verdict& verdict
   if (counts.any_rare())
     verdict.add(Check::kEnd, at(partition, std::to_string(counts[Count::kHeldRecords]) + " held records, " +
                                                std::to_string(counts[Count::kHeldPieces]) + " pieces and " +
-                                               std::to_string(counts[Count::kTasks]) + " tasks are left"));
+                                               std::to_string(counts[Count::kTasks]) + " tasks are left, and " +
+                                               std::to_string(counts[Count::kPlaces]) + " places in lanes"));
 }
 
 void check_timers(const runtime::Application& application, const History& history, Partition partition,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "codec/header_names.h"
+#include "tests/judge/lanes.h"
 
 namespace reseq::judge {
 
@@ -32,8 +33,10 @@ ExpectedEnd::ExpectedEnd(const config::Settings& settings, const Specification& 
       journal_(settings.dispatch_mode == "journal" || settings.failures_mode == "retry"),
       specification_(specification),
       verdict_(verdict) {
-  for (const config::Target& target : settings.targets)
+  for (const config::Target& target : settings.targets) {
     if (!target.optional) default_targets_.insert(target.name);
+    if (is_ordered(target)) ordered_.insert(target.name);
+  }
 }
 
 void ExpectedEnd::take(const ReplayedBatch& batch) {
@@ -183,7 +186,8 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
   if (targets.empty()) return;
   Document& document = documents_[asked->id];
   if (document.barrier && order < *document.barrier) return;
-  for (const std::string& name : targets) ask(document.targets[name], order, asked->expires_at);
+  for (const std::string& name : targets)
+    if (!ordered_.contains(name)) ask(document.targets[name], order, asked->expires_at);
 }
 
 void ExpectedEnd::take_unchanged(const Asked& asked, const Order& order) {
@@ -231,6 +235,7 @@ void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order
   for (const auto& [name, target] : document.targets) targets.insert(name);
   if (document.targets.empty())
     for (const config::Target& target : settings_.targets) targets.insert(target.name);
+  std::erase_if(targets, [this](const std::string& name) { return ordered_.contains(name); });
   const bool moves = std::any_of(targets.begin(), targets.end(),
                                  [&](const std::string& name) { return document.targets[name].asked < order; });
   raise_barrier(document, order);
@@ -256,6 +261,7 @@ void ExpectedEnd::take_command(const Decided& decided) {
   const bool gives_up = decided.decision.outcome == Outcome::kRemoved && result_for && *result_for != "*";
   if (!registers && !gives_up) return;
   const auto name = registers ? header_of(record, header::kTargets) : result_for;
+  if (name && ordered_.contains(std::string(*name))) return;
   Document& document = documents_[id];
   // Orders have no revision here: one that was processed again stands above the order that it is of.
   const bool of_barrier = decided.decision.table_row == TableRow::kR0 && document.barrier == order;
@@ -296,9 +302,12 @@ void ExpectedEnd::take_release(const Released& released) {
   static const std::optional<Order> kNone;
   const std::string id(released.id);
   const std::string name(released.target);
+  const Order order{released.epoch, released.sequence};
+  Delivered delivered{id, name, order, hash_of(released.payload)};
+  if (!was_asked(delivered)) early_.push_back(std::move(delivered));  // before its request is read
+  if (ordered_.contains(name)) return;
   Document& document = documents_[id];
   Target& target = document.targets[name];
-  const Order order{released.epoch, released.sequence};
   const auto what = [&] { return id + " for " + name + ": release of " + named(order); };
   if (target.released && std::pair(order, released.revision) <= std::pair(*target.released, target.released_revision))
     wrong(what() + " follows " + named(*target.released));
@@ -308,9 +317,6 @@ void ExpectedEnd::take_release(const Released& released) {
   target.released_revision = released.revision;
   target.released_payload.reset();
   if (released.payload) target.released_payload.emplace(*released.payload);
-  // A monotonic target may take a result before its request is read.
-  Delivered delivered{id, name, order, hash_of(released.payload)};
-  if (!was_asked(delivered)) early_.push_back(std::move(delivered));
 }
 
 void ExpectedEnd::end_life(const std::string& id) {

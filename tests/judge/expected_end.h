@@ -8,6 +8,8 @@
 // expire is, unless what expired was dispatched; nothing expires before its date, or by nobody; a delete for all stops
 // releases from its dispatch on.
 //
+// Targets that get every version are not looked at here (tests/judge/lanes.h), but for what they get.
+//
 // Where what is unchanged is skipped: its targets hold what it asks for, byte by byte, and that counts as its release.
 // Thread rule: one thread.
 #pragma once
@@ -84,6 +86,7 @@ class ExpectedEnd {
   bool tap_;
   bool journal_;
   std::set<std::string> default_targets_;
+  std::set<std::string> ordered_;  // targets that Lanes looks at
   const Specification& specification_;
   Verdict& verdict_;
   std::map<std::string, Document> documents_;

@@ -250,7 +250,10 @@ bool Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecor
   const codec::FindRow row = [this](std::string_view key) { return rows_->others.row(key); };
   const codec::DecodeContext decoding = runtime::decoding(application_, *setting_, arena, *hash_, waits());
   for (const LetThrough& held : batch.let_through())
-    if (auto record = runtime::record_of(held, row, again, decoding, arena)) records.push_back(*record);
+    if (auto record = runtime::record_of(held, row, again, decoding, arena)) {
+      records.push_back(*record);
+      records.back().partition = partition_;
+    }
   return records.size() == batch.decisions().size() + batch.let_through().size();
 }
 

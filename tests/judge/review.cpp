@@ -9,6 +9,7 @@
 #include "tests/judge/checks.h"
 #include "tests/judge/dispatches.h"
 #include "tests/judge/expected_end.h"
+#include "tests/judge/lanes.h"
 
 namespace reseq::judge {
 
@@ -35,14 +36,17 @@ std::vector<Fold> review(const runtime::Application& application, const History&
     Tiles tiles(application, history, partition, verdict);
     Dispatches dispatches(application.settings, partition, verdict);
     ExpectedEnd end(application.settings, specification, verdict);
+    Lanes lanes(application.settings, partition, verdict);
     Replay(application, history, partition, produced, verdict).run([&](const ReplayedBatch& batch) {
       options.visit(partition, batch);
       tiles.take(batch);
       dispatches.take(batch);
       end.take(batch);
+      lanes.take(batch);
       if (options.exact_timers) check_timers(application, history, partition, batch, verdict);
     });
     tiles.finish();
+    lanes.finish();
     folds.push_back(check_fold(application, history, partition, verdict));
     check_nothing_waits(partition, folds.back(), verdict);
     end.finish(documents_of(folds.back()));

@@ -21,10 +21,12 @@ namespace {
 constexpr std::uint64_t kSeeds = 250;
 constexpr std::uint64_t kGatedSeeds = 100;
 constexpr std::uint64_t kJournalSeeds = 100;
+constexpr std::uint64_t kLanesSeeds = 100;
 #else
 constexpr std::uint64_t kSeeds = 2'000;
 constexpr std::uint64_t kGatedSeeds = 1'000;
 constexpr std::uint64_t kJournalSeeds = 1'000;
+constexpr std::uint64_t kLanesSeeds = 1'000;
 #endif
 // With fewer, some kind of trouble is met by chance only.
 constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
@@ -220,6 +222,32 @@ TEST(Simulation, WhatAJournalHoldsLeavesOnceAndInTheEndAll) {
   run.profile = Profile::kJournal;
   const Findings found = play(run);
   for (const LeastOf& one : kLeastJournal) expect_met(one, found, run.seeds);
+  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
+                            << found.first->what;
+}
+
+constexpr LeastOf kLeastLanes[] = {
+    {"lanes gap", 500},
+    {"lanes drain", 500},
+    {"outcome held", 500},
+    {"reason gap", 500},
+    {"table row O1", 500},
+    {"table row O2", 500},
+    {"table row O3", 500},
+    {"table row O4", 500},
+    {"table row O5", 500},
+    {"operation skip applied", 20},
+    {"batches beside held pieces", 100},
+    {"copies written anew", 1'000},
+};
+
+// Whoever is killed meanwhile, and whatever work is lost: every version that is not lost leaves once, in the order of
+// its lane, and nothing waits in the end.
+TEST(Simulation, LanesLeaveInTheirOrderAndInTheEndAll) {
+  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kLanesSeeds);
+  run.profile = Profile::kLanes;
+  const Findings found = play(run);
+  for (const LeastOf& one : kLeastLanes) expect_met(one, found, run.seeds);
   EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
                             << found.first->what;
 }

@@ -1,10 +1,11 @@
 // reseq-simulate: plays simulated worlds and tells the first seed that is wrong.
 //   reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] [--worlds FILE] [--gated]
-//            [--journal] [--verbose]
+//            [--journal] [--lanes] [--verbose]
 // --worlds: writes what each world was, a line per seed
 // --partitions: of every world; else each draws one to four
 // --gated: a gate holds some of the requests (tests/gate)
 // --journal: requests wait for their turn, and lost work comes back
+// --lanes: some targets get every version
 // --verbose: one seed, in this order of events, with the log of the resequencer.
 // Thread rule: one thread.
 #include <charconv>
@@ -28,7 +29,7 @@ using reseq::test::kGuards;
 
 int usage() {
   std::cerr << "usage: reseq-simulate [--seeds N] [--from S] [--jobs J] [--partitions P] [--guard-off NAME] "
-               "[--worlds FILE] [--gated] [--journal] [--verbose]\nguards:";
+               "[--worlds FILE] [--gated] [--journal] [--lanes] [--verbose]\nguards:";
   for (const auto& guard : kGuards) std::cerr << ' ' << guard.name;
   std::cerr << '\n';
   return EX_USAGE;
@@ -36,6 +37,7 @@ int usage() {
 
 std::string_view option_of(Profile profile) {
   if (profile == Profile::kPlain) return "";
+  if (profile == Profile::kLanes) return " --lanes";
   return profile == Profile::kGated ? " --gated" : " --journal";
 }
 
@@ -76,6 +78,8 @@ int main(int count, char** arguments) {
       run.profile = Profile::kGated;
     } else if (name == "--journal") {
       run.profile = Profile::kJournal;
+    } else if (name == "--lanes") {
+      run.profile = Profile::kLanes;
     } else if (name == "--worlds" && i + 1 < count) {
       worlds = arguments[++i];
     } else if (i + 1 >= count || !read(name, arguments[++i], run)) {

@@ -60,6 +60,7 @@ void Operators::write() {
   if (what < 35) return expire();
   if (what < 60) return release();
   if (what < 75) return raise_floor();
+  if (what < 79 && scenario_.lanes) return skip();
   if (what < 79 && scenario_.outages) return resume_target(any_partition(), scenario_.settings.targets.front().name);
   pause(any_partition(), what < 87);
 }
@@ -70,6 +71,16 @@ void Operators::expire() {
   StoredRecord record = operation("expire", partition);
   record.key = id;
   add_target(record, 400);
+  add_expected(record);
+  append(partition, record);
+}
+
+void Operators::skip() {
+  const std::string id = "document-" + std::to_string(draw_.below(scenario_.documents + 1));
+  const Partition partition = codec::partition_of(id, Partitioner::kMurmur2, scenario_.partitions);
+  StoredRecord record = operation("skip", partition);
+  record.key = id;
+  add_target(record, 1'000);
   add_expected(record);
   append(partition, record);
 }

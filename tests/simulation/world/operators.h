@@ -27,6 +27,7 @@ class Operators {
  private:
   void write();
   void expire();
+  void skip();
   void release();
   void raise_floor();
   void pause(Partition partition, bool paused);

@@ -151,6 +151,21 @@ Scenario of_journal(Scenario world, Draw& draw) {
   return world;
 }
 
+Scenario of_lanes(Scenario world, Draw& draw) {
+  world = of_pieces(std::move(world));
+  world.lanes = true;
+  world.tap = false;
+  config::Settings& settings = world.settings;
+  settings.intake = "inline";
+  settings.requests_carry_epochs = false;
+  settings.targets.front().order = one_of(draw, {"strict", "total"});
+  if (settings.targets.size() > 1 && draw.chance(500)) settings.targets[1].order = one_of(draw, {"strict", "total"});
+  settings.orders_gap_timeout_ms = one_of<std::int64_t>(draw, {1'000, 3'000, 8'000});
+  settings.orders_on_gap = draw.chance(500) ? "marker" : "dead-letter";
+  settings.skip_unchanged = draw.chance(300);
+  return world;
+}
+
 Scenario of_many_partitions(Scenario world, std::int32_t partitions) {
   world.partitions = partitions;
   world.documents *= 8;

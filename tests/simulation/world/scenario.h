@@ -32,6 +32,7 @@ enum class Profile : std::uint8_t {
   kPlain,
   kGated,    // a gate of the tests holds some of the requests
   kJournal,  // requests wait for their turn, and work that is lost comes back
+  kLanes,    // some targets get every version
 };
 
 struct Scenario {
@@ -43,6 +44,7 @@ struct Scenario {
   std::size_t ticks = 1000;
   bool tap = false;
   bool journal = false;  // what was dispatched is known, and may fail
+  bool lanes = false;    // some targets are strict or total
   bool outages = false;  // a target cannot be reached now and then
   bool epochs = false;   // producers may raise epochs
   bool clocks_differ = false;
@@ -71,6 +73,8 @@ struct Scenario {
 // The same with dispatch.mode = "journal", whose settings `draw` gives, or with nothing but failures. It is large like
 // of_pieces().
 [[nodiscard]] Scenario of_journal(Scenario world, Draw& draw);
+// The same with targets that get every version. It is large like of_pieces().
+[[nodiscard]] Scenario of_lanes(Scenario world, Draw& draw);
 [[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 
 }  // namespace reseq::simulation

@@ -7,6 +7,7 @@
 
 #include "codec/header_names.h"
 #include "engine/journal/journal_batch.h"
+#include "engine/orders/orders_batch.h"
 #include "runtime/application/topic_rules.h"
 #include "tests/judge/review.h"
 #include "tests/judge/story.h"
@@ -28,6 +29,7 @@ Scenario scenario_of(Draw& draw, std::int32_t partitions, Profile profile) {
   Scenario drawn = draw_scenario(draw);
   if (partitions != 0) drawn = of_many_partitions(std::move(drawn), partitions);
   if (profile == Profile::kJournal) return of_journal(std::move(drawn), draw);
+  if (profile == Profile::kLanes) return of_lanes(std::move(drawn), draw);
   return profile == Profile::kGated ? of_gate(std::move(drawn), draw) : drawn;
 }
 
@@ -192,13 +194,13 @@ void World::heal() {
     for (std::size_t i = 0; i < fleet_.size(); ++i) {
       if (!fleet_.runs(i)) fleet_.start(i);
       if (fleet_.paused(i)) fleet_.resume(i);
-      if ((gate_ || scenario_.journal) && fleet_.clock_frozen(i)) start_again(i);
+      if ((gate_ || scenario_.journal || scenario_.lanes) && fleet_.clock_frozen(i)) start_again(i);
       for (std::size_t w = 0; w < fleet_.workers(); ++w) work(i, w, 5);
     }
     pipeline_.deliver_all();
     finish_transactions();
     if (quiet()) return;
-    if (scenario_.journal) wait_for_dates(round);
+    if (scenario_.journal || scenario_.lanes) wait_for_dates(round);
     if (round % kRoundsAtOnce == 0) resume_targets();
   }
 }
@@ -300,7 +302,9 @@ void World::look_at(Partition partition, const judge::ReplayedBatch& batch) {
 
 void World::count_turns(const judge::ReplayedBatch& batch) {
   for (const AgendaDone& done : batch.done) {
-    const std::string who = engine::is_journal_kind(done.kind) ? "journal " : "gate ";
+    const std::string who = engine::is_journal_kind(done.kind)  ? "journal "
+                            : engine::is_orders_kind(done.kind) ? "lanes "
+                                                                : "gate ";
     counters_[who + std::string(runtime::kind_of(application_, done.kind).name)] += done.rows;
   }
 }

@@ -1,0 +1,165 @@
+#include "tests/judge/lanes.h"
+
+#include <algorithm>
+
+#include "codec/header_names.h"
+
+namespace reseq::judge {
+
+namespace header = codec::header;
+
+namespace {
+
+std::string named(const Order& order) {
+  return std::to_string(order.epoch.value()) + "/" + std::to_string(order.sequence.number().value_or(0)) + "/" +
+         std::to_string(order.revision.value());
+}
+
+Order order_in(const Record& record) {
+  return {Epoch(static_cast<std::uint32_t>(number_of(record, header::kEpoch))),
+          Sequence::of_number(number_of(record, header::kSeq)), Revision(number_of(record, header::kRevision))};
+}
+
+}  // namespace
+
+Lanes::Lanes(const config::Settings& settings, Partition partition, Verdict& verdict)
+    : settings_(settings), partition_(partition), verdict_(verdict) {
+  for (const config::Target& target : settings.targets)
+    if (is_ordered(target)) targets_[target.name].total = target.order == "total";
+}
+
+void Lanes::wrong(const std::string& what) {
+  verdict_.add(Check::kEnd, "partition " + std::to_string(partition_.value()) + ": " + what);
+}
+
+// Requests come before operations, those before commands; what is due comes behind them.
+void Lanes::take(const ReplayedBatch& batch) {
+  if (targets_.empty()) return;
+  for (const Dispatched& one : batch.dispatched) take_dispatched(one, batch.meta.now);
+  for (const Decided& one : batch.inputs) {
+    if (one.role == Role::kControl) take_skip(one);
+    if (one.role == Role::kCommands) take_command(one);
+  }
+  for (const GivenUp& one : batch.given_up)
+    if (one.reason == Reason::kGap) take_gap(one, batch.meta.now);
+  for (const Released& one : batch.releases) take_release(one);
+  for (const std::string& id : batch.expired)
+    for (auto& [name, target] : targets_) {
+      const auto document = target.documents.find(id);
+      if (document == target.documents.end()) continue;
+      if (!document->second.waits.empty()) wrong(id + " for " + name + ": forgotten while it is waited for");
+      target.documents.erase(document);
+    }
+}
+
+void Lanes::take_dispatched(const Dispatched& one, UnixMs now) {
+  requests_[one.request] = {one.id, one.order};
+  for (const std::string& name : one.targets) {
+    const auto target = targets_.find(name);
+    if (target == targets_.end()) continue;
+    Lane& lane = target->second.documents[one.id];
+    const std::string what = one.id + " for " + name + ": " + named(one.order);
+    if (lane.left && one.order <= *lane.left) wrong(what + " went to work behind " + named(*lane.left));
+    if (!lane.waits.emplace(one.order, Place{++number_, now, false}).second) wrong(what + " went to work twice");
+  }
+}
+
+void Lanes::take_command(const Decided& one) {
+  const auto command = header_of(one.record, header::kCommand);
+  const auto name = header_of(one.record, header::kTarget);
+  if (!one.record.key || !command) return;
+  const std::string id(*one.record.key);
+  const Order order = order_in(one.record);
+  const bool too_large = one.decision.reason == Reason::kTooLarge;
+  if (*command == "unregister" && one.decision.outcome == Outcome::kRemoved)
+    for (const auto& [each, target] : targets_)
+      if (name == each || name == "*") end(each, id, order);
+  if (*command != "sequence") return;
+  const std::string only(name.value_or(settings_.targets.front().name));
+  const auto target = targets_.find(only);
+  if (target == targets_.end()) return;
+  if (too_large) return end(only, id, order);
+  const bool taken = one.decision.outcome == Outcome::kReleased || one.decision.outcome == Outcome::kHeld;
+  const auto place = target->second.documents[id].waits.find(order);
+  if (!taken || place == target->second.documents[id].waits.end()) return;
+  if (place->second.has_result) wrong(id + " for " + only + ": a second result of " + named(order) + " was taken");
+  place->second.has_result = true;
+}
+
+// The first place of the document that has no result.
+void Lanes::take_skip(const Decided& one) {
+  if (header_of(one.record, header::kControl) != "skip" || one.decision.outcome != Outcome::kApplied) return;
+  const std::string id(*one.record.key);
+  const std::string name(header_of(one.record, header::kTarget).value_or(""));
+  auto& waits = targets_[name].documents[id].waits;
+  const auto first = std::find_if(waits.begin(), waits.end(), [](const auto& one) { return !one.second.has_result; });
+  if (first == waits.end()) return wrong(id + " for " + name + ": something was skipped that nobody waits for");
+  end(name, id, Order(first->first));
+}
+
+void Lanes::end(const std::string& name, const std::string& id, const Order& order) {
+  Lane& lane = targets_[name].documents[id];
+  const auto place = lane.waits.find(order);
+  if (place != lane.waits.end() && !place->second.has_result) lane.waits.erase(place);
+}
+
+void Lanes::take_gap(const GivenUp& one, UnixMs now) {
+  const auto request = requests_.find(one.request);
+  if (request == requests_.end()) return wrong("something was skipped that did not go to work");
+  const auto& [id, order] = request->second;
+  for (const std::string& name : one.targets) {
+    Lane& lane = targets_[name].documents[id];
+    const auto place = lane.waits.find(order);
+    const std::string what = id + " for " + name + ": " + named(order);
+    if (place == lane.waits.end()) {
+      wrong(what + " was skipped although it was not waited for");
+      continue;
+    }
+    if (place->second.has_result) wrong(what + " was skipped although its result is held");
+    if (now.value() - place->second.dispatched_at.value() < settings_.orders_gap_timeout_ms)
+      wrong(what + " was skipped early");
+    lane.waits.erase(place);
+    lane.left = std::max(lane.left.value_or(order), order);
+  }
+}
+
+// What stands in front of it and is still waited for.
+std::optional<std::string> Lanes::in_front_of(const Target& target, const std::string& id, const Order& order,
+                                              std::uint64_t number) const {
+  if (!target.total) {
+    const auto& waits = target.documents.at(id).waits;
+    return waits.begin()->first < order ? std::optional(named(waits.begin()->first)) : std::nullopt;
+  }
+  for (const auto& [other, lane] : target.documents)
+    for (const auto& [waits, place] : lane.waits)
+      if (place.number < number) return other + " " + named(waits);
+  return std::nullopt;
+}
+
+void Lanes::take_release(const Released& one) {
+  const auto found = targets_.find(std::string(one.target));
+  if (found == targets_.end()) return;
+  Target& target = found->second;
+  const std::string id(one.id);
+  const Order order{Epoch(one.epoch), Sequence::of_number(one.sequence), Revision(one.revision)};
+  Lane& lane = target.documents[id];
+  const auto place = lane.waits.find(order);
+  const std::string what = id + " for " + std::string(one.target) + ": " + named(order);
+  if (place == lane.waits.end()) return wrong(what + " was released although it was not waited for");
+  if (lane.left && order <= *lane.left) wrong(what + " was released behind " + named(*lane.left));
+  if (target.total && place->second.number < target.left) wrong(what + " was released behind a later request");
+  if (const auto first = in_front_of(target, id, order, place->second.number))
+    wrong(what + " was released in front of " + *first);
+  target.left = std::max(target.left, place->second.number);
+  lane.left = order;
+  lane.waits.erase(place);
+}
+
+void Lanes::finish() {
+  for (const auto& [name, target] : targets_)
+    for (const auto& [id, lane] : target.documents)
+      for (const auto& [order, place] : lane.waits)
+        wrong(id + " for " + name + ": " + named(order) + " is waited for, for ever");
+}
+
+}  // namespace reseq::judge

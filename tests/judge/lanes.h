@@ -1,0 +1,69 @@
+// Lanes: what strict and total targets of a partition get, told from what was sent to `work` for them and what the
+// pipeline answered, without the engine's table: each release once, in the order of its lane, with nothing in front of
+// it that is still waited for; what is skipped was waited for long enough, and had no result; in the end nothing is
+// waited for.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "config/settings.h"
+#include "tests/judge/replay.h"
+#include "tests/judge/verdict.h"
+
+namespace reseq::judge {
+
+[[nodiscard]] inline bool is_ordered(const config::Target& target) {
+  return target.order == "strict" || target.order == "total";
+}
+
+class Lanes {
+ public:
+  Lanes(const config::Settings& settings, Partition partition, Verdict& verdict);
+
+  // The batches of one partition, in their order.
+  void take(const ReplayedBatch& batch);
+  // No batch comes any more.
+  void finish();
+
+ private:
+  struct Place {
+    std::uint64_t number = 0;  // in the order of the requests
+    UnixMs dispatched_at;
+    bool has_result = false;
+  };
+  // Places that are waited for, by document and order; of a total target all in one lane.
+  struct Lane {
+    std::map<Order, Place> waits;
+    std::optional<Order> left;  // the highest order that was released or skipped
+  };
+  struct Target {
+    bool total = false;
+    std::map<std::string, Lane> documents;
+    std::uint64_t left = 0;  // of a total one: number of the last that was released
+  };
+
+  void take_dispatched(const Dispatched& one, UnixMs now);
+  void take_command(const Decided& one);
+  void take_skip(const Decided& one);
+  void take_gap(const GivenUp& one, UnixMs now);
+  void take_release(const Released& one);
+  void end(const std::string& name, const std::string& id, const Order& order);
+  [[nodiscard]] std::optional<std::string> in_front_of(const Target& target, const std::string& id, const Order& order,
+                                                       std::uint64_t number) const;
+  void wrong(const std::string& what);
+
+  const config::Settings& settings_;
+  Partition partition_;
+  Verdict& verdict_;
+  std::map<std::string, Target> targets_;
+  std::map<Offset, std::pair<std::string, Order>> requests_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace reseq::judge
