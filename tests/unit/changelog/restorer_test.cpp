@@ -87,6 +87,35 @@ TEST_F(Restore, FindsOutThatTheLogIsAnotherOne) {
   EXPECT_FALSE(restorer_.restoring(kPartition));
 }
 
+// A copy of another partition, whose position lies in a transaction of this one that was aborted.
+TEST_F(Restore, FindsOutThatTheLogHasNothingWhereTheCopyEnds) {
+  aim();
+  (void)read(3);
+  restorer_.drop(kPartition);
+  log_.entries.resize(2);
+  aim();
+  const auto failures = read();
+  ASSERT_EQ(failures.size(), 1U) << "a copy was believed of which the log knows nothing";
+  EXPECT_EQ(failures[0].trouble, Trouble::kOtherLog);
+  EXPECT_FALSE(restorer_.restoring(kPartition));
+}
+
+TEST_F(Restore, WaitsForAnOpenTransactionBeforeItMissesARecord) {
+  aim();
+  (void)read(3);
+  restorer_.drop(kPartition);
+  const auto entries = std::exchange(log_.entries, {});
+  aim();
+  log_.end = Offset(2);  // the last stable offset
+  EXPECT_TRUE(read().empty());
+  EXPECT_FALSE(restorer_.reached(kPartition));
+  log_.entries = entries;
+  log_.end = Offset(7);
+  log_.said_end = false;
+  EXPECT_TRUE(read().empty());
+  EXPECT_TRUE(restorer_.reached(kPartition));
+}
+
 TEST_F(Restore, DoesNotMissARecordThatCompactionRemoved) {
   aim();
   (void)read(3);
