@@ -9,6 +9,8 @@
 
 namespace reseq::cli {
 
+// The first place of a lane, and what becomes of it.
+[[nodiscard]] std::string lane_head_text(const admin::Json& head);
 // One document with all that is known of it. `part`: of the partition that has it.
 [[nodiscard]] std::string document_text(const admin::Json& part, const admin::Json& document);
 // One line per document; of a state of the queue, one per order in it. `documents`: each with the member `partition`.

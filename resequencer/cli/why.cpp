@@ -4,6 +4,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/show.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
@@ -110,6 +111,13 @@ std::string standing_text(const Json& part, const Json& document) {
       return deleted.empty() ? "got the release of " + order_of(document, group) + ", the newest for it" : deleted;
     });
     tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });
+  }
+  for (const Json& lane : member(document, "lanes")) {
+    const std::string places = number_text(lane, "places");
+    if (places == "0") continue;
+    text += log::one_line(text_in(lane, "target") + " waits for " + places + (places == "1" ? " version" : " versions") +
+                          " of it, and first for " + lane_head_text(member(lane, "waits_for"))) +
+            "\n";
   }
   if (released)
     text +=

@@ -98,6 +98,8 @@ class OrdersBatch {
   void let_go(const Place& head);
   void give_up(const Place& head, InputIndex input, Reason reason);
   void mark(const Place& head, InputIndex input, Reason reason);
+  void tell(const Place& head, const Document& document, InputIndex input, const Decision& decision,
+            std::optional<Version> version);
   // It is not in its lane any more.
   void leave(const Place& place, Reached next);
   [[nodiscard]] std::optional<HeldResult> find_held(const Place& place) const;

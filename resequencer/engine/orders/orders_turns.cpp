@@ -104,11 +104,22 @@ void OrdersBatch::give_up(const Place& head, InputIndex input, Reason reason) {
   given_up.targets = TargetSet::of(head.row.target);
   given_up.attempts = 1;
   effects_.send(input, DeadLetter{reason, document.newest_order(), effects_.kept(given_up)});
-  if (!effects_.tells_of(decision.outcome)) return;
-  Event& event = effects_.tell(input, decision, document.id);
-  event.order = head.row.order;
-  event.expected = document.newest_order();
-  event.target = head.row.target;
+  tell(head, document, input, decision, {});
+}
+
+// Of an input of this batch it is said instead of that it is held.
+void OrdersBatch::tell(const Place& head, const Document& document, InputIndex input, const Decision& decision,
+                       std::optional<Version> version) {
+  Event* event = nullptr;
+  if (input < effects_.next())
+    event = effects_.decide_again(input, decision, document.id, head.row.order, document.newest_order());
+  else if (effects_.tells_of(decision.outcome))
+    event = &effects_.tell(input, decision, document.id);
+  if (event == nullptr) return;
+  event->order = head.row.order;
+  event->expected = document.newest_order();
+  event->target = head.row.target;
+  event->version = version;
 }
 
 void OrdersBatch::let_go(const Place& head) {
@@ -135,18 +146,7 @@ void OrdersBatch::let_go(const Place& head) {
     give_up(head, input, unknown ? Reason::kUnknownTarget : too_large ? Reason::kTooLarge : *std::get_if<Reason>(&stamp));
     return leave(head, Reached::kBehindOneThatLeft);
   }
-  const Decision decision{Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3};
-  Event* event = nullptr;
-  if (!held)
-    event = effects_.decide_again(input, decision, document.id, head.row.order, document.newest_order());
-  else if (effects_.tells_of(decision.outcome))
-    event = &effects_.tell(input, decision, document.id);
-  if (event != nullptr) {
-    event->order = head.row.order;
-    event->expected = document.newest_order();
-    event->target = head.row.target;
-    event->version = *version;
-  }
+  tell(head, document, input, {Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3}, *version);
   state_.last = *version;
   effects_.send(input, Release{head.row.target, head.row.order, head.row.op, *version});
   if (document.now.row) document.now.row->last_version = *version;

@@ -95,17 +95,20 @@ void add_queue(Json& object, const PartitionReport& partition) {
     object["held"] = {{"records", partition.held_records}, {"bytes", partition.held_bytes}};
 }
 
+// What lanes wait for.
+Json lane_head_json(const LaneHead& head, SequenceKind kind) {
+  Json one = {{"target", head.target}, {"order", admin::order_json(head.order, kind)}};
+  admin::set_bytes(one, "id", head.id);
+  one["since"] = admin::time_text(head.since);
+  if (head.skipped_at != UnixMs()) one["skipped_at"] = admin::time_text(head.skipped_at);
+  return one;
+}
+
 // A partition without places says nothing of lanes.
 void add_lanes(Json& object, const PartitionReport& partition, SequenceKind kind) {
   if (partition.places == 0) return;
   Json lanes = {{"places", partition.places}};
-  if (const auto& head = partition.lane_head) {
-    Json one = {{"target", head->target}, {"order", admin::order_json(head->order, kind)}};
-    admin::set_bytes(one, "id", head->id);
-    one["since"] = admin::time_text(head->since);
-    one["skipped_at"] = admin::time_text(head->skipped_at);
-    lanes["waits_for"] = std::move(one);
-  }
+  if (partition.lane_head) lanes["waits_for"] = lane_head_json(*partition.lane_head, kind);
   object["lanes"] = std::move(lanes);
 }
 
@@ -283,6 +286,9 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
     object["documents"].push_back(admin::document_json(
         one.id, one.row, {engine::overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)},
         context, places_of(one.row, answer, now)));
+  for (const LaneHead& head : answer.lane_heads)
+    for (Json& lane : object["documents"].back()["lanes"])
+      if (lane["target"] == head.target) lane["waits_for"] = lane_head_json(head, application.sequence_kind);
   if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
   return object;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codec/keys.h"
+#include "runtime/worker/lane_heads.h"
 #include "runtime/worker/survey.h"
 
 namespace reseq::runtime {
@@ -19,7 +20,9 @@ void find_document(const std::string& id, const PartitionTask& task, StateAnswer
   Arena keys;
   store::LookedUp looked_up;
   engine::Lookup found = task.store().look_up(id, keys, looked_up);
-  if (found.row && !found.collision) answer.documents.push_back({id, std::move(*found.row)});
+  if (!found.row || found.collision) return;
+  answer.lane_heads = lane_heads_of(task, *found.row);
+  answer.documents.push_back({id, std::move(*found.row)});
 }
 
 // Since its first request came that waits or is under way.
@@ -89,7 +92,7 @@ std::size_t bytes_max_of(const std::string& id, const Row& row) {
                      kMaxTargetNameBytes * static_cast<std::size_t>(failure.targets.size());
   for (const JournalEntry& entry : row.journal)
     journal_bytes += kEntryBytes + kMaxTargetNameBytes * static_cast<std::size_t>(entry.targets.size());
-  return journal_bytes + kRowBytes + kEscapeBytes * id.size() + kGroupBytes * row.groups.size() +
+  return journal_bytes + kRowBytes + kEscapeBytes * id.size() + kGroupBytes * (row.groups.size() + row.lanes.size()) +
          2 * kMaxTargetNameBytes * static_cast<std::size_t>(row.known().size());
 }
 

@@ -31,6 +31,7 @@ struct StateAnswer {
   TargetTable targets;
   engine::DispatchRules dispatch;
   std::vector<FoundDocument> documents;  // of a document query: one or none
+  std::vector<LaneHead> lane_heads;      // of a document query: what its places in lanes wait for
   std::string cursor;                    // of a list: for the next page, unless it has ended
   bool ended = false;
   std::optional<admin::Refused> refused;  // instead of documents

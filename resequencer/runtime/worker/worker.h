@@ -107,7 +107,6 @@ class Worker {
   void count(const PartitionBatch& batch, UnixMs committed);
   void survey_one();
   [[nodiscard]] std::vector<WaitingForTarget> waiting_of(const PartitionTask& task) const;
-  [[nodiscard]] static std::optional<LaneHead> lane_head_of(const PartitionTask& task);
   [[nodiscard]] PartitionTask* task(Partition partition);
   [[nodiscard]] bool taking_over() const;
   [[nodiscard]] bool held(Partition partition) const;

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/log.h"
-#include "codec/place_row.h"
 #include "codec/row_kinds.h"
 #include "engine/journal/journal_batch.h"
+#include "runtime/worker/lane_heads.h"
 #include "runtime/worker/worker.h"
 
 namespace reseq::runtime {
@@ -164,22 +164,6 @@ std::vector<WaitingForTarget> Worker::waiting_of(const PartitionTask& task) cons
   return all;
 }
 
-// Of all lanes of the partition, what is skipped next.
-std::optional<LaneHead> Worker::lane_head_of(const PartitionTask& task) {
-  std::optional<LaneHead> head;
-  const store::BatchView view(task.store());
-  view.index(codec::kGapIndex, {}, 1, [&](std::string_view, std::string_view key) {
-    const auto value = view.row(key);
-    const auto decoded = value ? codec::decode_place(key, *value) : codec::Decoded<codec::PlaceRow>();
-    const auto* const place = std::get_if<codec::PlaceRow>(&decoded);
-    if (!value || place == nullptr || !place->due) return true;
-    head = LaneHead{task.targets().name(place->target), std::string(place->id), place->order, place->dispatched_at,
-                    *place->due};
-    return true;
-  });
-  return head;
-}
-
 PartitionReport Worker::report_of(const PartitionTask& task) const {
   PartitionReport report;
   report.partition = task.partition();
@@ -215,7 +199,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.held_records = store.summary().counts[Count::kHeldRecords];
   report.held_bytes = store.summary().counts[Count::kHeldBytes];
   report.places = store.summary().counts[Count::kPlaces];
-  if (report.places > 0) report.lane_head = lane_head_of(task);
+  if (report.places > 0) report.lane_head = next_gap_of(task);
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();
   if (const auto last = store.checkpointed()) report.checkpointed = last->position;
