@@ -33,8 +33,6 @@ inline constexpr std::array<std::string_view, 13> kReasons = {
 
 // Tables and keys of the configuration; of a table all its keys.
 inline constexpr std::array<std::string_view, 4> kKeys = {"trees", "loads", "match", "rest"};
-// Of [[target]].
-inline constexpr std::array<std::string_view, 1> kTargetKeys = {"order"};
 
 // clang-format on
 

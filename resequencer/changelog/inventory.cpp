@@ -97,7 +97,7 @@ class Reading {
       auto decoded = codec::decode_row(*record.key, *record.payload);
       if (const auto* error = std::get_if<codec::RowError>(&decoded))
         return unreadable(record.offset, "cannot be read: " + std::string(name_of(*error)));
-      waiting = std::get<codec::DocumentRow>(decoded).row.pending().without(configured_);
+      waiting = std::get<codec::DocumentRow>(decoded).row.unfinished().without(configured_);
     }
     if (waiting.empty()) {
       waiting_.erase(std::string(*record.key));

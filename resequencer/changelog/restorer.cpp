@@ -81,8 +81,10 @@ Result<std::vector<Restorer::Failure>> Restorer::step(std::size_t records_max, M
       progress.transaction_open = progress.position < progress.target;
       if (progress.transaction_open || !found->second.record_before) continue;
       // Compaction removes a record only when a newer one of its key is behind it.
-      failures.push_back({end->where.partition, Trouble::kOtherLog,
-                          {ErrorClass::kInvalid, 0, "the changelog has no record where the copy ends, nor behind that"}});
+      failures.push_back(
+          {end->where.partition,
+           Trouble::kOtherLog,
+           {ErrorClass::kInvalid, 0, "the changelog has no record where the copy ends, nor behind that"}});
       drop(end->where.partition);
       continue;
     }

@@ -105,7 +105,8 @@ void declare_skip(CLI::App& app, OperationCommands& all, OperationArguments& int
 // What an operator has seen.
 void declare_expectations(const OperationCommands& all, OperationArguments& into) {
   for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.skip}) {
-    const char* const what = command == all.skip ? "only if it waits for this one" : "only if this is still the newest request";
+    const char* const what =
+        command == all.skip ? "only if it waits for this one" : "only if this is still the newest request";
     CLI::Option* sequence = command->add_option("--expect-seq", into.expected.sequence, what);
     command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
         ->needs(sequence)
@@ -201,9 +202,8 @@ OperationCommands declare_operations(CLI::App& app, OperationArguments& into) {
   for (CLI::App* command : all.all())
     if (command != all.letters_list && command != all.letters_show)
       command->add_flag("--dry-run", into.options.dry_run, "say what would become of it, change nothing");
-  for (CLI::App* command :
-       {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip, all.release, all.floor, all.pause, all.resume,
-        all.reset})
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip, all.release, all.floor,
+                            all.pause, all.resume, all.reset})
     command->add_option("--control-id", into.options.control_id, "a name in the audit event, as a ticket");
   for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.skip, all.release, all.floor,
                             all.pause, all.resume, all.reprocess, all.reset})

@@ -54,8 +54,8 @@ struct OperationCommands {
   CLI::App* letters_redrive = nullptr;
 
   [[nodiscard]] std::vector<CLI::App*> all() const {
-    return {expire, dispatch_now, dispatch_postpone, skip,         release,      reprocess,      reset,
-            floor,  pause,        resume,            letters_list, letters_show, letters_redrive};
+    return {expire, dispatch_now, dispatch_postpone, skip,         release,        reprocess, reset, floor,
+            pause,  resume,       letters_list,      letters_show, letters_redrive};
   }
 };
 

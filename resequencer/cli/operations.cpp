@@ -272,7 +272,8 @@ Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, con
   const auto is_it = [&](const config::Target& one) { return one.name == wanted.target; };
   const auto target = std::find_if(settings.targets.begin(), settings.targets.end(), is_it);
   if (target->order != "strict" && target->order != "total")
-    return invalid("target " + target->name + " is neither strict nor total: nothing of it waits for another document; " +
+    return invalid("target " + target->name +
+                   " is neither strict nor total: nothing of it waits for another document; " +
                    "`expire` gives up what it waits for");
   operation.add(header::kTarget, *wanted.target);
   operation.expect(wanted.expected);

@@ -99,8 +99,8 @@ std::string group_text(const Json& group) {
 }  // namespace
 
 std::string lane_head_text(const Json& head) {
-  const std::string text =
-      bytes_in(head, "id") + " " + order_text(member(head, "order")) + ", which went to work at " + text_in(head, "since");
+  const std::string text = bytes_in(head, "id") + " " + order_text(member(head, "order")) + ", which went to work at " +
+                           text_in(head, "since");
   return text + (head.contains("skipped_at") ? " and is skipped at " + text_in(head, "skipped_at") : " and leaves now");
 }
 
@@ -128,7 +128,8 @@ std::string document_text(const Json& part, const Json& document) {
   for (const Json& lane : member(document, "lanes")) {
     const std::string mark = lane.contains("mark") ? ", mark " + order_text(member(lane, "mark")) : "";
     add_line(text, "lane", text_in(lane, "target") + ": " + number_text(lane, "places") + " places" + mark);
-    if (const Json head = member(lane, "waits_for"); head.is_object()) add_line(text, "waits for", lane_head_text(head));
+    if (const Json head = member(lane, "waits_for"); head.is_object())
+      add_line(text, "waits for", lane_head_text(head));
   }
   add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));

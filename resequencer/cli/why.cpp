@@ -115,9 +115,10 @@ std::string standing_text(const Json& part, const Json& document) {
   for (const Json& lane : member(document, "lanes")) {
     const std::string places = number_text(lane, "places");
     if (places == "0") continue;
-    text += log::one_line(text_in(lane, "target") + " waits for " + places + (places == "1" ? " version" : " versions") +
-                          " of it, and first for " + lane_head_text(member(lane, "waits_for"))) +
-            "\n";
+    text +=
+        log::one_line(text_in(lane, "target") + " waits for " + places + (places == "1" ? " version" : " versions") +
+                      " of it, and first for " + lane_head_text(member(lane, "waits_for"))) +
+        "\n";
   }
   if (released)
     text +=

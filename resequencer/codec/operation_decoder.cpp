@@ -108,7 +108,8 @@ Command decode_reset(RecordReader& reader) {
 Command decode_operation(RecordReader& reader) {
   const auto name = reader.text(HeaderKind::kControl);
   const bool postpones = name == "dispatch-postpone";
-  const bool of_document = name == "expire" || name == "release" || name == "skip" || name == "dispatch-now" || postpones;
+  const bool of_document =
+      name == "expire" || name == "release" || name == "skip" || name == "dispatch-now" || postpones;
   const bool of_partition =
       name == "raise-version-floor" || name == "pause" || name == "resume" || name == "resume-target";
   if (!of_document && !of_partition) return reader.refused(Reason::kUnknownControl);

@@ -43,7 +43,7 @@ bool holds(const PlaceRow& place) {
   if (!held && (place.op == Op::kDelete || place.observed)) return false;
   if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;
   if (place.state == PlaceState::kWaits && place.due && *place.due <= UnixMs()) return false;
-  return !place.id.empty() && place.id.size() <= kMaxIdBytes && place.number > 0;
+  return !place.id.empty() && place.id.size() <= kMaxIdBytes && place.number > 0 && place.bytes > 0;
 }
 
 // What stands before the extensions.
@@ -60,6 +60,7 @@ void read_body(ByteReader& in, PlaceRow& place) {
   place.id = in.bytes();
   place.number = in.varint();
   place.request = in.offset();
+  place.bytes = in.varint();
   place.dispatched_at = in.time();
   if ((flags & kHasDue) != 0) place.due = in.time();
   if ((flags & kHasObserved) != 0) place.observed = Version(in.fixed64());
@@ -102,6 +103,7 @@ void encode_place(std::string_view key, const PlaceRow& place, std::string& out)
   writer.bytes(place.id);
   writer.varint(place.number);
   writer.offset(place.request);
+  writer.varint(place.bytes);
   writer.time(place.dispatched_at);
   if (place.due) writer.time(*place.due);
   if (place.observed) writer.fixed64(place.observed->value());

@@ -4,7 +4,7 @@
 //                                                                    stand in their order
 //   order   := epoch u32 | sequence, each 00 written as 00 FF | 00 00 | revision u64
 //   body    := flags u8 | target u8 | order of row_order.h | id bytes | number varint | request offset
-//              | dispatched time | [due time] | [observed fixed64]
+//              | bytes varint | dispatched time | [due time] | [observed fixed64]
 //   flags   := 0 waits | 1 its result is held | 2 ended without one      4 total     8 due     16 a delete
 //              32 observed
 //
@@ -35,7 +35,8 @@ struct PlaceRow {
   Order order;
   std::string_view id;       // whole, of its document
   std::uint64_t number = 0;  // given out in the order of the requests
-  Offset request;            // where that is
+  Offset request;            // where that is,
+  std::uint64_t bytes = 0;   // and what it may have as a record of `work`
   UnixMs dispatched_at;
   std::optional<UnixMs> due;
   // Of a held result.

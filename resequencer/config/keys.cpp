@@ -234,7 +234,8 @@ std::vector<Key<S>> surrounding_keys() {
 const std::vector<Key<Settings>>& keys() {
   static const std::vector<Key<S>> all = [] {
     std::vector<Key<S>> together = working_keys();
-    for (const auto& more : {dispatch_keys(), failure_keys(), order_keys(), topic_keys(), observe_keys(), surrounding_keys()})
+    for (const auto& more :
+         {dispatch_keys(), failure_keys(), order_keys(), topic_keys(), observe_keys(), surrounding_keys()})
       together.insert(together.end(), more.begin(), more.end());
     return together;
   }();

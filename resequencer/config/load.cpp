@@ -1,7 +1,6 @@
 // Reads the configuration: the TOML file, then overrides from the environment, then the checks between keys.
 #include <algorithm>
 #include <cstdio>
-#include <span>
 #include <toml++/toml.h>
 
 #include "base/reserved_names.h"
@@ -66,7 +65,7 @@ Result<> read_table(Settings& settings, const toml::table& table, const std::str
 // [[target]], [[route]], [[step]]
 template <typename Owner>
 Result<> read_array(std::vector<Owner>& out, const toml::table& root, const char* what,
-                    const std::vector<Key<Owner>>& known, std::span<const std::string_view> reserved) {
+                    const std::vector<Key<Owner>>& known) {
   if (!root.contains(what)) return Done{};
   const std::string brackets = std::string("[[") + what + "]]";
   const Error wrong = invalid(std::string(what) + ": write " + brackets + " with double brackets");
@@ -77,7 +76,6 @@ Result<> read_array(std::vector<Owner>& out, const toml::table& root, const char
     if (table == nullptr) return wrong;
     Owner& made = out.emplace_back();
     for (const auto& [name, node] : *table) {
-      if (reserved::has(reserved, name.str())) return reserved_key(std::string(name.str()) + " in " + brackets);
       const Key<Owner>* key = find(known, name.str());
       if (key == nullptr)
         return invalid("unknown key " + std::string(name.str()) + " in " + brackets + "; the nearest one is " +
@@ -124,11 +122,10 @@ Result<Settings> parse(const std::string& toml_text, const std::string& source_n
     return invalid(source_name + ":" + std::to_string(error.source().begin.line) + ": " +
                    std::string(error.description()));
   }
-  for (const auto& read : {read_table(settings, root, ""),
-                           read_array(settings.targets, root, "target", target_keys(), reserved::kTargetKeys),
-                           read_array(settings.routes, root, "route", route_keys(), {}),
-                           read_array(settings.steps, root, "step", step_keys(), {}), read_kafka(settings, root),
-                           read_environment(settings)})
+  for (const auto& read :
+       {read_table(settings, root, ""), read_array(settings.targets, root, "target", target_keys()),
+        read_array(settings.routes, root, "route", route_keys()), read_array(settings.steps, root, "step", step_keys()),
+        read_kafka(settings, root), read_environment(settings)})
     if (!read) return invalid(source_name + ": " + read.error().message);
   name_topics(settings);
   if (auto checked = check(settings); !checked) return invalid(source_name + ": " + checked.error().message);

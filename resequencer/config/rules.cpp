@@ -246,14 +246,16 @@ bool is_ordered(const Target& target) {
 }
 
 Result<> check_orders(const Settings& s) {
-  if (auto checked = check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days");
+  if (auto checked =
+          check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days");
       !checked)
     return checked;
   for (const Target& target : s.targets) {
     if (!is_ordered(target)) continue;
     const std::string which = "target \"" + target.name + "\" is " + target.order + ": ";
     if (s.dispatch_mode == "journal")
-      return invalid(which + "set dispatch.mode = \"immediate\", because what waits in a journal leaves in another order");
+      return invalid(which +
+                     "set dispatch.mode = \"immediate\", because what waits in a journal leaves in another order");
     if (s.failures_mode == "retry")
       return invalid(which + "set failures.mode = \"off\", because what is tried again holds up what comes behind it");
     if (target.order == "total" && s.intake == "tap")
@@ -327,8 +329,9 @@ void name_topics(Settings& settings) {
 Result<> check(const Settings& settings) {
   for (const auto& checked :
        {check_names(settings), check_targets(settings), check_topics(settings), check_transport(settings),
-        check_listen(settings), check_input(settings), check_unchanged(settings), check_failures(settings), check_orders(settings),
-        check_effects(settings), check_plan(settings), check_dispatch(settings), check_observe(settings)})
+        check_listen(settings), check_input(settings), check_unchanged(settings), check_failures(settings),
+        check_orders(settings), check_effects(settings), check_plan(settings), check_dispatch(settings),
+        check_observe(settings)})
     if (!checked) return checked;
   return Done{};
 }

@@ -20,7 +20,7 @@ namespace reseq::config {
 // [[target]]
 struct Target {
   std::string name;
-  std::string topic;                  // empty = <application.id>.output.<name>
+  std::string topic = {};             // empty = <application.id>.output.<name>
   std::string order = "newest";       // which results it gets, and in which order: newest, monotonic, strict, total
   bool optional = false;              // not part of the default targets
   std::string effect = "idempotent";  // of work for it that is done again: safe, idempotent, potent

@@ -34,20 +34,30 @@ std::optional<TargetNumber> only_target(TargetSet targets) {
 Taken Inputs::decide(const Request& request, Offset position, bool) {
   Document& document = overlay_.find(request.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  if (journal_.takes(document)) {
+  const bool ordered = orders_.any();
+  if (!ordered && journal_.takes(document)) {
     const InputIndex input = effects_.next();
     const Taken taken = journal_.decide(document, request, position);
     if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
     return taken;
   }
-  Ruling ruling = decide_request(request, position, document.known(), state_, context_);
-  if (orders_.any()) orders_.enter(document, request, position, ruling);
+  Ruling ruling = ordered ? decide_with_lanes(document, request, position)
+                          : decide_request(request, position, document.known(), state_, context_);
   dispatch_.narrow(document, ruling);
   if (is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
   const Taken taken = settle(document, ruling, true);
   if (context_.gate != nullptr && ruling.decision.outcome == Outcome::kForwarded)
     dispatch_.offer(document, request, position, context_);
   return taken;
+}
+
+// What the journal may have left behind, beside lanes, are orders that are gone.
+Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position) {
+  std::optional<Row> as_if;
+  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
+  Ruling ruling = decide_request(request, position, as_if ? &*as_if : document.known(), state_, context_);
+  orders_.enter(document, request, position, ruling);
+  return ruling;
 }
 
 Taken Inputs::decide(const Register& command, Offset, bool requests_read) {
@@ -237,7 +247,7 @@ Taken Inputs::settle(Document& document, const Ruling& ruling, bool requests_rea
     event.target = target;
     event.attempt = attempt;
     if (ruling.edit.served) event.version = ruling.edit.version;
-    if (ruling.edit.unchanged) event.targets = ruling.edit.moved;
+    if (ruling.decision.outcome == Outcome::kUnchanged) event.targets = ruling.edit.moved;
   }
   carry_out(document, ruling, input, false);
   return Taken::kDecided;

@@ -36,7 +36,7 @@ enum class Outcome : std::uint8_t {
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Outcome::kCount)> kOutcomeNames = {
-    "forwarded",     "registered", "released", "removed", "applied",  "dropped",
+    "forwarded",     "registered", "released", "removed", "applied",   "dropped",
     "dead_lettered", "redirected", "stopped",  "waiting", "unchanged", "held"};
 [[nodiscard]] constexpr std::string_view name_of(Outcome outcome) {
   return kOutcomeNames[static_cast<std::size_t>(outcome)];
@@ -81,9 +81,8 @@ enum class TableRow : std::uint8_t {
   kCount,
 };
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(TableRow::kCount)> kTableRowNames = {
-    "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "U1", "U2", "U3", "U4", "U5",     "S0",
-    "S1", "S2", "S3", "S4", "S5", "S6", "F0", "F1", "F2", "F3", "F4", "F5", "F6", "O1", "O2",     "O3",
-    "O4", "O5", "control"};
+    "-",  "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "U1", "U2", "U3", "U4", "U5", "S0", "S1", "S2",
+    "S3", "S4", "S5", "S6", "F0", "F1", "F2", "F3", "F4", "F5", "F6", "O1", "O2", "O3", "O4", "O5", "control"};
 [[nodiscard]] constexpr std::string_view name_of(TableRow row) {
   return kTableRowNames[static_cast<std::size_t>(row)];
 }
@@ -123,9 +122,9 @@ struct Release {  // to the output of `target`
 
 // Of a request that is given up. It lives as long as the batch.
 struct GivenUp {
-  std::uint64_t gone = 0;      // bytes of its record, which is not in its log any more
+  std::uint64_t gone = 0;      // bytes of its record, of which the letter has nothing but its place
   TargetSet targets = {};      // that have no result of it; empty: it did not wait for work
-  std::uint32_t attempts = 0;  // number of the last one,
+  std::uint32_t attempts = 0;  // number of the last one, 0 = nobody counts them,
   std::string_view error;      // and what was said last
 };
 

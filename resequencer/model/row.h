@@ -118,6 +118,15 @@ struct Row {
     for (const Group& group : groups) all |= group.pending;
     return all;
   }
+  // Something of the document is still to come for them: a result, or its turn in the journal or in a lane.
+  [[nodiscard]] TargetSet unfinished() const {
+    TargetSet all = pending();
+    for (const JournalEntry& entry : journal)
+      if (entry.state == EntryState::kWaiting) all |= entry.targets;
+    for (const Lane& lane : lanes)
+      if (lane.places > 0) all |= TargetSet::of(lane.target);
+    return all;
+  }
   [[nodiscard]] TargetSet known() const {
     TargetSet all;
     for (const Group& group : groups) all |= group.known();

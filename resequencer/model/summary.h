@@ -74,6 +74,8 @@ class Counts {
     each_rare([&](Count, std::uint64_t) { any = true; });
     return any;
   }
+  // Documents have orders in the journal: their requests are read again.
+  [[nodiscard]] bool any_journaled() const { return (*this)[Count::kWaiting] != 0 || (*this)[Count::kProcessing] != 0; }
   // Calls visit(count, sum) for those that are not 0, from kFirstRareCount on.
   template <typename Visit>
   void each_rare(const Visit& visit) const {

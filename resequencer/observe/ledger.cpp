@@ -58,6 +58,7 @@ Result<std::unique_ptr<Ledger>> Ledger::open(std::unique_ptr<store::PartitionSto
                                              const TargetTable& targets, SequenceKind kind, bool wrong) {
   context.monotonic = context.all_targets;
   context.policies = {};
+  context.lanes = {};
   context.starvation_after = Milliseconds();
   context.registration_timeout = Milliseconds();
   context.watermark_retention = Milliseconds();  // for ever: a row on disk costs less than a wrong count

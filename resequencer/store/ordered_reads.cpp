@@ -330,9 +330,7 @@ PartitionStore::Walked PartitionStore::pending_targets(std::string_view cursor, 
     if (!value) return Visited::kGoOn;
     const auto row = decode(key, *value);
     if (!row) return Visited::kDamaged;
-    pending |= row->row.pending();
-    for (const JournalEntry& entry : row->row.journal)
-      if (entry.state == EntryState::kWaiting) pending |= entry.targets;
+    pending |= row->row.unfinished();
     return Visited::kGoOn;
   });
 }

@@ -54,7 +54,8 @@ void expect_single(const std::string& file, std::string_view key, const Value& v
   std::string bytes;
   encode(key, value, bytes);
   expect_bytes(file, "value", bytes);
-  const Decoded<Value> decoded = decode(key, read_hex_file(file)["value"]);
+  const std::string pinned = read_hex_file(file)["value"];
+  const Decoded<Value> decoded = decode(key, pinned);
   ASSERT_TRUE(std::holds_alternative<Value>(decoded)) << file;
   EXPECT_EQ(std::get<Value>(decoded), value);
 }
@@ -434,6 +435,7 @@ codec::PlaceRow place(std::string_view sequence) {
   place.id = "doc-1";
   place.number = 301;
   place.request = Offset(1'000'000);
+  place.bytes = 400;
   place.dispatched_at = UnixMs(1'709'164'800'000);
   return place;
 }

@@ -10,12 +10,12 @@ namespace header = codec::header;
 
 namespace {
 
-std::string named(const Order& order) {
+std::string place_text(const Order& order) {
   return std::to_string(order.epoch.value()) + "/" + std::to_string(order.sequence.number().value_or(0)) + "/" +
          std::to_string(order.revision.value());
 }
 
-Order order_in(const Record& record) {
+Order order_said_by(const Record& record) {
   return {Epoch(static_cast<std::uint32_t>(number_of(record, header::kEpoch))),
           Sequence::of_number(number_of(record, header::kSeq)), Revision(number_of(record, header::kRevision))};
 }
@@ -58,8 +58,8 @@ void Lanes::take_dispatched(const Dispatched& one, UnixMs now) {
     const auto target = targets_.find(name);
     if (target == targets_.end()) continue;
     Lane& lane = target->second.documents[one.id];
-    const std::string what = one.id + " for " + name + ": " + named(one.order);
-    if (lane.left && one.order <= *lane.left) wrong(what + " went to work behind " + named(*lane.left));
+    const std::string what = one.id + " for " + name + ": " + place_text(one.order);
+    if (lane.left && one.order <= *lane.left) wrong(what + " went to work behind " + place_text(*lane.left));
     if (!lane.waits.emplace(one.order, Place{++number_, now, false}).second) wrong(what + " went to work twice");
   }
 }
@@ -69,7 +69,7 @@ void Lanes::take_command(const Decided& one) {
   const auto name = header_of(one.record, header::kTarget);
   if (!one.record.key || !command) return;
   const std::string id(*one.record.key);
-  const Order order = order_in(one.record);
+  const Order order = order_said_by(one.record);
   const bool too_large = one.decision.reason == Reason::kTooLarge;
   if (*command == "unregister" && one.decision.outcome == Outcome::kRemoved)
     for (const auto& [each, target] : targets_)
@@ -82,7 +82,7 @@ void Lanes::take_command(const Decided& one) {
   const bool taken = one.decision.outcome == Outcome::kReleased || one.decision.outcome == Outcome::kHeld;
   const auto place = target->second.documents[id].waits.find(order);
   if (!taken || place == target->second.documents[id].waits.end()) return;
-  if (place->second.has_result) wrong(id + " for " + only + ": a second result of " + named(order) + " was taken");
+  if (place->second.has_result) wrong(id + " for " + only + ": a second result of " + place_text(order) + " was taken");
   place->second.has_result = true;
 }
 
@@ -92,7 +92,7 @@ void Lanes::take_skip(const Decided& one) {
   const std::string id(*one.record.key);
   const std::string name(header_of(one.record, header::kTarget).value_or(""));
   auto& waits = targets_[name].documents[id].waits;
-  const auto first = std::find_if(waits.begin(), waits.end(), [](const auto& one) { return !one.second.has_result; });
+  const auto first = std::find_if(waits.begin(), waits.end(), [](const auto& each) { return !each.second.has_result; });
   if (first == waits.end()) return wrong(id + " for " + name + ": something was skipped that nobody waits for");
   end(name, id, Order(first->first));
 }
@@ -110,7 +110,7 @@ void Lanes::take_gap(const GivenUp& one, UnixMs now) {
   for (const std::string& name : one.targets) {
     Lane& lane = targets_[name].documents[id];
     const auto place = lane.waits.find(order);
-    const std::string what = id + " for " + name + ": " + named(order);
+    const std::string what = id + " for " + name + ": " + place_text(order);
     if (place == lane.waits.end()) {
       wrong(what + " was skipped although it was not waited for");
       continue;
@@ -128,11 +128,11 @@ std::optional<std::string> Lanes::in_front_of(const Target& target, const std::s
                                               std::uint64_t number) const {
   if (!target.total) {
     const auto& waits = target.documents.at(id).waits;
-    return waits.begin()->first < order ? std::optional(named(waits.begin()->first)) : std::nullopt;
+    return waits.begin()->first < order ? std::optional(place_text(waits.begin()->first)) : std::nullopt;
   }
   for (const auto& [other, lane] : target.documents)
     for (const auto& [waits, place] : lane.waits)
-      if (place.number < number) return other + " " + named(waits);
+      if (place.number < number) return other + " " + place_text(waits);
   return std::nullopt;
 }
 
@@ -144,9 +144,9 @@ void Lanes::take_release(const Released& one) {
   const Order order{Epoch(one.epoch), Sequence::of_number(one.sequence), Revision(one.revision)};
   Lane& lane = target.documents[id];
   const auto place = lane.waits.find(order);
-  const std::string what = id + " for " + std::string(one.target) + ": " + named(order);
+  const std::string what = id + " for " + std::string(one.target) + ": " + place_text(order);
   if (place == lane.waits.end()) return wrong(what + " was released although it was not waited for");
-  if (lane.left && order <= *lane.left) wrong(what + " was released behind " + named(*lane.left));
+  if (lane.left && order <= *lane.left) wrong(what + " was released behind " + place_text(*lane.left));
   if (target.total && place->second.number < target.left) wrong(what + " was released behind a later request");
   if (const auto first = in_front_of(target, id, order, place->second.number))
     wrong(what + " was released in front of " + *first);
@@ -159,7 +159,7 @@ void Lanes::finish() {
   for (const auto& [name, target] : targets_)
     for (const auto& [id, lane] : target.documents)
       for (const auto& [order, place] : lane.waits)
-        wrong(id + " for " + name + ": " + named(order) + " is waited for, for ever");
+        wrong(id + " for " + name + ": " + place_text(order) + " is waited for, for ever");
 }
 
 }  // namespace reseq::judge

@@ -258,7 +258,7 @@ bool Replay::read_held(const engine::Batch& batch, std::vector<codec::InputRecor
 }
 
 bool Replay::waits() const {
-  return !rows_->others.all().empty() || !rows_->journaled.rows().all().empty();
+  return !rows_->journaled.rows().all().empty();
 }
 
 bool Replay::decide_inputs(const Meta& meta, driver::BatchDriver& driver, std::vector<codec::InputRecord>& inputs,

@@ -109,6 +109,8 @@ TEST(OrderedTargets, GoOnBehindWhatIsLostAndSayWhatThatWas) {
   EXPECT_THAT(shop.dead_letters(), ElementsAre("lost-1 7 gap", "lost-2 7 gap"));
   const Seen letter = shop.records("dead-letter").front();
   EXPECT_EQ(letter.header("reseq-targets"), "audit");
+  EXPECT_FALSE(letter.payload.has_value());
+  EXPECT_NE(letter.header("reseq-payload-omitted"), "") << "redrive would take it for a delete";
   EXPECT_EQ(letter.header("reseq-source-topic"), shop.application().topic("requests"));
   EXPECT_EQ(letter.header("reseq-source-offset"), "0");
   const auto& audit = shop.records("output.audit");

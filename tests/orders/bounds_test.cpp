@@ -53,9 +53,8 @@ TEST_P(Bounds, OfATurnMakeNobodyWaitForEachGap) {
   EXPECT_EQ(skipped, kMany);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Bounds, testing::Values(kStrict, kTotal), [](const auto& target) {
-  return target.param == kStrict ? "strict" : "total";
-});
+INSTANTIATE_TEST_SUITE_P(Lanes, Bounds, testing::Values(kStrict, kTotal),
+                         [](const auto& target) { return target.param == kStrict ? "strict" : "total"; });
 
 }  // namespace
 }  // namespace reseq::orders

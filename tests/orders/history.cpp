@@ -88,9 +88,9 @@ std::optional<std::uint64_t> number_of(const char* variable) {
 std::string describe(const History& history) {
   std::string text;
   for (const Step& step : history)
-    text += std::string(kWeights[static_cast<std::size_t>(step.action)].name) + " document=" +
-            std::to_string(step.document) + " pick=" + std::to_string(step.pick) + " targets=" +
-            std::to_string(step.targets) + " amount=" + std::to_string(step.amount) + "\n";
+    text += std::string(kWeights[static_cast<std::size_t>(step.action)].name) +
+            " document=" + std::to_string(step.document) + " pick=" + std::to_string(step.pick) +
+            " targets=" + std::to_string(step.targets) + " amount=" + std::to_string(step.amount) + "\n";
   return text;
 }
 

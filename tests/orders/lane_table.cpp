@@ -54,9 +54,8 @@ bool LaneTable::takes(const DocumentLanes& document, TargetNumber target, OrderN
 }
 
 bool LaneTable::is_known(const LaneQueue& lane, std::size_t document, OrderNumber order) const {
-  return std::any_of(lane.places.begin(), lane.places.end(), [&](const LanePlace& place) {
-    return place.document == document && place.order == order;
-  });
+  return std::any_of(lane.places.begin(), lane.places.end(),
+                     [&](const LanePlace& place) { return place.document == document && place.order == order; });
 }
 
 bool LaneTable::stands_before(const LanePlace& a, const LanePlace& b) const {
@@ -138,12 +137,14 @@ Verdict LaneTable::request(const Input& input) {
   bool known = false;
   for (const TargetNumber target : kOrdered) {
     if (!input.targets.contains(target)) continue;
-    if (is_known(lane(target, input.document), input.document, input.order))
+    const auto mark = document.mark.find(target);
+    const bool was_last = mark != document.mark.end() && mark->second == input.order;
+    if (was_last || is_known(lane(target, input.document), input.document, input.order))
       known = true;
     else if (takes(document, target, input.order))
       fresh |= TargetSet::of(target);
   }
-  Verdict verdict = dropped(known ? Reason::kDuplicate : Reason::kStale);
+  Verdict verdict = dropped(known ? Reason::kDuplicate : Reason::kSuperseded);
   TargetSet forwarded = fresh;
   if (input.targets.contains(kNewest)) {
     if (below || (document.newest && document.newest->order > input.order)) {
@@ -158,8 +159,7 @@ Verdict LaneTable::request(const Input& input) {
   if (for_all && !below && (!document.barrier || *document.barrier < input.order)) document.barrier = input.order;
   if (for_all || !forwarded.empty()) document.known = true;
   if (forwarded.empty()) return verdict;
-  if (!document.requested || document.requested->first <= input.order)
-    document.requested = {input.order, input.hash};
+  if (!document.requested || document.requested->first <= input.order) document.requested = {input.order, input.hash};
   for (const TargetNumber target : kOrdered)
     if (fresh.contains(target)) add(target, input);
   // What a newer request of the batch took over is not forwarded any more.

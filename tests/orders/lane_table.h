@@ -27,7 +27,7 @@ struct LanePlace {
 // In the order in which its places leave.
 struct LaneQueue {
   std::vector<LanePlace> places;
-  std::optional<UnixMs> due;      // of its head, since a batch before
+  std::optional<UnixMs> due;          // of its head, since a batch before
   bool behind_one_that_left = false;  // its head is
 };
 

@@ -65,8 +65,8 @@ std::string describe(const Batch& batch, const Answer& answer) {
     text += "  " + describe(batch.inputs[i]) +
             (i < answer.verdicts.size() ? " -> " + describe(answer.verdicts[i]) : "") + "\n";
   for (const Forwarded& one : answer.forwarded)
-    text += "    work " + std::to_string(one.document) + ":" + std::to_string(one.order) + " " +
-            describe(one.targets) + "\n";
+    text += "    work " + std::to_string(one.document) + ":" + std::to_string(one.order) + " " + describe(one.targets) +
+            "\n";
   for (const Released& one : answer.released) text += "    released " + describe(one) + "\n";
   for (const Released& one : answer.skipped) text += "    skipped " + describe(one) + "\n";
   return text + "    " + std::to_string(answer.places) + " places, " + std::to_string(answer.held) + " held\n";

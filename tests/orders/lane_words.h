@@ -32,11 +32,11 @@ struct Input {
   Kind kind = Kind::kRequest;
   std::size_t document = 0;
   OrderNumber order = 0;
-  TargetSet targets;        // asked for; of a result and a skip one; empty: `*` of an UNREGISTER
-  bool deletes = false;     // a request: for all targets when it has no list
-  bool has_list = true;     // of a request
-  std::uint64_t hash = 0;   // of its payload
-  bool too_large = false;   // a result that its output cannot take
+  TargetSet targets;          // asked for; of a result and a skip one; empty: `*` of an UNREGISTER
+  bool deletes = false;       // a request: for all targets when it has no list
+  bool has_list = true;       // of a request
+  std::uint64_t hash = 0;     // of its payload
+  bool too_large = false;     // a result that its output cannot take
   std::int64_t position = 0;  // in its topic
 };
 

@@ -153,9 +153,10 @@ void World::judge(const Batch& batch, const Answer& answer) {
   for (const Released& one : answer.released) {
     if (one.target == kNewest) continue;
     auto& lane = released_[{one.target, one.target == kTotal ? 0 : one.document}];
-    const bool rises = lane.empty() || (one.target == kStrict ? lane.back().order < one.order
-                                                              : requested_.at({lane.back().document, lane.back().order}) <
-                                                                    requested_.at({one.document, one.order}));
+    const bool rises =
+        lane.empty() || (one.target == kStrict ? lane.back().order < one.order
+                                               : requested_.at({lane.back().document, lane.back().order}) <
+                                                     requested_.at({one.document, one.order}));
     if (!rises && violation_.empty()) violation_ = "released out of the order of its lane, or twice";
     lane.push_back(one);
     if (hits_ != nullptr) ++hits_->released;

@@ -336,8 +336,8 @@ void Player::close_batch(const driver::Agenda& agenda) {
     const auto rows = static_cast<std::uint32_t>(100 + inputs_.size());
     const engine::Journal journals(context_.dispatch, reference_age_);
     const engine::Orders orders(true);
-    for (const engine::AgendaSource* source : {static_cast<const engine::AgendaSource*>(&journals),
-                                               static_cast<const engine::AgendaSource*>(&orders)})
+    for (const engine::AgendaSource* source :
+         {static_cast<const engine::AgendaSource*>(&journals), static_cast<const engine::AgendaSource*>(&orders)})
       for (const auto& kind : source->agenda())
         if (source->next(kind.number, {state_, state_.partition, context_.now}) || kind.each_batch)
           turns.push_back({kind.number, source->until(kind.number, context_.now), rows});

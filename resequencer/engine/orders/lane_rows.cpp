@@ -32,7 +32,8 @@ bool LaneRows::is_there(std::string_view key, std::optional<Place>& found) const
 
 LaneName LaneRows::lane_of(const Place& place) {
   if (place.row.total) return {place.row.target, 0};
-  return {place.row.target, read_big_endian(std::string_view(place.key).substr(4))};  // behind type, realm, gate, target
+  return {place.row.target,
+          read_big_endian(std::string_view(place.key).substr(4))};  // behind type, realm, gate, target
 }
 
 std::optional<Place> LaneRows::first(const LaneName& lane) {

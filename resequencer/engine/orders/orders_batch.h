@@ -82,7 +82,7 @@ class OrdersBatch {
 
   // orders_inputs.cpp
   [[nodiscard]] std::optional<Place> place_of(const Document& document, TargetNumber target, const Order& order) const;
-  void add(Document& document, TargetNumber target, const Order& order, Offset position);
+  void add(Document& document, TargetNumber target, const Order& order, Offset position, std::uint64_t bytes);
   void stand_behind(const Place& fresh, const std::optional<Place>& first);
   [[nodiscard]] Ruling judge(const Document& document, const SequenceResult& result, const std::optional<Order>& order,
                              const std::optional<Place>& place);

@@ -16,7 +16,7 @@
 // The mark of a strict lane is the highest order that has left it: what comes later and is older can have no place any
 // more. That of a total one is the highest order of the document that was given a place: a request that is sent again is
 // no other version, and an older one behind a newer would be the last that is seen. A request that gets no place although
-// it asks for nothing else is dropped: duplicate when its place is still there, else stale.
+// it asks for nothing else is dropped: duplicate when its place is there or was the mark, else superseded or epoch_behind.
 // The input's outcome is the stronger one of both tables; where table R forwards, it says its row.
 #include <algorithm>
 
@@ -72,18 +72,21 @@ void OrdersBatch::enter(Document& document, const Request& request, Offset posit
   if (ordered.empty() || !may_enter(ruling)) return;
   const Order order = ruling.edit.order;
   TargetSet fresh;
-  bool known = false;
+  bool known = false;  // it has a place, or had one that left last
+  Order newest;        // of those that keep it out
   each(ordered, [&](TargetNumber target) {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
-    if (place_of(document, target, order))
+    if (place_of(document, target, order) || (lane != nullptr && lane->mark == order))
       known = true;
     else if (lane == nullptr || order > lane->mark)
       fresh |= TargetSet::of(target);
+    else
+      newest = std::max(newest, lane->mark);
   });
   if (fresh.empty()) {
     if (asked != ordered) return;
-    ruling = drop(TableRow::kO1, known ? Reason::kDuplicate : Reason::kStale);
-    return set_order(ruling, order);
+    ruling.decision = {Outcome::kDropped, known ? Reason::kDuplicate : why_behind(order, newest), TableRow::kO1};
+    return;
   }
   const bool forwards = context_.intake == Intake::kInline;
   if (forwards && request.work_bytes > context_.work_bytes_max) {
@@ -93,16 +96,16 @@ void OrdersBatch::enter(Document& document, const Request& request, Offset posit
   const TargetSet others = asked.without(ordered);
   const bool takes = !others.empty() && (ruling.decision.outcome == Outcome::kForwarded ||
                                          ruling.decision.outcome == Outcome::kRegistered);
-  if (!takes)
-    ruling.decision = {forwards ? Outcome::kForwarded : Outcome::kRegistered, Reason::kNone, TableRow::kO1};
+  if (!takes) ruling.decision = {forwards ? Outcome::kForwarded : Outcome::kRegistered, Reason::kNone, TableRow::kO1};
   if (!ruling.edit.requested) ruling.edit.requested = Accepted{position, request.hash, {}, content_of(request)};
   if (forwards) ruling.edit.requested->forwarded |= fresh;
   ruling.op = request.what.op;
-  each(fresh, [&](TargetNumber target) { add(document, target, order, position); });
+  each(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
 }
 
 // The caller changes the row in another way, too, and settles it.
-void OrdersBatch::add(Document& document, TargetNumber target, const Order& order, Offset position) {
+void OrdersBatch::add(Document& document, TargetNumber target, const Order& order, Offset position,
+                      std::uint64_t bytes) {
   if (!document.now.row) document.now.row.emplace();
   Row& row = *document.now.row;
   if (row.lane_number == 0) row.lane_number = ++state_.lane_number;
@@ -114,6 +117,7 @@ void OrdersBatch::add(Document& document, TargetNumber target, const Order& orde
   place.row.id = document.id;
   place.row.number = ++state_.lane_number;
   place.row.request = position;
+  place.row.bytes = std::max<std::uint64_t>(bytes, 1);
   place.row.dispatched_at = std::max(context_.now, UnixMs());
   place.key = codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, row.lane_number, order));
   const bool alone = lane.places == 0 && !place.row.total;
@@ -243,7 +247,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
   RowEdit edit = ruling.edit;
   if (!waiting.empty()) {
     if (!removed) ruling.decision = {Outcome::kRemoved, Reason::kNone, TableRow::kO4};
-    if (command.everything) ruling.miss = false;
+    if (none_of_others) ruling.miss = false;  // it is known here
   } else if (alone || none_of_others) {
     if (!held.empty())
       ruling = drop(TableRow::kO4, Reason::kDuplicate);
@@ -274,8 +278,7 @@ std::optional<Order> OrdersBatch::skippable(const Document& document, const Skip
   const Lane* lane = row != nullptr ? row->lane_of(command.target) : nullptr;
   if (lane == nullptr || lane->places == 0) return std::nullopt;
   std::optional<Order> found;
-  const std::string prefix =
-      codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, row->lane_number));
+  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, row->lane_number));
   rows_.scan(prefix, {}, kEndedInFrontMax, [&](std::string_view key, std::string_view value) {
     const auto decoded = codec::decode_place(key, value);
     const auto* place = std::get_if<codec::PlaceRow>(&decoded);

@@ -71,8 +71,8 @@ bool OrdersBatch::is_overdue(const Place& head, UnixMs until) const {
 }
 
 bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
-  const auto held = head.row.state == codec::PlaceState::kHeld && !fresh_.contains(head.key) ? find_held(head)
-                                                                                             : std::nullopt;
+  const auto held =
+      head.row.state == codec::PlaceState::kHeld && !fresh_.contains(head.key) ? find_held(head) : std::nullopt;
   return held ? turn.take(held->row) : turn.take(0);  // the bytes of a fresh one are an input's
 }
 
@@ -86,7 +86,8 @@ void OrdersBatch::skip(const Place& head) {
 // With a version of its own: a sink takes it as it takes a result.
 void OrdersBatch::mark(const Place& head, InputIndex input, Reason reason) {
   const std::uint64_t room = context_.output_bytes_max[head.row.target.value()];
-  if (!context_.lanes.markers || codec::marker_bytes_max(head.row.id.size(), 0) > room) return;
+  const bool marks = context_.lanes.markers && context_.all_targets.contains(head.row.target);
+  if (!marks || codec::marker_bytes_max(head.row.id.size(), 0) > room) return;
   const auto stamp = next_stamp(state_, head.row.target, std::nullopt, context_.now, context_.max_clock_drift);
   const auto* const version = std::get_if<Version>(&stamp);
   if (version == nullptr) return;
@@ -102,7 +103,7 @@ void OrdersBatch::give_up(const Place& head, InputIndex input, Reason reason) {
   const Decision decision{Outcome::kDeadLettered, reason, TableRow::kO4};
   GivenUp given_up;
   given_up.targets = TargetSet::of(head.row.target);
-  given_up.attempts = 1;
+  given_up.gone = reason == Reason::kGap ? head.row.bytes : 0;
   effects_.send(input, DeadLetter{reason, document.newest_order(), effects_.kept(given_up)});
   tell(head, document, input, decision, {});
 }
@@ -143,7 +144,10 @@ void OrdersBatch::let_go(const Place& head) {
   }
   const bool unknown = !context_.all_targets.contains(head.row.target);  // it is configured no more
   if (unknown || too_large || version == nullptr) {
-    give_up(head, input, unknown ? Reason::kUnknownTarget : too_large ? Reason::kTooLarge : *std::get_if<Reason>(&stamp));
+    give_up(head, input,
+            unknown     ? Reason::kUnknownTarget
+            : too_large ? Reason::kTooLarge
+                        : *std::get_if<Reason>(&stamp));
     return leave(head, Reached::kBehindOneThatLeft);
   }
   tell(head, document, input, {Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3}, *version);

@@ -102,9 +102,8 @@ std::string orders_text(const config::Settings& s) {
 }
 
 bool has_ordered_target(const config::Settings& settings) {
-  return std::any_of(settings.targets.begin(), settings.targets.end(), [](const config::Target& target) {
-    return target.order == "strict" || target.order == "total";
-  });
+  return std::any_of(settings.targets.begin(), settings.targets.end(),
+                     [](const config::Target& target) { return target.order == "strict" || target.order == "total"; });
 }
 
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
@@ -306,14 +305,19 @@ Result<> check_order(const config::Target& target, TargetSet one, const OrderedT
 
 }  // namespace
 
+Result<> check_orders(const Application& application, const TargetTable& table) {
+  for (const config::Target& target : application.settings.targets)
+    if (const auto known = table.find(target.name))
+      if (auto same = check_order(target, TargetSet::of(*known), table.ordered()); !same) return same;
+  return Done{};
+}
+
 Result<TargetTable> extended(const Application& application, const TargetTable& table) {
+  if (auto same = check_orders(application, table); !same) return same.error();
   std::vector<std::string> names = table.names();
   OrderedTargets ordered = table.ordered();
   for (const config::Target& target : application.settings.targets) {
-    if (const auto known = table.find(target.name)) {
-      if (auto same = check_order(target, TargetSet::of(*known), ordered); !same) return same.error();
-      continue;
-    }
+    if (table.find(target.name)) continue;
     names.push_back(target.name);
     if (names.size() > kMaxTargets) break;
     const TargetSet one = TargetSet::of(TargetNumber(static_cast<std::uint8_t>(names.size() - 1)));
@@ -359,8 +363,8 @@ std::uint64_t config_hash(const Application& application) {
   if (const std::string orders = orders_text(s); orders != no_orders) text += orders;
   for (const std::string& name : s.unchanged_headers) text += '\n' + name;
   for (const config::Target& target : s.targets)
-    text += "\ntarget " + target.name + (target.order != "newest" ? " " + target.order : "") + (target.optional ? " optional" : "") +
-            (target.effect == "potent" ? " potent" : "");
+    text += "\ntarget " + target.name + (target.order != "newest" ? " " + target.order : "") +
+            (target.optional ? " optional" : "") + (target.effect == "potent" ? " potent" : "");
   for (const config::Route& route : s.routes) {
     text += "\nroute " + route.id_prefix + '\n' + route.id_glob + '\n' + route.header + '\n' + route.header_value;
     for (const std::string& name : route.targets) text += ' ' + name;

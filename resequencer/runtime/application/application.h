@@ -106,7 +106,9 @@ struct PartitionSetting {
 };
 [[nodiscard]] PartitionSetting partition_setting(const Application& application, const TargetTable& table);
 
-// The table with the configured targets that it lacks appended. kInvalid: it is full.
+// kInvalid: a configured target has another order than in the table; newest and monotonic are one there.
+[[nodiscard]] Result<> check_orders(const Application& application, const TargetTable& table);
+// The table with the configured targets that it lacks appended. kInvalid: it is full, or as in check_orders().
 [[nodiscard]] Result<TargetTable> extended(const Application& application, const TargetTable& table);
 
 // REQUIRES: it is one of the application's kinds.

@@ -93,7 +93,8 @@ std::optional<codec::InputRecord> request_of_place(const LetThrough& place, cons
 
 std::optional<codec::InputRecord> record_of(const LetThrough& held, const codec::FindRow& row, const FindAgain& again,
                                             const codec::DecodeContext& decoding, Arena& arena) {
-  if (held.key.front() == static_cast<char>(codec::KeyType::kPlace)) return request_of_place(held, row, decoding, arena);
+  if (held.key.front() == static_cast<char>(codec::KeyType::kPlace))
+    return request_of_place(held, row, decoding, arena);
   const auto head = head_of(held, row);
   if (!head) return std::nullopt;
   if (held.gone) {

@@ -281,7 +281,8 @@ void add_failures(Exposition& out, const Partitions& all) {
 }
 
 void add_held(Exposition& out, const Partitions& all) {
-  add_partitions(out, "reseq_held_records", "Orders that wait for their dispatch, and results that wait in a lane: each is held as a record.", all,
+  add_partitions(out, "reseq_held_records",
+                 "Orders that wait for their dispatch, and results that wait in a lane: each is held as a record.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_records); });
   add_partitions(out, "reseq_held_bytes", "Bytes of what is held.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });

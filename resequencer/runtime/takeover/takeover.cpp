@@ -230,6 +230,10 @@ void Takeover::compare(changelog::Restorer& restorer) {
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = runtime::refusal(*store_->identity(), store_->meta(), application_))
     return parking_.refuse(Parked::kIdentity, *reason);
+  if (const auto same = check_orders(application_, store_->targets()); !same)
+    return parking_.refuse(Parked::kIdentity, same.error().message);
+  if (const auto reason = refusal_of_lanes(store_->summary().counts, application_))
+    return parking_.refuse(Parked::kIdentity, *reason);
   if (!look_for_missing_target()) return;
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();

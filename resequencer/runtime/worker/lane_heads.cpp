@@ -16,7 +16,7 @@ std::optional<LaneHead> head_of(const store::BatchView& view, std::string_view k
   const auto value = view.row(key);
   const auto decoded = value ? codec::decode_place(key, *value) : codec::Decoded<codec::PlaceRow>();
   const auto* const place = std::get_if<codec::PlaceRow>(&decoded);
-  if (!value || place == nullptr) return std::nullopt;
+  if (!value || place == nullptr || place->target.value() >= targets.names().size()) return std::nullopt;
   return LaneHead{targets.name(place->target), std::string(place->id), place->order, place->dispatched_at,
                   place->due.value_or(UnixMs())};
 }
@@ -34,17 +34,18 @@ std::optional<LaneHead> first_of(const store::BatchView& view, std::uint8_t inde
 }  // namespace
 
 std::optional<LaneHead> next_gap_of(const PartitionTask& task) {
-  return first_of(store::BatchView(task.store()), codec::kGapIndex, {}, task.targets());
+  return first_of(store::BatchView(task.store()), codec::kGapIndex, {}, task.store().targets());
 }
 
 std::vector<LaneHead> lane_heads_of(const PartitionTask& task, const Row& row) {
   const store::BatchView view(task.store());
+  const TargetTable& targets = task.store().targets();
   std::vector<LaneHead> heads;
   for (const Lane& lane : row.lanes) {
     if (lane.places == 0) continue;
     std::optional<LaneHead> head;
-    if (task.targets().ordered().total.contains(lane.target)) {
-      head = first_of(view, codec::kLaneIndex, codec::lane_entry(lane.target, 1), task.targets());
+    if (targets.ordered().total.contains(lane.target)) {
+      head = first_of(view, codec::kLaneIndex, codec::lane_entry(lane.target, 1), targets);
     } else {
       const std::string prefix =
           codec::place_key(engine::kOrdersNumbers.gate, codec::lane_rank(lane.target, row.lane_number));
@@ -53,7 +54,7 @@ std::vector<LaneHead> lane_heads_of(const PartitionTask& task, const Row& row) {
         first = key;
         return false;
       });
-      if (!first.empty()) head = head_of(view, first, task.targets());
+      if (!first.empty()) head = head_of(view, first, targets);
     }
     if (head) heads.push_back(std::move(*head));
   }

@@ -1,4 +1,4 @@
-// LaneHeads: what strict and total targets of a partition wait for, as operators are told.
+// LaneHeads: what strict and total targets of a partition wait for, as operators are told, also while it is taken over.
 // Thread rule: one worker.
 #pragma once
 

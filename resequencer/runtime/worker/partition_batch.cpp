@@ -110,8 +110,8 @@ void PartitionBatch::want_references() {
 // which ends the transaction.
 void PartitionBatch::read_held() {
   const codec::FindRow row = [this](std::string_view key) { return task_.store().row(key); };
-  codec::DecodeContext reading =
-      decoding(application_, task_.setting(), arena_, task_.store().hash(), task_.store().summary().counts.any_rare());
+  codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash(),
+                                          task_.store().summary().counts.any_journaled());
   reading.content_headers = nullptr;  // what they ask for was compared when they came
   const FindAgain again = [this](Offset offset) {
     again_.push_back(offset);
@@ -141,8 +141,8 @@ std::vector<std::string> PartitionBatch::sweep() {
 void PartitionBatch::decide_input(Role role) {
   InputQueue& queue = task_.queue();
   if (role == Role::kCommands && queue.commands_wait()) return;
-  const codec::DecodeContext reading =
-      decoding(application_, task_.setting(), arena_, task_.store().hash(), task_.store().summary().counts.any_rare());
+  const codec::DecodeContext reading = decoding(application_, task_.setting(), arena_, task_.store().hash(),
+                                                task_.store().summary().counts.any_journaled());
   std::size_t& taken = taken_[slot_of(role)];
   for (kafka::Record& source : queue.records(role)) {
     codec::InputRecord& record = records_.emplace_back(input_of(role, source));
@@ -168,7 +168,9 @@ void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) co
   auto next = older.begin();
   for (std::uint32_t i = 0; i < taken_[0]; ++i) {  // requests are the first inputs
     const Decision& decision = decisions()[i];
-    const bool behind = decision.table_row == TableRow::kR0 || decision.table_row == TableRow::kR4;
+    const TableRow met = decision.table_row;
+    const bool out_of_lanes = met == TableRow::kO1 && decision.outcome == Outcome::kDropped;
+    const bool behind = met == TableRow::kR0 || met == TableRow::kR4 || out_of_lanes;
     const bool is_older = next != older.end() && next->value() == i;
     if (is_older) ++next;
     if (!records_[i].key || (!is_older && (behind || decision.outcome == Outcome::kDeadLettered))) continue;

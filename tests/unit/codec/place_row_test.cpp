@@ -20,8 +20,10 @@ PlaceRow any_place(std::string_view id) {
   place.id = id;
   place.number = 1 + any<std::uint64_t>() % UINT64_MAX;
   place.request = any_offset();
+  place.bytes = 1 + any<std::uint64_t>() % UINT64_MAX;
   place.dispatched_at = any_time();
-  if (one_in(2)) place.due = place.state == PlaceState::kWaits ? UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2) : UnixMs();
+  if (one_in(2))
+    place.due = place.state == PlaceState::kWaits ? UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2) : UnixMs();
   if (place.state == PlaceState::kHeld && one_in(2)) place.op = Op::kDelete;
   if (place.state == PlaceState::kHeld && one_in(2)) place.observed = any_version();
   return place;
@@ -66,6 +68,7 @@ TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
   place.order.sequence = Sequence::of_number(7);
   place.id = "book";
   place.number = 9;
+  place.bytes = 1;
   const auto entries = [&] {
     const std::string key = key_of(place, 1);
     std::string value;

@@ -96,7 +96,8 @@ inline std::string any_extensions(std::size_t least = 2) {
   std::string extensions;
   if (!one_in(4)) return extensions;
   for (std::size_t tag = least + 2 * below(9); tag < 100; tag += 2 + 2 * below(30)) {
-    if (tag == 4 || tag == 6 || tag == 8 || tag == 10 || tag == 12 || tag == 14) continue;  // those of a row are known, and those of a meta row
+    if (tag == 4 || tag == 6 || tag == 8 || tag == 10 || tag == 12 || tag == 14)
+      continue;  // those of a row are known, and those of a meta row
     const std::string bytes = any_bytes(0, 20);
     extensions.push_back(static_cast<char>(tag));
     extensions.push_back(static_cast<char>(bytes.size()));

@@ -48,7 +48,6 @@ TEST(Settings, NamesNoKeyThatIsFarFromTheUnknownOne) {
 
 TEST(Settings, RefusesKeysThatAreReservedForLater) {
   EXPECT_THAT(error_of(kLeast + "[trees]\ndepth_max = 3\n"), HasSubstr("key trees is reserved for later"));
-  EXPECT_THAT(error_of(kLeast + "order = \"strict\"\n"), HasSubstr("key order in [[target]] is reserved for later"));
   for (const std::string_view name : reserved::kKeys)
     EXPECT_THAT(error_of(std::string(name) + " = 1\n" + kLeast), HasSubstr("is reserved for later")) << name;
 }
@@ -58,7 +57,6 @@ TEST(Settings, HasNoKeyThatIsReservedForLater) {
     const std::string_view name = key.name;
     EXPECT_FALSE(reserved::has(reserved::kKeys, name.substr(0, name.find('.')))) << name;
   }
-  for (const auto& key : target_keys()) EXPECT_FALSE(reserved::has(reserved::kTargetKeys, key.name)) << key.name;
 }
 
 TEST(Settings, RefusesAValueThatIsNoneOfTheChoices) {

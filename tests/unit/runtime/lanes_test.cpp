@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "simulated_application.h"
 #include "telling_worker.h"
 
 namespace reseq::runtime {
@@ -24,16 +25,12 @@ class Lanes : public TellingWorker {
     steps(50);
   }
   void result(const std::string& id, const std::string& target) {
-    broker.append({*broker.topic("app.commands"), Partition(0)},
-                  {id,
-                   "{}",
-                   {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-target", target}},
-                   broker.now()});
+    broker.append(
+        {*broker.topic("app.commands"), Partition(0)},
+        {id, "{}", {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-target", target}}, broker.now()});
     steps(50);
   }
-  admin::Json documents() {
-    return stats_reply(application, seen(), clock.now())["partitions"][0]["documents"];
-  }
+  admin::Json documents() { return stats_reply(application, seen(), clock.now())["partitions"][0]["documents"]; }
 };
 
 TEST_F(Lanes, SayWhatTheyWaitForAndSkipItInTime) {
@@ -58,7 +55,53 @@ TEST_F(Lanes, SayWhatTheyWaitForAndSkipItInTime) {
   EXPECT_THAT(text(), HasSubstr("reseq_held_released_total 1\n"));
   EXPECT_THAT(text(), HasSubstr("reseq_markers_total 0\n")) << "what was held is no marker";
   EXPECT_THAT(text(), HasSubstr("reseq_waits_ended_total{end=\"dropped\"} 0\n"));
-  EXPECT_THAT(text(), HasSubstr("reseq_waits_ended_total{end=\"dead_lettered\"} 0\n")) << "a gap waited for no dispatch";
+  EXPECT_THAT(text(), HasSubstr("reseq_waits_ended_total{end=\"dead_lettered\"} 0\n"))
+      << "a gap waited for no dispatch";
+}
+
+// A document waits in the lane of `audit`, and the process that took it is gone.
+class LanesThatStand : public SimulatedApplication {
+ protected:
+  LanesThatStand() : SimulatedApplication(1, with_audit()) {
+    Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+    broker.append({*broker.topic("app.requests"), Partition(0)}, {"book", "{}", {{"reseq-seq", "7"}}, broker.now()});
+    for (int i = 0; i < 200; ++i) step(worker);
+    EXPECT_EQ(worker.tasks().front()->store().summary().counts[Count::kPlaces], 1U);
+  }
+  static config::Settings with_audit() {
+    config::Settings settings = of_one_target();
+    settings.targets.push_back({.name = "audit", .order = "total"});
+    return settings;
+  }
+  Result<> step(Worker& worker) {
+    auto stepped = worker.step();
+    ticks(1);
+    return stepped;
+  }
+  // What the next worker says when it ends; empty: it goes on.
+  std::string end_of_next() {
+    Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+    for (int i = 0; i < 2'000; ++i) {
+      (void)worker.report();
+      if (const auto stepped = step(worker); !stepped) return stepped.error().message;
+    }
+    EXPECT_TRUE(worker.report().partitions.front().lane_head.has_value());
+    return {};
+  }
+};
+
+TEST_F(LanesThatStand, AreToldOfWhileTheyAreTakenOver) {
+  EXPECT_EQ(end_of_next(), "");
+}
+
+TEST_F(LanesThatStand, DoNotLoseTheirTarget) {
+  application.settings.targets.pop_back();
+  EXPECT_THAT(end_of_next(), HasSubstr("documents still wait for target audit"));
+}
+
+TEST_F(LanesThatStand, DoNotBecomeOthers) {
+  application.settings.targets.back().order = "strict";
+  EXPECT_THAT(end_of_next(), HasSubstr("set order = \"total\""));
 }
 
 TEST_F(Lanes, AreForLife) {
