@@ -74,7 +74,7 @@ void add_spring(std::string_view reason, const InputRecord& input, const EncodeC
 void say_why(const GivenUp& given_up, const EncodeContext& context, Arena& arena, HeaderEdits& edits) {
   if (!given_up.targets.empty()) {
     edits.push_back({header::kTargets, list_of(given_up.targets, *context.targets, arena)});
-    if (given_up.attempts > 0) edits.push_back({header::kAttempts, decimal(given_up.attempts, arena)});
+    if (given_up.attempts) edits.push_back({header::kAttempts, decimal(*given_up.attempts, arena)});
     if (!given_up.error.empty()) edits.push_back({header::kError, given_up.error});
   }
   if (given_up.gone > 0) edits.push_back({header::kPayloadOmitted, decimal(given_up.gone, arena)});

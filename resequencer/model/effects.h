@@ -122,10 +122,10 @@ struct Release {  // to the output of `target`
 
 // Of a request that is given up. It lives as long as the batch.
 struct GivenUp {
-  std::uint64_t gone = 0;      // bytes of its record, of which the letter has nothing but its place
-  TargetSet targets = {};      // that have no result of it; empty: it did not wait for work
-  std::uint32_t attempts = 0;  // number of the last one, 0 = nobody counts them,
-  std::string_view error;      // and what was said last
+  std::uint64_t gone = 0;                      // bytes of its record, of which the letter has nothing but its place
+  TargetSet targets = {};                      // that have no result of it; empty: it did not wait for work
+  std::optional<std::uint32_t> attempts = {};  // number of the last one; none: they are not counted
+  std::string_view error = {};                 // and what was said last
 };
 
 struct DeadLetter {

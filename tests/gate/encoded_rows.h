@@ -1,5 +1,5 @@
-// EncodedRows: a state of rows of all kinds in memory, as they are encoded: what a batch changed is written as its bytes
-// and read again from them.
+// EncodedRows: a state of rows of all kinds in memory, as they are encoded: what a batch changed is written as its
+// bytes and read again from them.
 // Thread rule: one thread.
 #pragma once
 

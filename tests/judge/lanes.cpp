@@ -43,6 +43,8 @@ void Lanes::take(const ReplayedBatch& batch) {
   for (const GivenUp& one : batch.given_up)
     if (one.reason == Reason::kGap) take_gap(one, batch.meta.now);
   for (const Released& one : batch.releases) take_release(one);
+  for (const GivenUp& one : batch.given_up)  // a turn skips, releases and skips again
+    if (one.reason == Reason::kGap) leave_gap(one);
   for (const std::string& id : batch.expired)
     for (auto& [name, target] : targets_) {
       const auto document = target.documents.find(id);
@@ -119,7 +121,16 @@ void Lanes::take_gap(const GivenUp& one, UnixMs now) {
     if (now.value() - place->second.dispatched_at.value() < settings_.orders_gap_timeout_ms)
       wrong(what + " was skipped early");
     lane.waits.erase(place);
-    lane.left = std::max(lane.left.value_or(order), order);
+  }
+}
+
+void Lanes::leave_gap(const GivenUp& one) {
+  const auto request = requests_.find(one.request);
+  if (request == requests_.end()) return;
+  const auto& [id, order] = request->second;
+  for (const std::string& name : one.targets) {
+    std::optional<Order>& left = targets_[name].documents[id].left;
+    left = std::max(left.value_or(order), order);
   }
 }
 
@@ -151,7 +162,7 @@ void Lanes::take_release(const Released& one) {
   if (const auto first = in_front_of(target, id, order, place->second.number))
     wrong(what + " was released in front of " + *first);
   target.left = std::max(target.left, place->second.number);
-  lane.left = order;
+  lane.left = std::max(lane.left.value_or(order), order);
   lane.waits.erase(place);
 }
 

@@ -52,6 +52,7 @@ class Lanes {
   void take_command(const Decided& one);
   void take_skip(const Decided& one);
   void take_gap(const GivenUp& one, UnixMs now);
+  void leave_gap(const GivenUp& one);
   void take_release(const Released& one);
   void end(const std::string& name, const std::string& id, const Order& order);
   [[nodiscard]] std::optional<std::string> in_front_of(const Target& target, const std::string& id, const Order& order,

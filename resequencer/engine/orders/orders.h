@@ -1,5 +1,5 @@
-// Orders: the agenda of lanes of ordered targets (orders_batch.h): heads that are waited for no longer, and results that
-// are to leave. It stands in every process: places that another configuration has left are passed by.
+// Orders: the agenda of lanes of ordered targets (orders_batch.h): heads that are waited for no longer, and results
+// that are to leave. It stands in every process: places that another configuration has left are passed by.
 // Thread rule: const; any thread.
 #pragma once
 

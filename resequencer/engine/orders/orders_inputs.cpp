@@ -1,11 +1,12 @@
-// Table O, the same as in docs/decision-tables.md, for each ordered target t by itself. The tables R, S and U do not see
-// such targets, nor do barriers.
+// Table O, the same as in docs/decision-tables.md, for each ordered target t by itself. The tables R, S and U do not
+// see such targets, nor do barriers.
 // o = order of the input. A place waits, has its result, or has ended without one.
 //
 // clang-format off
-// O1  a request asks for t, and o is above the mark of its lane  -> a place: of a strict t in the order of the document,
-//                                                                   of a total one behind all others
-// O2  a result, its place is the head of the lane                -> release; then those behind it that have their results
+// O1  a request asks for t, and o is above the mark of its lane  -> a place: of a strict t in the order of the
+//                                                                   document, of a total one behind all others
+// O2  a result, its place is the head of the lane                -> release; then those behind it that have their
+//                                                                   results
 // O3  a result, its place is not the head                        -> held; again: drop duplicate
 // O4  the place ends without a result: UNREGISTER, a gap, an
 //     operator, too_large                                        -> the lane passes it by
@@ -14,9 +15,10 @@
 // clang-format on
 //
 // The mark of a strict lane is the highest order that has left it: what comes later and is older can have no place any
-// more. That of a total one is the highest order of the document that was given a place: a request that is sent again is
-// no other version, and an older one behind a newer would be the last that is seen. A request that gets no place although
-// it asks for nothing else is dropped: duplicate when its place is there or was the mark, else superseded or epoch_behind.
+// more. That of a total one is the highest order of the document that was given a place: a request that is sent again
+// is no other version, and an older one behind a newer would be the last that is seen. A request that gets no place
+// although it asks for nothing else is dropped: duplicate when its place is there or was the mark, else superseded or
+// epoch_behind.
 // The input's outcome is the stronger one of both tables; where table R forwards, it says its row.
 #include <algorithm>
 
@@ -84,7 +86,7 @@ void OrdersBatch::enter(Document& document, const Request& request, Offset posit
       newest = std::max(newest, lane->mark);
   });
   if (fresh.empty()) {
-    if (asked != ordered) return;
+    if (asked != ordered || ruling.edit.requested) return;
     ruling.decision = {Outcome::kDropped, known ? Reason::kDuplicate : why_behind(order, newest), TableRow::kO1};
     return;
   }

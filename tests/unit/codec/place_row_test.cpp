@@ -95,6 +95,7 @@ TEST(PlaceRow, UnderTheKeyOfAnotherOrderIsRefused) {
   place.order.sequence = Sequence::of_number(7);
   place.id = "book";
   place.number = 1;
+  place.bytes = 1;
   const std::string key = key_of(place, 1);
   std::string value;
   encode_place(key, place, value);
@@ -109,6 +110,7 @@ TEST(PlaceRow, WithAnExtensionThatMustBeUnderstoodIsRefused) {
   PlaceRow place;
   place.id = "book";
   place.number = 1;
+  place.bytes = 1;
   place.extensions = std::string_view("\x03\x00", 2);
   const std::string key = key_of(place, 1);
   std::string value;
