@@ -180,14 +180,34 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
     for (auto& [name, target] : document.targets) ask(target, order, {});
     return;
   }
-  if (decided.decision.outcome == Outcome::kUnchanged) return take_unchanged(*asked, order);
+  if (decided.decision.outcome == Outcome::kUnchanged || is_unchanged_beside_lanes(decided, *asked, order))
+    return take_unchanged(*asked, order);
   if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order);
   const std::set<std::string> targets = named_by(*asked);
   if (targets.empty()) return;
   Document& document = documents_[asked->id];
   if (document.barrier && order < *document.barrier) return;
-  for (const std::string& name : targets)
-    if (!ordered_.contains(name)) ask(document.targets[name], order, asked->expires_at);
+  for (const std::string& name : targets) {
+    if (ordered_.contains(name))
+      document.in_lanes = true;
+    else
+      ask(document.targets[name], order, asked->expires_at);
+  }
+}
+
+// It went to `work` for ordered targets alone. The others, which it is new for, must have what it asks for.
+bool ExpectedEnd::is_unchanged_beside_lanes(const Decided& decided, const Asked& asked, const Order& order) {
+  const bool goes = decided.decision.outcome == Outcome::kForwarded || decided.decision.outcome == Outcome::kRegistered;
+  if (!goes || decided.decision.table_row != TableRow::kO1) return false;
+  Document& document = documents_[asked.id];
+  document.in_lanes = true;
+  if (document.barrier && order < *document.barrier) return false;
+  std::set<std::string> targets = named_by(asked);
+  if (asked.removal && !asked.targets)
+    for (const auto& [name, target] : document.targets) targets.insert(name);
+  return std::any_of(targets.begin(), targets.end(), [&](const std::string& name) {
+    return !ordered_.contains(name) && document.targets[name].asked < order;
+  });
 }
 
 void ExpectedEnd::take_unchanged(const Asked& asked, const Order& order) {
@@ -199,6 +219,7 @@ void ExpectedEnd::take_unchanged(const Asked& asked, const Order& order) {
     raise_barrier(document->second, order);
   }
   for (const std::string& name : targets) {
+    if (ordered_.contains(name)) continue;
     Target& target = document->second.targets[name];
     const bool has_it = target.released && target.released == target.asked && target.released_payload == asked.payload;
     if (!has_it || !settings_.skip_unchanged)
@@ -233,9 +254,10 @@ void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order
   if (document.barrier && order < *document.barrier) return;
   std::set<std::string> targets = default_targets_;
   for (const auto& [name, target] : document.targets) targets.insert(name);
-  if (document.targets.empty())
+  if (document.targets.empty() && !document.in_lanes)
     for (const config::Target& target : settings_.targets) targets.insert(target.name);
-  std::erase_if(targets, [this](const std::string& name) { return ordered_.contains(name); });
+  document.in_lanes = std::erase_if(targets, [this](const std::string& name) { return ordered_.contains(name); }) > 0 ||
+                      document.in_lanes;
   const bool moves = std::any_of(targets.begin(), targets.end(),
                                  [&](const std::string& name) { return document.targets[name].asked < order; });
   raise_barrier(document, order);

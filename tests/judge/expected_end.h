@@ -53,6 +53,7 @@ class ExpectedEnd {
     std::map<std::string, Target> targets;  // those asked for
     std::optional<Order> barrier;
     std::set<Order> barriers;  // where requests wait: all of them
+    bool in_lanes = false;     // asked for by an ordered target, which is not among them
   };
   struct Delivered {  // a release whose request was not seen yet
     std::string id;
@@ -64,6 +65,7 @@ class ExpectedEnd {
   void take_request(const Decided& decided, UnixMs now);
   void take_removal_for_all(const std::string& id, const Order& order);
   void raise_barrier(Document& document, const Order& order) const;
+  bool is_unchanged_beside_lanes(const Decided& decided, const Asked& asked, const Order& order);
   void take_unchanged(const Asked& asked, const Order& order);
   [[nodiscard]] std::set<std::string> named_by(const Asked& asked) const;
   static void take_dispatched(const Document& document, Target& target, const Order& order);

@@ -381,12 +381,18 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
   if (input != nullptr) note_left(emission, *input, replayed);
   const auto* release = std::get_if<Release>(&emission.what);
   if (release == nullptr) return;
-  replayed.releases.push_back({.id = *input->key,
+  // What was held lives as long as its batch is decided.
+  const bool was_held = emission.input.value() >= replayed.inputs.size();
+  const auto kept = [&](std::string_view text) {
+    return was_held ? std::string_view(replayed.held.emplace_back(text)) : text;
+  };
+  const auto payload = input->payload ? std::optional(kept(*input->payload)) : std::nullopt;
+  replayed.releases.push_back({.id = kept(*input->key),
                                .target = targets_.name(release->target),
                                .epoch = release->order.epoch.value(),
                                .sequence = release->order.sequence.number().value_or(0),
                                .revision = release->order.revision.value(),
-                               .payload = input->payload});
+                               .payload = payload});
 }
 
 std::vector<std::string> Replay::names_of(TargetSet targets) const {

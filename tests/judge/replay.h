@@ -90,7 +90,8 @@ struct ReplayedBatch {
   bool birth = false;
   Meta meta;
   std::vector<Decided> inputs;
-  std::vector<Released> releases;  // of the commands
+  std::vector<Released> releases;  // of the commands, and of what was held
+  std::deque<std::string> held;    // what these say
   std::vector<Fired> fired;
   std::vector<std::string> expired;
   std::vector<AgendaDone> done;  // of the gate's agenda
