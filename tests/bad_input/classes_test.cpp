@@ -82,6 +82,7 @@ TEST_F(BadInput, HasACaseForEveryReason) {
   covered.insert({"expired", "timed_out", "attempt_missing", "attempt_behind"});
   // Work that failed: tests/scenarios/failures.txt, tests/journal, the page of failures.
   covered.insert({"failed", "effect_unknown", "no_request"});
+  covered.insert({"gap", "ordered_target"});                         // tests/scenarios/orders.txt, tests/orders
   covered.insert({"reprocess_needs_inline", "reset_needs_epochs"});  // kinds_test.cpp
   covered.insert({"unexpected_state", "no_change", "dry_run"});      // operations: property tests, tests/admin
   covered.insert({"id_collision", "version_exhausted"});             // property tests

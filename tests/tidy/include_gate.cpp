@@ -53,6 +53,18 @@ Rule rule_of_the_product() {
       {"resequencer/http", {"resequencer/base"}},
       {"resequencer/page", {"resequencer/base"}},
       {"resequencer/config", {"resequencer/base"}},
+      // Without the worker: that it decides as one does is the driver's.
+      {"resequencer/observe",
+       {"resequencer/runtime/application", "resequencer/driver", "resequencer/engine", "resequencer/changelog",
+        "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/config", "resequencer/admin",
+        "resequencer/metrics", "resequencer/http", "resequencer/model", "resequencer/base"}},
+      {"resequencer/cli", {"resequencer"}},
+      {"resequencer", {"resequencer/cli"}},  // main.cpp
+  };
+}
+
+Rule rule_of_the_runtime() {
+  return {
       {"resequencer/runtime/application",
        {"resequencer/engine/batch.h", "resequencer/engine/context.h", "resequencer/engine/gate.h",
         "resequencer/engine/journal/journal.h", "resequencer/engine/orders/orders.h", "resequencer/store/disk_copy.h",
@@ -74,13 +86,6 @@ Rule rule_of_the_product() {
       {"resequencer/runtime/process",
        {"resequencer/runtime", "resequencer/kafka", "resequencer/store", "resequencer/config", "resequencer/http",
         "resequencer/model", "resequencer/base"}},
-      // Without the worker: that it decides as one does is the driver's.
-      {"resequencer/observe",
-       {"resequencer/runtime/application", "resequencer/driver", "resequencer/engine", "resequencer/changelog",
-        "resequencer/codec", "resequencer/kafka", "resequencer/store", "resequencer/config", "resequencer/admin",
-        "resequencer/metrics", "resequencer/http", "resequencer/model", "resequencer/base"}},
-      {"resequencer/cli", {"resequencer"}},
-      {"resequencer", {"resequencer/cli"}},  // main.cpp
   };
 }
 
@@ -102,6 +107,7 @@ Rule rule_of_programs_around() {
 const Rule& rule() {
   static const Rule kRule = [] {
     Rule all = rule_of_the_product();
+    all.merge(rule_of_the_runtime());
     all.merge(rule_of_programs_around());
     return all;
   }();

@@ -3,17 +3,15 @@
 // o = order of the input. A place waits, has its result, or has ended without one.
 //
 // clang-format off
-// O1  a request asks for t, and o is above the mark of its lane  -> a place: of a strict t in the order of the
-//                                                                   document, of a total one behind all others
-// O2  a result, its place is the head of the lane                -> release; then those behind it that have their
-//                                                                   results
+// O1  a request asks for t, and o is above the mark of its lane  -> a place: strict by order, total behind all others
+// O2  a result, its place is the head of the lane                -> release; then those behind it that have results
 // O3  a result, its place is not the head                        -> held; again: drop duplicate
 // O4  the place ends without a result: UNREGISTER, a gap, an
 //     operator, too_large                                        -> the lane passes it by
-// O5  a result or an UNREGISTER without a place that waits       -> drop stale if o is not above the mark, or the place
-//                                                                   has ended; else policy on_unregistered
+// O5  a result or an UNREGISTER without a place that waits       -> drop stale if passed, else policy on_unregistered
 // clang-format on
 //
+// Passed: o is not above the mark, or its place has ended.
 // The mark of a strict lane is the highest order that has left it: what comes later and is older can have no place any
 // more. That of a total one is the highest order of the document that was given a place: a request that is sent again
 // is no other version, and an older one behind a newer would be the last that is seen. A request that gets no place

@@ -125,13 +125,13 @@ TEST(ForgedRow, WithAnotherIdThanItsKeySaysIsRefused) {
 }
 
 TEST(ForgedRow, KeepsOptionalExtensionsAndRefusesMandatoryOnes) {
-  const auto decoded = decode("01 01 01 0173 02 03 02 03 616263 0e 00");
+  const auto decoded = decode("01 01 01 0173 02 03 02 03 616263 10 00");
   ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
   const Row& row = std::get<DocumentRow>(decoded).row;
-  EXPECT_EQ(row.extensions, bytes("02 03 616263 0e 00"));
+  EXPECT_EQ(row.extensions, bytes("02 03 616263 10 00"));
   std::string again;
   encode_row(document_key(kForgedId), kForgedId, row, again);
-  EXPECT_EQ(again.substr(0, again.size() - kChecksumBytes), bytes("01 01 01 0173 02 03 02 03 616263 0e 00"));
+  EXPECT_EQ(again.substr(0, again.size() - kChecksumBytes), bytes("01 01 01 0173 02 03 02 03 616263 10 00"));
 
   expect("01 01 01 0173 02 03 03 01 61", RowError::kUnknownMandatory);
   expect("01 01 01 0173 02 03 02 00 03 00", RowError::kUnknownMandatory);

@@ -70,7 +70,7 @@ TEST(MetaExtensions, OfBreakersThatCannotBeAreRefused) {
   const std::string other_flag = "\x01\x04\x00\x01\x07\x00\x00\x00\x00\x00\x00\x00\x00"s;
   EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x0d"s + other_flag)));
   const std::string open = "\x01\x01\x00\x05\x00\x07"s;
-  EXPECT_TRUE(std::holds_alternative<Meta>(meta_with("\x08\x08"s + open + "\x0a\x00"s)));
+  EXPECT_TRUE(std::holds_alternative<Meta>(meta_with("\x08\x08"s + open + "\x0c\x00"s)));
   EXPECT_FALSE(std::holds_alternative<Meta>(meta_with("\x08\x08"s + open + "\x00\x00"s)))
       << "it is tried without a pause";
 }
@@ -140,12 +140,12 @@ TEST(MetaExtensions, OfAllKindsAreRead) {
   EXPECT_EQ(meta.state.journal_number, 256U);
   EXPECT_EQ(meta.state.journal_answered, 7U);
   EXPECT_EQ(meta.summary.priorities, (std::vector<PriorityCount>{{100, 2, 0}, {200, 0, 3}}));
-  EXPECT_EQ(meta.extensions, "\x0a\x00"s);
+  EXPECT_EQ(meta.extensions, "\x0c\x00"s);
 }
 
 TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStand) {
   const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
-                                          kNumberBytes, kPriorityBytes, "\x0a\x00"s};
+                                          kNumberBytes, kPriorityBytes, "\x0c\x00"s};
   for (const auto& [tag, before] :
        {std::pair(5, std::size_t{4}), std::pair(7, std::size_t{5}), std::pair(9, known.size())})
     for (std::size_t first = 0; first <= before; ++first) {
@@ -159,7 +159,7 @@ TEST(MetaExtensions, ThatMustBeUnderstoodAndAreUnknownAreRefusedWhereverTheyStan
 }
 
 TEST(MetaExtensions, OfLaterVersionsAreKeptWhereTheyMayBeLeftOut) {
-  for (const std::string& kept : {"\x0a\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
+  for (const std::string& kept : {"\x0c\x00"s, "\x0e\x03"s + "abc", "\x80\x08\x01x"s}) {
     const auto decoded = meta_with(kWaitingBytes + kept);
     ASSERT_TRUE(std::holds_alternative<Meta>(decoded));
     EXPECT_EQ(std::get<Meta>(decoded).extensions, kept);
@@ -173,7 +173,7 @@ TEST(MetaExtensions, WithoutAnythingInThemAreRefused) {
 
 TEST(MetaExtensions, OutOfOrderOrTwiceAreRefused) {
   const std::vector<std::string> known = {"\x01\x00"s,  kPinBytes,      kWaitingBytes,
-                                          kNumberBytes, kPriorityBytes, "\x0a\x00"s};
+                                          kNumberBytes, kPriorityBytes, "\x0c\x00"s};
   for (std::size_t a = 0; a < known.size(); ++a)
     for (std::size_t b = 0; b < known.size(); ++b)
       EXPECT_EQ(error_with(known[a] + known[b]) == kReadable, a < b) << a << " and " << b;
@@ -190,7 +190,7 @@ TEST(MetaExtensions, WithCountsThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x05"s), kReadable);
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x00"s), RowError::kInvalid) << "none of them";
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x01\x05"s), RowError::kInvalid) << "that stand in the body";
-  EXPECT_EQ(error_with("\x03\x04\x00\x01\x08\x05"s), RowError::kUnknownMandatory) << "of a later version";
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x09\x05"s), RowError::kUnknownMandatory) << "of a later version";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x02\x05\x02\x05"s), RowError::kInvalid) << "twice";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x03\x05\x02\x05"s), RowError::kInvalid) << "falling";
   EXPECT_EQ(error_with("\x03\x03\x00\x01\x02"s), RowError::kInvalid) << "no sum";

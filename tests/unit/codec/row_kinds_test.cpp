@@ -88,8 +88,9 @@ TEST(RowKinds, CountWhatIsHeldAndTasks) {
 TEST(RowKinds, WithIndexEntriesSayThem) {
   const Held held(SampleRecord::request().view());
   for (const RowKind& kind : kRowKinds) {
-    EXPECT_EQ(kind.entries != nullptr, kind.type == KeyType::kHeld || kind.type == KeyType::kDocument) << kind.name;
-    EXPECT_EQ(may_have_entries(kind, held.rows.at(held.key)), kind.type == KeyType::kHeld) << kind.name;
+    const bool always = kind.type == KeyType::kHeld || kind.type == KeyType::kPlace;
+    EXPECT_EQ(kind.entries != nullptr, always || kind.type == KeyType::kDocument) << kind.name;
+    EXPECT_EQ(may_have_entries(kind, held.rows.at(held.key)), always) << kind.name;
   }
   std::vector<std::pair<std::uint8_t, std::string>> entries;
   row_kind_of(held.key)->entries(
