@@ -147,10 +147,11 @@ bool read_content(std::string_view bytes, Row& row, ByteReader& in) {
 
 void read_lanes(std::string_view bytes, Row& row, ByteReader& in) {
   ByteReader list(bytes);
-  row.lane_number = list.varint();
-  list.require(row.lane_number != 0 && !list.rest().empty());
+  const std::uint64_t number = list.varint();
+  list.require(number != 0 && !list.rest().empty());
   for (std::size_t least = 0; list.ok() && !list.rest().empty();) {
     Lane lane;
+    lane.document = number;
     lane.target = TargetNumber(list.u8());
     list.require(lane.target.value() >= least && lane.target.value() < kMaxTargets);
     least = std::size_t{lane.target.value()} + 1;
@@ -171,7 +172,7 @@ void read_journal_extension(std::string_view bytes, Row& row, ByteReader& in) {
 
 std::string_view write_row_extensions(const Row& row, ByteWriter& writer) {
   write_deletions(row, writer);
-  std::string_view kept = row.extensions;
+  std::string_view kept = row.extensions.view();
   if (!row.meanwhile.empty())
     write_extension(kMeanwhile, kept, writer, [&](ByteWriter& list) {
       for (const Meanwhile& one : row.meanwhile) {
@@ -201,7 +202,7 @@ std::string_view write_row_extensions(const Row& row, ByteWriter& writer) {
     });
   if (!row.lanes.empty())
     write_extension(kLanes, kept, writer, [&](ByteWriter& list) {
-      list.varint(row.lane_number);
+      list.varint(row.lane_number());
       for (const Lane& lane : row.lanes) {
         list.u8(lane.target.value());
         list.varint(lane.places);

@@ -14,6 +14,8 @@ namespace reseq {
 // What the row of a document knows of an ordered target.
 struct Lane {
   TargetNumber target;
+  // Number of the document, in the keys of its places: given out once in the partition, the same in all of its lanes.
+  std::uint64_t document = 0;
   std::uint64_t places = 0;  // that the document has in it
   // Nothing up to here gets a place any more. Strict: the highest order that has left the lane. Total: the highest one
   // that was given a place.

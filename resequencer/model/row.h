@@ -14,6 +14,7 @@
 #include "model/lane.h"
 #include "model/order.h"
 #include "model/rare_list.h"
+#include "model/rare_text.h"
 #include "model/target.h"
 
 namespace reseq {
@@ -109,9 +110,8 @@ struct Row {
   RareList<Overtaken> overtaken;   // sets disjoint
   RareList<Failure> failures;      // sets disjoint
   RareList<JournalEntry> journal;  // those that wait by rising order, then the others as they came
-  std::uint64_t lane_number = 0;   // in the keys of its places: given out once in the partition; 0 = it had none yet
   RareList<Lane> lanes;            // of ordered targets, by target
-  std::string extensions;          // optional ones that this version does not know, kept as they came
+  RareText extensions;             // optional ones that this version does not know, kept as they came
 
   [[nodiscard]] TargetSet pending() const {
     TargetSet all;
@@ -235,6 +235,8 @@ struct Row {
       if (lane.target == target) return &lane;
     return nullptr;
   }
+  // In the keys of its places; 0: it never had one.
+  [[nodiscard]] std::uint64_t lane_number() const { return lanes.empty() ? 0 : lanes.begin()->document; }
   // It has a place in a lane.
   [[nodiscard]] bool in_lane() const {
     for (const Lane& lane : lanes)

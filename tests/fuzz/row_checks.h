@@ -23,7 +23,7 @@ inline void seal(std::string_view key, std::string_view extensions, std::string&
 }
 
 inline std::string_view extensions_of(const codec::DocumentRow& row) {
-  return row.row.extensions;
+  return row.row.extensions.view();
 }
 
 inline std::string_view extensions_of(const TargetTable& table) {

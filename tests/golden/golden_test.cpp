@@ -414,9 +414,8 @@ TEST(Golden, OrderedTargets) {
 TEST(Golden, DocumentWithLanes) {
   Row row;
   row.requested = Requested{{Epoch(), number("7"), Revision()}, Offset(1'000'000), PayloadHash(7), TargetSet(6)};
-  row.lane_number = 300;
-  row.lanes.push_back({TargetNumber(1), 2, {Epoch(), number("5"), Revision()}});
-  row.lanes.push_back({TargetNumber(2), 1, {Epoch(), number("7"), Revision()}});
+  row.lanes.push_back({TargetNumber(1), 300, 2, {Epoch(), number("5"), Revision()}});
+  row.lanes.push_back({TargetNumber(2), 300, 1, {Epoch(), number("7"), Revision()}});
   expect_row("row-lanes", "doc-1", row);
 }
 

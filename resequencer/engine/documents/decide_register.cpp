@@ -159,10 +159,6 @@ TargetSet targets_asked(const Registration& what, const Row* row, const Context&
   return is_for_all(what) ? targets_of_delete(what, row, context) : routed(what, context);
 }
 
-const Digest* content_of(const Request& request) {
-  return request.wish != nullptr && request.wish->content != Digest() ? &request.wish->content : nullptr;
-}
-
 TableRow classify(const RegisterFacts& facts) {
   if (facts.reprocesses) return TableRow::kR6;
   if (facts.behind) return TableRow::kR0;

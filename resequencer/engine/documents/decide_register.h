@@ -25,7 +25,9 @@ struct RegisterFacts {
 // All targets that a registration asks for, ordered ones too. `row` null = no row.
 [[nodiscard]] TargetSet targets_asked(const Registration& what, const Row* row, const Context& context);
 // What a request asks for, where somebody compares; else null.
-[[nodiscard]] const Digest* content_of(const Request& request);
+[[nodiscard]] inline const Digest* content_of(const Request& request) {
+  return request.wish != nullptr && request.wish->content != Digest() ? &request.wish->content : nullptr;
+}
 
 // What follows is about targets that are not ordered.
 // `row` null = no row. `position` is the request's offset.

@@ -46,11 +46,12 @@ class OrdersBatch {
         effects_(effects),
         state_(state),
         context_(context),
+        ordered_(context.lanes.targets.all()),
         places_(view, rows) {}
 
   // Some target is ordered.
-  [[nodiscard]] bool any() const { return !context_.lanes.targets.all().empty(); }
-  [[nodiscard]] bool takes(TargetNumber target) const { return context_.lanes.targets.all().contains(target); }
+  [[nodiscard]] bool any() const { return !ordered_.empty(); }
+  [[nodiscard]] bool takes(TargetNumber target) const { return ordered_.contains(target); }
 
   // What a request gets in lanes, beside what table R says of its other targets.
   void enter(Document& document, const Request& request, Offset position, Ruling& ruling);
@@ -112,6 +113,7 @@ class OrdersBatch {
   Effects& effects_;
   PartitionState& state_;
   const Context& context_;
+  const TargetSet ordered_;  // strict and total ones
   LaneRows places_;
   struct FreshResult {
     InputIndex input;

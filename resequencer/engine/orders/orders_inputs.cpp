@@ -42,13 +42,14 @@ bool may_enter(const Ruling& ruling) {
   return ruling.has_order && row != TableRow::kNone && row != TableRow::kR5 && row != TableRow::kR6;
 }
 
-Lane& lane_in(Row& row, TargetNumber target) {
+Lane& lane_in(Row& row, TargetNumber target, PartitionState& state) {
   std::size_t place = 0;
   for (Lane& lane : row.lanes) {
     if (lane.target == target) return lane;
     if (lane.target < target) ++place;
   }
-  row.lanes.insert(place, Lane{target, 0, Order()});
+  const std::uint64_t known = row.lane_number();
+  row.lanes.insert(place, Lane{target, known != 0 ? known : ++state.lane_number, 0, Order()});
   return row.lanes.begin()[place];
 }
 
@@ -58,17 +59,17 @@ std::optional<Place> OrdersBatch::place_of(const Document& document, TargetNumbe
   const Row* row = document.known();
   const Lane* lane = row != nullptr ? row->lane_of(target) : nullptr;
   if (lane == nullptr || lane->places == 0) return std::nullopt;
-  return places_.find(codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, row->lane_number, order)));
+  return places_.find(codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, lane->document, order)));
 }
 
 std::optional<Reason> OrdersBatch::refusal(const Document& document, const Registration& what) const {
-  const TargetSet ordered = targets_asked(what, document.known(), context_) & context_.lanes.targets.all();
+  const TargetSet ordered = targets_asked(what, document.known(), context_) & ordered_;
   return ordered.empty() ? std::nullopt : std::optional(Reason::kOrderedTarget);
 }
 
 void OrdersBatch::enter(Document& document, const Request& request, Offset position, Ruling& ruling) {
   const TargetSet asked = targets_asked(request.what, document.known(), context_);
-  const TargetSet ordered = asked & context_.lanes.targets.all();
+  const TargetSet ordered = asked & ordered_;
   if (ordered.empty() || !may_enter(ruling)) return;
   const Order order = ruling.edit.order;
   TargetSet fresh;
@@ -108,8 +109,7 @@ void OrdersBatch::add(Document& document, TargetNumber target, const Order& orde
                       std::uint64_t bytes) {
   if (!document.now.row) document.now.row.emplace();
   Row& row = *document.now.row;
-  if (row.lane_number == 0) row.lane_number = ++state_.lane_number;
-  Lane& lane = lane_in(row, target);
+  Lane& lane = lane_in(row, target, state_);
   Place place;
   place.row.target = target;
   place.row.total = context_.lanes.targets.total.contains(target);
@@ -119,7 +119,7 @@ void OrdersBatch::add(Document& document, TargetNumber target, const Order& orde
   place.row.request = position;
   place.row.bytes = std::max<std::uint64_t>(bytes, 1);
   place.row.dispatched_at = std::max(context_.now, UnixMs());
-  place.key = codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, row.lane_number, order));
+  place.key = codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, lane.document, order));
   const bool alone = lane.places == 0 && !place.row.total;
   const auto first = alone ? std::nullopt : places_.first(LaneRows::lane_of(place));
   ++lane.places;
@@ -218,7 +218,7 @@ void OrdersBatch::hold(Place place, const SequenceResult& result, InputIndex inp
 
 // A list that may have been copied from `work` must not end what it does not mean: an ordered target is named alone.
 TargetSet OrdersBatch::leaving(const Document& document, const Unregister& command, Ruling& ruling) {
-  const TargetSet ordered = context_.lanes.targets.all();
+  const TargetSet ordered = ordered_;
   const TargetSet named = command.everything ? ordered : command.targets & ordered;
   if (named.empty() || !ruling.has_order) return {};
   const Order order = ruling.edit.order;
@@ -278,7 +278,7 @@ std::optional<Order> OrdersBatch::skippable(const Document& document, const Skip
   const Lane* lane = row != nullptr ? row->lane_of(command.target) : nullptr;
   if (lane == nullptr || lane->places == 0) return std::nullopt;
   std::optional<Order> found;
-  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, row->lane_number));
+  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, lane->document));
   rows_.scan(prefix, {}, kEndedInFrontMax, [&](std::string_view key, std::string_view value) {
     const auto decoded = codec::decode_place(key, value);
     const auto* place = std::get_if<codec::PlaceRow>(&decoded);

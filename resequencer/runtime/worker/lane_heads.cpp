@@ -48,7 +48,7 @@ std::vector<LaneHead> lane_heads_of(const PartitionTask& task, const Row& row) {
       head = first_of(view, codec::kLaneIndex, codec::lane_entry(lane.target, 1), targets);
     } else {
       const std::string prefix =
-          codec::place_key(engine::kOrdersNumbers.gate, codec::lane_rank(lane.target, row.lane_number));
+          codec::place_key(engine::kOrdersNumbers.gate, codec::lane_rank(lane.target, lane.document));
       std::string first;
       view.scan(prefix, {}, 1, [&](std::string_view key, std::string_view) {
         first = key;

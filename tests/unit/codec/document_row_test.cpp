@@ -257,9 +257,8 @@ TEST(DocumentRow, KeepsExtensionsOfLaterVersionsBeforeAndBehindItsOwn) {
   row.overtaken = {{TargetSet(2), Order{Epoch(), Sequence::of_number(3), Revision()}, UnixMs(1'709'164'800'400)}};
   row.failures = {{TargetSet(1), Order{Epoch(), Sequence::of_number(3), Revision()}, 4, 3, 2, true, true,
                    UnixMs(1'709'164'800'300), "not a PDF"}};
-  row.lane_number = 300;
-  row.lanes.push_back({TargetNumber(0), 2, Order{Epoch(), Sequence::of_number(3), Revision()}});
-  row.lanes.push_back({TargetNumber(63), 0, Order()});
+  row.lanes.push_back({TargetNumber(0), 300, 2, Order{Epoch(), Sequence::of_number(3), Revision()}});
+  row.lanes.push_back({TargetNumber(63), 300, 0, Order()});
   row.extensions = std::string("\x02\x01?\x0a\x01!\x10\x01!", 9);
   const auto decoded = decode_row(document_key(kProductId), encoded(row));
   ASSERT_TRUE(std::holds_alternative<DocumentRow>(decoded));
