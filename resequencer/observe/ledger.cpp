@@ -210,7 +210,7 @@ void Ledger::note_last(const SequenceResult& result, bool overwrites, UnixMs now
   if (!wrong_) return;
   const store::BatchView view(*store_);
   const engine::Lookup found = view.find(result.id);
-  if (!found.row || (!overwrites && found.row->extensions.empty())) return;
+  if (!found.row || (!overwrites && found.row->extensions.view().empty())) return;
   OverwrittenTargets all = overwritten_in(*found.row);
   if (overwrites)
     all[result.target] = {order_json(order_of(result), kind_).dump(), now};

@@ -24,8 +24,8 @@ const Order* unanswered(const Row& row, TargetNumber target) {
 
 OverwrittenTargets overwritten_in(const Row& row) {
   OverwrittenTargets all;
-  codec::ByteReader reader(row.extensions);
-  if (row.extensions.empty() || reader.varint() != kOverwrittenTag) return all;
+  codec::ByteReader reader(row.extensions.view());
+  if (row.extensions.view().empty() || reader.varint() != kOverwrittenTag) return all;
   const Json noted = Json::parse(reader.bytes(), nullptr, false);
   for (const Json& one : noted.is_array() ? noted : Json::array())
     all[TargetNumber(one.at(0).get<std::uint8_t>())] = {one.at(1).get<std::string>(),
@@ -34,14 +34,16 @@ OverwrittenTargets overwritten_in(const Row& row) {
 }
 
 void note_overwritten(const OverwrittenTargets& targets, Row& row) {
-  row.extensions.clear();
+  row.extensions = RareText();
   if (targets.empty()) return;
   Json all = Json::array();
   for (const auto& [target, one] : targets) all.push_back({target.value(), one.written, one.since.value()});
-  codec::ByteWriter writer(row.extensions);
+  std::string note;
+  codec::ByteWriter writer(note);
   writer.varint(kOverwrittenTag);
   writer.bytes(all.dump());
   writer.finish();
+  row.extensions = note;
 }
 
 Json order_json(const Order& order, SequenceKind kind) {

@@ -21,12 +21,12 @@ namespace {
 constexpr std::uint64_t kSeeds = 250;
 constexpr std::uint64_t kGatedSeeds = 100;
 constexpr std::uint64_t kJournalSeeds = 100;
-constexpr std::uint64_t kLanesSeeds = 100;
+constexpr std::uint64_t kLanesSeeds = 50;
 #else
 constexpr std::uint64_t kSeeds = 2'000;
 constexpr std::uint64_t kGatedSeeds = 1'000;
 constexpr std::uint64_t kJournalSeeds = 1'000;
-constexpr std::uint64_t kLanesSeeds = 1'000;
+constexpr std::uint64_t kLanesSeeds = 500;
 #endif
 // With fewer, some kind of trouble is met by chance only.
 constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
@@ -237,7 +237,6 @@ constexpr LeastOf kLeastLanes[] = {
     {"table row O4", 500},
     {"table row O5", 500},
     {"operation skip applied", 20},
-    {"batches beside held pieces", 100},
     {"copies written anew", 1'000},
 };
 
