@@ -17,6 +17,7 @@
 #include "codec/json_writer.h"
 #include "codec/sequence_text.h"
 #include "codec/timestamp_text.h"
+#include "config/rules.h"
 #include "kafka/admin.h"
 #include "runtime/application/clients.h"
 #include "runtime/application/log_reading.h"
@@ -271,7 +272,7 @@ Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, con
   if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
   const auto is_it = [&](const config::Target& one) { return one.name == wanted.target; };
   const auto target = std::find_if(settings.targets.begin(), settings.targets.end(), is_it);
-  if (target->order != "strict" && target->order != "total")
+  if (!config::is_ordered(*target))
     return invalid("target " + target->name +
                    " is neither strict nor total: nothing of it waits for another document; " +
                    "`expire` gives up what it waits for");

@@ -241,10 +241,6 @@ Result<> check_failures(const Settings& s) {
   return Done{};
 }
 
-bool is_ordered(const Target& target) {
-  return target.order == "strict" || target.order == "total";
-}
-
 Result<> check_orders(const Settings& s) {
   if (auto checked =
           check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days");
@@ -272,6 +268,10 @@ Result<> check_listen(const Settings& s) {
 }
 
 }  // namespace
+
+bool is_ordered(const Target& target) {
+  return target.order == "strict" || target.order == "total";
+}
 
 std::int64_t longest_wait_ms(const Settings& settings) {
   const bool has_dates = settings.dispatch_mode == "journal";

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "codec/header_names.h"
-#include "tests/judge/lanes.h"
+#include "config/rules.h"
 
 namespace reseq::judge {
 
@@ -35,7 +35,7 @@ ExpectedEnd::ExpectedEnd(const config::Settings& settings, const Specification& 
       verdict_(verdict) {
   for (const config::Target& target : settings.targets) {
     if (!target.optional) default_targets_.insert(target.name);
-    if (is_ordered(target)) ordered_.insert(target.name);
+    if (config::is_ordered(target)) ordered_.insert(target.name);
   }
 }
 

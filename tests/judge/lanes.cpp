@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codec/header_names.h"
+#include "config/rules.h"
 
 namespace reseq::judge {
 
@@ -25,7 +26,7 @@ Order order_said_by(const Record& record) {
 Lanes::Lanes(const config::Settings& settings, Partition partition, Verdict& verdict)
     : settings_(settings), partition_(partition), verdict_(verdict) {
   for (const config::Target& target : settings.targets)
-    if (is_ordered(target)) targets_[target.name].total = target.order == "total";
+    if (config::is_ordered(target)) targets_[target.name].total = target.order == "total";
 }
 
 void Lanes::wrong(const std::string& what) {

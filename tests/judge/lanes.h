@@ -18,10 +18,6 @@
 
 namespace reseq::judge {
 
-[[nodiscard]] inline bool is_ordered(const config::Target& target) {
-  return target.order == "strict" || target.order == "total";
-}
-
 class Lanes {
  public:
   Lanes(const config::Settings& settings, Partition partition, Verdict& verdict);

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "codec/hash.h"
 #include "codec/sequence_text.h"
+#include "config/rules.h"
 #include "engine/gate.h"
 
 namespace reseq::runtime {
@@ -101,11 +102,6 @@ std::string orders_text(const config::Settings& s) {
   return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms);
 }
 
-bool has_ordered_target(const config::Settings& settings) {
-  return std::any_of(settings.targets.begin(), settings.targets.end(),
-                     [](const config::Target& target) { return target.order == "strict" || target.order == "total"; });
-}
-
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
   TargetSet set;
   for (const std::string& name : names)
@@ -186,7 +182,7 @@ Application::Application(config::Settings from)
       journal(settings.dispatch_mode == "journal"),
       keeps_under_way(dispatch_of(settings).keeps_under_way()),
       journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))),
-      orders_agenda(std::make_shared<engine::Orders>(has_ordered_target(settings))) {}
+      orders_agenda(std::make_shared<engine::Orders>(first_ordered(settings) != nullptr)) {}
 
 std::optional<std::string_view> Application::id_of_request(const kafka::Record& record) const {
   if (!elsewhere) return record.key;
@@ -296,14 +292,18 @@ Result<> check_order(const config::Target& target, TargetSet one, const OrderedT
   const std::string was = !(ordered.strict & one).empty()  ? "strict"
                           : !(ordered.total & one).empty() ? "total"
                                                            : "newest";
-  const bool is_ordered = target.order == "strict" || target.order == "total";
-  if (was == (is_ordered ? target.order : "newest")) return Done{};
+  if (was == (config::is_ordered(target) ? target.order : "newest")) return Done{};
   return Error{ErrorClass::kInvalid, 0,
                "target \"" + target.name + "\" is " + target.order + " in the configuration and " + was +
                    " in the state: set order = \"" + was + "\", or give the target another name"};
 }
 
 }  // namespace
+
+const config::Target* first_ordered(const config::Settings& settings) {
+  const auto first = std::find_if(settings.targets.begin(), settings.targets.end(), config::is_ordered);
+  return first == settings.targets.end() ? nullptr : &*first;
+}
 
 Result<> check_orders(const Application& application, const TargetTable& table) {
   for (const config::Target& target : application.settings.targets)

@@ -106,6 +106,8 @@ struct PartitionSetting {
 };
 [[nodiscard]] PartitionSetting partition_setting(const Application& application, const TargetTable& table);
 
+// The first target that is strict or total; null: none is.
+[[nodiscard]] const config::Target* first_ordered(const config::Settings& settings);
 // kInvalid: a configured target has another order than in the table; newest and monotonic are one there.
 [[nodiscard]] Result<> check_orders(const Application& application, const TargetTable& table);
 // The table with the configured targets that it lacks appended. kInvalid: it is full, or as in check_orders().

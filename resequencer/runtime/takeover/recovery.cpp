@@ -109,11 +109,8 @@ std::optional<std::string> refusal(const Identity& identity, const std::optional
 }
 
 std::optional<std::string> refusal_of_lanes(const Counts& counts, const Application& application) {
-  const auto& targets = application.settings.targets;
-  const auto ordered = std::find_if(targets.begin(), targets.end(), [](const config::Target& target) {
-    return target.order == "strict" || target.order == "total";
-  });
-  if (ordered == targets.end() || !counts.any_journaled()) return std::nullopt;
+  const config::Target* const ordered = first_ordered(application.settings);
+  if (ordered == nullptr || !counts.any_journaled()) return std::nullopt;
   return "documents still wait in the journal, which knows no lanes, and target " + ordered->name + " is " +
          ordered->order + ": run without it, with dispatch.mode = \"journal\", until none wait or are under way";
 }
