@@ -9,14 +9,11 @@
 #include <string>
 
 #include "tests/journal/history.h"
+#include "tests/support/suite_amount.h"
 
 namespace reseq::journal {
 
-struct Amount {
-  int cases = 0;
-  std::uint64_t seed = 0;
-  bool shrink = true;
-};
+using test::Amount;
 
 // Of the whole suite: fixed unless the environment says otherwise.
 [[nodiscard]] Amount suite_amount();

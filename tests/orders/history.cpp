@@ -1,8 +1,6 @@
 #include "tests/orders/history.h"
 
 #include <array>
-#include <cstdlib>
-#include <iostream>
 #include <random>
 #include <string_view>
 
@@ -77,12 +75,6 @@ void cut_down(const Play& play, Failure& failure) {
     }
 }
 
-std::optional<std::uint64_t> number_of(const char* variable) {
-  const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  return std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 std::string describe(const History& history) {
@@ -95,13 +87,7 @@ std::string describe(const History& history) {
 }
 
 Amount suite_amount() {
-  Amount amount{kCases, kSeed};
-  if (const auto cases = number_of("RESEQ_PROPERTY_CASES")) amount.cases = static_cast<int>(*cases);
-  if (const auto seed = number_of("RESEQ_PROPERTY_SEED")) amount.seed = *seed;
-  const char* const seed = std::getenv("RESEQ_PROPERTY_SEED");
-  if (seed != nullptr && std::string_view(seed) == "random") amount.seed = std::random_device{}();
-  std::cout << amount.cases << " cases, RESEQ_PROPERTY_SEED=" << amount.seed << std::endl;
-  return amount;
+  return test::amount_of_suite(kCases, kSeed);
 }
 
 std::optional<Failure> check(const Amount& amount, const Play& play) {

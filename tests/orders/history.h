@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/orders/lane_words.h"
+#include "tests/support/suite_amount.h"
 
 namespace reseq::orders {
 
@@ -42,11 +43,8 @@ using History = std::vector<Step>;
 
 [[nodiscard]] std::string describe(const History& history);
 
-struct Amount {
-  int cases = 0;
-  std::uint64_t seed = 0;
-};
-// RESEQ_PROPERTY_CASES and RESEQ_PROPERTY_SEED say otherwise than the suite.
+using test::Amount;
+// Of the whole suite.
 [[nodiscard]] Amount suite_amount();
 
 // Plays a history; empty: nothing is wrong.

@@ -4,11 +4,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
-#include <random>
 #include <rapidcheck.h>
 #include <sstream>
-#include <string_view>
 #include <unordered_map>
 
 #include "tests/property/world.h"
@@ -43,22 +40,10 @@ class Silent final : public rc::detail::TestListener {
   void onTestFinished(const rc::detail::TestMetadata&, const rc::detail::TestResult&) override {}
 };
 
-std::optional<std::uint64_t> number_of(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (!text || *text == '\0') return std::nullopt;
-  return std::strtoull(text, nullptr, 10);
-}
-
 }  // namespace
 
 Amount suite_amount() {
-  Amount amount{kCases, kSeed, true};
-  if (const auto cases = number_of("RESEQ_PROPERTY_CASES")) amount.cases = static_cast<int>(*cases);
-  if (const auto seed = number_of("RESEQ_PROPERTY_SEED")) amount.seed = *seed;
-  const char* seed = std::getenv("RESEQ_PROPERTY_SEED");
-  if (seed && std::string_view(seed) == "random") amount.seed = std::random_device{}();
-  std::cout << amount.cases << " cases, RESEQ_PROPERTY_SEED=" << amount.seed << std::endl;
-  return amount;
+  return test::amount_of_suite(kCases, kSeed);
 }
 
 std::optional<Failure> check(const Amount& amount, const WrongEngine& engine, Hits* hits) {

@@ -10,14 +10,11 @@
 #include "tests/property/deciding.h"
 #include "tests/property/hits.h"
 #include "tests/property/script.h"
+#include "tests/support/suite_amount.h"
 
 namespace reseq::property {
 
-struct Amount {
-  int cases = 0;
-  std::uint64_t seed = 0;
-  bool shrink = true;
-};
+using test::Amount;
 
 // Of the whole suite: fixed unless the environment says otherwise.
 [[nodiscard]] Amount suite_amount();
