@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/base64.h"
+#include "codec/failure_words.h"
 #include "producers/ndjson/line_members.h"
 
 namespace reseq::lines {
@@ -61,15 +62,16 @@ Result<> read_failure(const LineMembers& line, ResultLine& result) {
     if (line.has(name) && result.answer != stage::Answer::kFail)
       return bad("'" + std::string(name) + "' is for the command 'fail'");
   stage::WorkFailure& failure = result.failure;
-  const auto kind = text_of(kOfFail[0]);
-  if (kind == "transient") failure.kind = FailureKind::kTransient;
-  if (kind == "permanent") failure.kind = FailureKind::kPermanent;
-  if (line.has(kOfFail[0]) && failure.kind == FailureKind::kUnknown && kind != "unknown")
-    return bad("'failure' is none of 'transient', 'permanent' and 'unknown'");
-  const auto scope = text_of(kOfFail[1]);
-  if (scope == "universal") failure.scope = FailureScope::kUniversal;
-  if (line.has(kOfFail[1]) && failure.scope == FailureScope::kDocument && scope != "document")
-    return bad("'failure_scope' is neither 'document' nor 'universal'");
+  if (line.has(kOfFail[0])) {
+    const auto kind = codec::failure_kind(text_of(kOfFail[0]).value_or(""));
+    if (!kind) return bad("'failure' is none of 'transient', 'permanent' and 'unknown'");
+    failure.kind = *kind;
+  }
+  if (line.has(kOfFail[1])) {
+    const auto scope = codec::failure_scope(text_of(kOfFail[1]).value_or(""));
+    if (!scope) return bad("'failure_scope' is neither 'document' nor 'universal'");
+    failure.scope = *scope;
+  }
   std::optional<std::string> error = text_of(kOfFail[2]);
   if (line.has(kOfFail[2]) && !error) return bad("'error' is not a text");
   failure.error = std::move(error).value_or("");

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "codec/failure_words.h"
 #include "codec/header_names.h"
 #include "codec/target_names.h"
 #include "model/row.h"
@@ -25,22 +26,9 @@ std::string_view command_name(Answer answer) {
   return {};
 }
 
-std::string_view kind_name(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kTransient:
-      return "transient";
-    case FailureKind::kPermanent:
-      return "permanent";
-    case FailureKind::kUnknown:
-      return "unknown";
-  }
-  return {};
-}
-
 void add_failure(const WorkFailure& failure, std::vector<OwnedHeader>& own) {
-  const bool universal = failure.scope == FailureScope::kUniversal;
-  own.push_back({std::string(codec::header::kFailure), std::string(kind_name(failure.kind))});
-  own.push_back({std::string(codec::header::kFailureScope), universal ? "universal" : "document"});
+  own.push_back({std::string(codec::header::kFailure), std::string(codec::name_of(failure.kind))});
+  own.push_back({std::string(codec::header::kFailureScope), std::string(codec::name_of(failure.scope))});
   if (failure.without_effect) own.push_back({std::string(codec::header::kEffect), "none"});
   if (!failure.error.empty())
     own.push_back({std::string(codec::header::kError), std::string(cut_at_character(failure.error, kMaxErrorBytes))});

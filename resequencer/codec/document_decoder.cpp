@@ -1,6 +1,7 @@
 #include "codec/document_decoder.h"
 
 #include "base/assert.h"
+#include "codec/failure_words.h"
 #include "codec/hash.h"
 #include "codec/held_rows.h"
 #include "codec/record_size.h"
@@ -147,13 +148,16 @@ Command decode_fail(RecordReader& reader) {
     reader.refuse(Reason::kMissingTarget);
   }
   command.attempt = reader.attempt();
-  const auto kind = reader.text(HeaderKind::kFailure);
-  if (kind == "transient") command.kind = FailureKind::kTransient;
-  if (kind == "permanent") command.kind = FailureKind::kPermanent;
-  if (kind && command.kind == FailureKind::kUnknown && kind != "unknown") reader.refuse(Reason::kMalformedHeader);
-  const auto scope = reader.text(HeaderKind::kFailureScope);
-  if (scope == "universal") command.scope = FailureScope::kUniversal;
-  if (scope && command.scope == FailureScope::kDocument && scope != "document") reader.refuse(Reason::kMalformedHeader);
+  if (const auto word = reader.text(HeaderKind::kFailure)) {
+    const auto kind = failure_kind(*word);
+    if (!kind) reader.refuse(Reason::kMalformedHeader);
+    command.kind = kind.value_or(FailureKind::kUnknown);
+  }
+  if (const auto word = reader.text(HeaderKind::kFailureScope)) {
+    const auto scope = failure_scope(*word);
+    if (!scope) reader.refuse(Reason::kMalformedHeader);
+    command.scope = scope.value_or(FailureScope::kDocument);
+  }
   const auto effect = reader.text(HeaderKind::kEffect);
   command.without_effect = effect == "none";
   if (effect && !command.without_effect) reader.refuse(Reason::kMalformedHeader);

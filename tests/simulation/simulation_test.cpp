@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <iomanip>
 #include <iostream>
+#include <span>
 #include <spdlog/spdlog.h>
 #include <string>
 #include <vector>
@@ -159,6 +160,16 @@ void expect_met(const LeastOf& one, const Findings& found, std::uint64_t seeds) 
   EXPECT_GE(times, one.least * seeds / kSeedsOfLeast) << one.name << " was met too seldom";
 }
 
+// Worlds of a profile, in which all of these are met.
+void expect_right(Profile profile, std::uint64_t seeds, std::span<const LeastOf> least) {
+  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), seeds);
+  run.profile = profile;
+  const Findings found = play(run);
+  for (const LeastOf& one : least) expect_met(one, found, run.seeds);
+  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
+                            << found.first->what;
+}
+
 TEST(Simulation, EveryWorldEndsAsItsProducersAsked) {
   const simulation::Run run =
       run_of(from_environment("RESEQ_SIMULATION_FROM", 1), from_environment("RESEQ_SIMULATION_SEEDS", kSeeds));
@@ -185,12 +196,7 @@ constexpr LeastOf kLeastGated[] = {
 // A gate holds a third of the requests for a while, whoever is killed meanwhile: each leaves once, and every world ends
 // as if none had waited.
 TEST(Simulation, WhatAGateHoldsIsNeitherLostNorSentTwice) {
-  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kGatedSeeds);
-  run.profile = Profile::kGated;
-  const Findings found = play(run);
-  for (const LeastOf& one : kLeastGated) expect_met(one, found, run.seeds);
-  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
-                            << found.first->what;
+  expect_right(Profile::kGated, kGatedSeeds, kLeastGated);
 }
 
 constexpr LeastOf kLeastJournal[] = {
@@ -218,37 +224,19 @@ constexpr LeastOf kLeastJournal[] = {
 // Whoever is killed meanwhile, and whatever work is lost: what waits leaves in the end, work that is lost comes back
 // until it is given up with a dead letter, and every world ends as its producers asked.
 TEST(Simulation, WhatAJournalHoldsLeavesOnceAndInTheEndAll) {
-  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kJournalSeeds);
-  run.profile = Profile::kJournal;
-  const Findings found = play(run);
-  for (const LeastOf& one : kLeastJournal) expect_met(one, found, run.seeds);
-  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
-                            << found.first->what;
+  expect_right(Profile::kJournal, kJournalSeeds, kLeastJournal);
 }
 
 constexpr LeastOf kLeastLanes[] = {
-    {"lanes gap", 500},
-    {"lanes drain", 500},
-    {"outcome held", 500},
-    {"reason gap", 500},
-    {"table row O1", 500},
-    {"table row O2", 500},
-    {"table row O3", 500},
-    {"table row O4", 500},
-    {"table row O5", 500},
-    {"operation skip applied", 20},
-    {"copies written anew", 1'000},
+    {"lanes gap", 500},    {"lanes drain", 500},           {"outcome held", 500},          {"reason gap", 500},
+    {"table row O1", 500}, {"table row O2", 500},          {"table row O3", 500},          {"table row O4", 500},
+    {"table row O5", 500}, {"operation skip applied", 20}, {"copies written anew", 1'000},
 };
 
 // Whoever is killed meanwhile, and whatever work is lost: every version that is not lost leaves once, in the order of
 // its lane, and nothing waits in the end.
 TEST(Simulation, LanesLeaveInTheirOrderAndInTheEndAll) {
-  simulation::Run run = run_of(from_environment("RESEQ_SIMULATION_FROM", 1), kLanesSeeds);
-  run.profile = Profile::kLanes;
-  const Findings found = play(run);
-  for (const LeastOf& one : kLeastLanes) expect_met(one, found, run.seeds);
-  EXPECT_FALSE(found.first) << found.failures << " seeds are wrong; the first is " << found.first->seed << ": "
-                            << found.first->what;
+  expect_right(Profile::kLanes, kLanesSeeds, kLeastLanes);
 }
 
 // While every transaction began with the first partition there was no time for the last ones in a quarter of them.

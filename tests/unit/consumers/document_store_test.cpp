@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/consumers/changes.h"
+
 namespace reseq::sqlite {
 namespace {
 
@@ -16,6 +18,9 @@ namespace fs = std::filesystem;
 using sink::Applied;
 using sink::Change;
 using sink::Check;
+using sink::marker;
+using sink::removal;
+using sink::upsert;
 
 class DocumentStoreTest : public ::testing::Test {
  protected:
@@ -60,22 +65,6 @@ class DocumentStoreTest : public ::testing::Test {
   }
   fs::path folder_;
 };
-
-Change upsert(std::string_view id, std::uint64_t version, std::string_view payload) {
-  return {.id = id, .seq = "1", .version = Version(version), .op = sink::ChangeOp::kUpsert, .payload = payload};
-}
-Change removal(std::string_view id, std::uint64_t version) {
-  return {.id = id, .seq = "2", .version = Version(version), .op = sink::ChangeOp::kDelete, .payload = std::nullopt};
-}
-
-Change marker(std::string_view id, std::uint64_t version, std::string_view error) {
-  return {.id = id,
-          .seq = "3",
-          .version = Version(version),
-          .op = sink::ChangeOp::kFailed,
-          .payload = R"({"reason":"failed","attempts":3})",
-          .error = error};
-}
 
 void apply_all(DocumentStore& store, const std::vector<Change>& changes) {
   ASSERT_TRUE(store.begin().ok());

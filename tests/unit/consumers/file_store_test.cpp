@@ -21,6 +21,7 @@
 
 #include "consumers/files/file_name.h"
 #include "consumers/files/listing.h"
+#include "tests/unit/consumers/changes.h"
 
 namespace reseq::files {
 namespace {
@@ -29,6 +30,9 @@ namespace fs = std::filesystem;
 using sink::Applied;
 using sink::Change;
 using sink::Check;
+using sink::marker;
+using sink::removal;
+using sink::upsert;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -80,20 +84,6 @@ class FileStoreTest : public ::testing::Test {
   fs::path folder_;
 };
 
-Change upsert(std::string_view id, std::uint64_t version, std::string_view payload) {
-  return {.id = id, .seq = "1", .version = Version(version), .op = sink::ChangeOp::kUpsert, .payload = payload};
-}
-Change removal(std::string_view id, std::uint64_t version) {
-  return {.id = id, .seq = "2", .version = Version(version), .op = sink::ChangeOp::kDelete, .payload = std::nullopt};
-}
-Change marker(std::string_view id, std::uint64_t version, std::string_view error) {
-  return {.id = id,
-          .seq = "3",
-          .version = Version(version),
-          .op = sink::ChangeOp::kFailed,
-          .payload = R"({"reason":"failed","attempts":3})",
-          .error = error};
-}
 std::string note(const std::string& error) {
   return R"({"reason":"failed","error":")" + error + R"(","attempts":3})" + "\n";
 }
