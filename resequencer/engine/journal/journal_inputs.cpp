@@ -19,6 +19,7 @@
 // as they are.
 #include <algorithm>
 
+#include "engine/documents/apply.h"
 #include "engine/documents/decide_register.h"
 #include "engine/journal/entries.h"
 #include "engine/journal/journal_batch.h"
