@@ -1,38 +1,19 @@
 #include "tests/bench/backlog.h"
 
-#include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/bench/journal.h"
 #include "tests/bench/output_check.h"
 #include "tests/e2e/outputs.h"
-#include "tests/e2e/patience.h"
 #include "tests/support/good.h"
 
 namespace reseq::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Milliseconds kEndsLimit{10'000};
 constexpr int kDeathLimitMs = 10'000;
-constexpr std::chrono::milliseconds kBetweenEnds{20};
-constexpr std::chrono::seconds kNothingMore{3};  // so long without a new record, and it has done what it can
-
-std::string text_of_file(const std::string& name) {
-  std::ifstream file(name);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 }  // namespace
 
@@ -69,16 +50,9 @@ void Backlog::kill() {
   processes_.clear();
 }
 
-Backlog::Start Backlog::start(const std::string& settings) {
+Start Backlog::start(const std::string& settings) {
   application_.configure(settings);
-  std::filesystem::remove(application_.log());
-  const auto begin = Clock::now();
-  processes_ = bench::start(resequencer(application_.site()), application_);
-  const auto begun = [&] { return text_of_file(application_.log()).find(" takeover=restore ") != std::string::npos; };
-  const double first_word_s = seconds_until(begun, processes_, "a restore has begun");
-  await_takeover(application_, processes_);
-  const double ready_s = seconds_since(begin);
-  return {ready_s, ready_s - first_word_s};
+  return start_again(application_, processes_);
 }
 
 std::uint64_t Backlog::appended() const {
@@ -91,18 +65,11 @@ std::uint64_t Backlog::appended() const {
 Measured Backlog::dispatch() {
   (void)start(in_flight_max(1'000'000'000));
   const Sample begin = sample(taken_, processes_);
-  std::uint64_t last = 0;
   Sample end = begin;
   // Nobody says when it was the last one: what is there is counted afterwards.
-  while (last < requests_.all().size() || Clock::now() - end.at < kNothingMore) {
-    check_interrupted();
-    if (Clock::now() - end.at > test::kPatience) throw std::runtime_error("stands still: " + processes_[0]->tail());
-    if (const std::uint64_t now = appended(); now != last) {
-      last = now;
-      end = sample(taken_, processes_);
-    }
-    std::this_thread::sleep_for(kBetweenEnds);
-  }
+  const auto grew = [&] { end = sample(taken_, processes_); };
+  await_last(
+      requests_.all().size(), [&] { return appended(); }, grew, processes_);
   stop();
   check_work(application_, requests_, Completeness::kEveryRequest);
   check_classes(application_, let_through_before_);

@@ -30,10 +30,6 @@ class Backlog {
   void stop();  // in order, with a last checkpoint
   void kill();
 
-  struct Start {
-    double ready_s = 0;     // from the start of the process until all partitions run
-    double restored_s = 0;  // from the first word of a restore until then
-  };
   // REQUIRES: it was stopped or killed. Nobody else is let through.
   Start start() { return start(in_flight_max(1)); }
   // They are let through, as many as there are results for.

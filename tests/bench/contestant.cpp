@@ -79,7 +79,9 @@ void Application::write_configuration(int instance) const {
        << "state.dir = \"" << folder() << "/state\"\n"
        << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << layout_.partitions << "\n"
-       << layout_.settings << "[[target]]\nname = \"search\"\n[[target]]\nname = \"catalogue\"\n";
+       << layout_.settings;
+  const std::string order = layout_.order.empty() ? "" : "order = \"" + layout_.order + "\"\n";
+  for (const char* target : {"search", "catalogue"}) file << "[[target]]\nname = \"" << target << "\"\n" << order;
 }
 
 std::vector<Contestant> contestants(const Site& site) {

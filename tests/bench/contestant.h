@@ -21,6 +21,7 @@ struct Site {
   std::string instructions = {};  // program that counts instructions; empty: without them
   std::string postgres = {};      // URL of a database; empty: without its sink
   std::string retry_topics = {};  // program of the peer with topics of retries; empty: without it
+  std::string resequencers = {};  // program of the peers that resequence in memory; empty: without them
   std::string opensearch = {};    // URL of a node; empty: without its sink
 
   [[nodiscard]] kafka::Connection connection() const;
@@ -36,6 +37,7 @@ struct Layout {
   int partitions = 4;
   int instances = 1;
   std::string settings = {};  // lines of the configuration; what they do not name is a default
+  std::string order = {};     // of both targets; empty: the default
 };
 
 // Topics and a folder that nobody used before; both are gone with it.

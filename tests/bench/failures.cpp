@@ -38,7 +38,7 @@ Life live(const Site& site, const std::string& name, const Requests& requests, c
   const Application application(site, name, Mode::kLife, {.settings = kNobodyWaits + retrying(kShortBackoffMs)});
   requests.send(site.connection(), application.topic("requests"));
   Progress decided(application, "commands");
-  const auto echo = start_echo(application, 0, failing);
+  const auto echo = start_echo(application, 0, {.failing = failing});
   const Processes processes = start(resequencer(site), application);
   await_takeover(application, processes);
   const Sample begin = sample(decided, processes);

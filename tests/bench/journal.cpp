@@ -62,7 +62,7 @@ void measure_restarts(const Site& site, Backlog& backlog, Report& report) {
   backlog.stop();
   const Application& application = backlog.application();
   std::filesystem::remove_all(application.folder() + "/state");
-  const Backlog::Start restored = backlog.start();
+  const Start restored = backlog.start();
   const auto [bytes, fetch_s] = fetch_all(site, application.topic("changelog"));
   add("from the changelog", "s until ready", restored.ready_s);
   add("from the changelog", kPerSecond, static_cast<double>(backlog.waiting()) / restored.restored_s);

@@ -32,6 +32,9 @@ struct Sizes {
   std::uint64_t failing = 300'000;        // documents of a life in which work fails
   std::uint64_t burst = 100'000;          // retries that are due at once
   std::uint64_t retry_topics = 100'000;   // documents that change twice, beside topics of retries
+  std::uint64_t versions = 320'000;       // requests, sixteen of each document
+  std::uint64_t ordered = 200'000;        // requests of one partition
+  std::uint64_t held = 500'000;           // documents, of each a result for two targets
   std::uint64_t known = 1'000'000;        // documents of a state that steps are measured with
 };
 
@@ -55,6 +58,8 @@ void measure_sinks(const Site& site, const Sizes& sizes, Report& report);
 void measure_journal(const Site& site, const Sizes& sizes, Report& report);
 // Against topics of retries only if the site has them.
 void measure_failures(const Site& site, const Sizes& sizes, Report& report);
+// Against resequencers in memory only if the site has them.
+void measure_orders(const Site& site, const Sizes& sizes, Report& report);
 void measure_processes(const Site& site, const Sizes& sizes, Report& report);
 
 }  // namespace reseq::bench

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kafka/admin.h"
@@ -150,6 +151,32 @@ void check_outputs(const Application& application, const Requests& requests) {
     });
     check_last(topic, seen, requests);
     check_count(topic, seen.records, requests.documents());
+  }
+}
+
+void check_every_version(const Application& application, const Requests& requests, const EveryVersion& expected) {
+  std::vector<Request> all;
+  for (const Request& one : requests.all())
+    if (!expected.losing.includes(one.document)) all.push_back(one);
+  for (const char* target : {"search", "catalogue"}) {
+    const std::string topic = application.topic(std::string("output.") + target);
+    Seen seen(requests);
+    std::vector<std::uint64_t> versions(requests.documents());
+    read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {
+      const std::uint64_t place = seen.records;
+      look_at(record, seen);
+      const Request request = request_of(record);
+      const std::string what = topic + ": " + id_of(request.document) + " " + std::to_string(request.sequence);
+      const bool is_next =
+          expected.in_order == InOrder::kOfADocument ||
+          (place < all.size() && all[place].document == request.document && all[place].sequence == request.sequence);
+      if (!is_next) throw std::runtime_error(what + " is not the next one");
+      if (!expected.numbered) return;
+      const auto version = number_in<std::uint64_t>(value_of(record, "reseq-version"));
+      if (version <= std::exchange(versions[request.document], version))
+        throw std::runtime_error(what + " has a version that does not rise");
+    });
+    check_count(topic, seen.records, all.size());
   }
 }
 

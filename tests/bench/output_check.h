@@ -25,6 +25,16 @@ void check_classes(const Application& application, const std::vector<kafka::Plai
 // In both outputs: one result for every document, that of its last request, with a version and the payload.
 void check_outputs(const Application& application, const Requests& requests);
 
+// In both outputs: every version of every document, but for those that are lost, with its payload; those of a document
+// in their order, and with kAll, of one partition, all of them.
+enum class InOrder : unsigned char { kOfADocument, kAll };
+struct EveryVersion {
+  InOrder in_order = InOrder::kOfADocument;
+  Losing losing = {};
+  bool numbered = true;  // `reseq-version` rises
+};
+void check_every_version(const Application& application, const Requests& requests, const EveryVersion& expected);
+
 // In the output of `search`: documents whose last record is not that of their last request, as a sink has them that
 // writes whatever comes. Throws when a document has no record.
 [[nodiscard]] std::uint64_t documents_that_end_old(const Application& application, const Requests& requests);

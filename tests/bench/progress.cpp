@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -19,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kBetweenSamples{30};
 constexpr std::chrono::milliseconds kBetweenTakeoverLooks{20};
 constexpr std::chrono::seconds kStandstillLimit{60};
+constexpr std::chrono::seconds kNothingMore{3};  // so long without a new one, and that was the last
 constexpr std::chrono::seconds kSoLimit{600};
 // Longer waits only hide that the answer was held back by an open transaction.
 constexpr Milliseconds kQuestionLimit{300};
@@ -28,6 +31,11 @@ volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int number) {
   interrupted = 1;
   std::signal(number, SIG_DFL);
+}
+
+std::string text_of_file(const std::string& name) {
+  std::ifstream file(name);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -88,6 +96,22 @@ Sample await(std::uint64_t goal, Progress& progress, const Processes& processes)
   return last;
 }
 
+void await_last(std::uint64_t goal, const std::function<std::uint64_t()>& count, const std::function<void()>& grew,
+                const Processes& processes) {
+  std::uint64_t last = 0;
+  for (Clock::time_point moved = Clock::now(); last < goal || Clock::now() - moved < kNothingMore;) {
+    check_interrupted();
+    if (Clock::now() - moved > kStandstillLimit)
+      throw std::runtime_error("it stands still at " + std::to_string(last) + ": " + processes.front()->tail());
+    if (const std::uint64_t now = count(); now != last) {
+      last = now;
+      moved = Clock::now();
+      grew();
+    }
+    std::this_thread::sleep_for(kBetweenSamples);
+  }
+}
+
 std::size_t taken_over(const Application& application, int instance) {
   std::ifstream file(application.log(instance));
   std::set<std::string> partitions;
@@ -117,6 +141,17 @@ void await_takeover(const Application& application, const Processes& processes) 
   const auto all = static_cast<std::size_t>(application.partitions());
   (void)seconds_until([&] { return taken_over(application) == all; }, processes,
                       "all " + std::to_string(all) + " partitions run");
+}
+
+Start start_again(const Application& application, Processes& processes) {
+  std::filesystem::remove(application.log());
+  const auto begin = Clock::now();
+  processes = start(resequencer(application.site()), application);
+  const auto begun = [&] { return text_of_file(application.log()).find(" takeover=restore ") != std::string::npos; };
+  const double first_word_s = seconds_until(begun, processes, "a restore has begun");
+  await_takeover(application, processes);
+  const double ready_s = std::chrono::duration<double>(Clock::now() - begin).count();
+  return {ready_s, ready_s - first_word_s};
 }
 
 void stop(test::Process& process) {

@@ -52,12 +52,24 @@ using Processes = std::vector<std::unique_ptr<test::Process>>;
 // The first sample at or behind `goal`. Throws when a process ends before, when they stand still, or at a signal.
 [[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, const Processes& processes);
 
+// Until nothing more comes of what is counted, and it is `goal` at least; calls `grew` whenever it is more than before.
+// Throws when nothing comes before, when one of the processes ends, or at a signal.
+void await_last(std::uint64_t goal, const std::function<std::uint64_t()>& count, const std::function<void()>& grew,
+                const Processes& processes);
+
 // Partitions that the log of a resequencer says it has taken over, of those that it has now.
 [[nodiscard]] std::size_t taken_over(const Application& application, int instance = 1);
 // Until it is so. Throws when one of the processes ends before, nothing comes of it, or at a signal.
 double seconds_until(const std::function<bool()>& is_so, const Processes& processes, const std::string& what);
 // Of one resequencer that has them all.
 void await_takeover(const Application& application, const Processes& processes);
+
+struct Start {
+  double ready_s = 0;     // from the start of the process until all partitions run
+  double restored_s = 0;  // from the first word of a restore until then
+};
+// Of one resequencer that has a state to take over.
+[[nodiscard]] Start start_again(const Application& application, Processes& processes);
 
 // SIGTERM. Throws when the process does not end well.
 void stop(test::Process& process);

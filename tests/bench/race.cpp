@@ -33,7 +33,7 @@ Measured between(const Sample& begin, const Sample& end, double records) {
       records / seconds, (end.cpu_s - begin.cpu_s) * us_each, (end.machine_cpu_s - begin.machine_cpu_s) * us_each, {}};
 }
 
-std::unique_ptr<test::Process> start_echo(const Application& application, int per_second, const Failing& failing) {
+std::unique_ptr<test::Process> start_echo(const Application& application, int per_second, const Answering& answering) {
   const std::vector<std::string> argv = {test::program("reseq-bench-echo"),
                                          "--bootstrap-servers",
                                          application.site().bootstrap_servers,
@@ -42,9 +42,15 @@ std::unique_ptr<test::Process> start_echo(const Application& application, int pe
                                          "--per-second",
                                          std::to_string(per_second),
                                          "--fail-every",
-                                         std::to_string(failing.every),
+                                         std::to_string(answering.failing.every),
                                          "--fail-below",
-                                         std::to_string(failing.below)};
+                                         std::to_string(answering.failing.below),
+                                         "--lose-every",
+                                         std::to_string(answering.losing.every),
+                                         "--lose-burst",
+                                         std::to_string(answering.losing.burst),
+                                         "--reverse",
+                                         std::to_string(answering.reversed)};
   return std::make_unique<test::Process>(argv, application.folder() + "/echo.log");
 }
 

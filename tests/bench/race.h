@@ -40,7 +40,7 @@ void add_cost(Report& report, const std::string& part, const std::string& contes
 
 // The pipeline that answers at once; so many records a second, 0: no limit.
 [[nodiscard]] std::unique_ptr<test::Process> start_echo(const Application& application, int per_second = 0,
-                                                        const Failing& failing = {});
+                                                        const Answering& answering = {});
 
 // Throws when the contestant dies, does not go on, or wrote something wrong.
 [[nodiscard]] Measured run(const Site& site, const Contestant& contestant, const Requests& requests,

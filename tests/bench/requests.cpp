@@ -43,7 +43,7 @@ Requests::Requests(const Plan& plan) : last_(plan.documents), payload_bytes_(pla
   const auto add = [this](std::uint64_t document) { all_.push_back({document, ++last_[document]}); };
   if (plan.each_once)
     for (std::uint64_t document = 0; document < plan.documents + plan.again_after; ++document) {
-      if (document < plan.documents) add(document);
+      for (std::uint64_t version = 0; version < plan.versions && document < plan.documents; ++version) add(document);
       if (plan.again_after > 0 && document >= plan.again_after) add(document - plan.again_after);
     }
   load::Random random(kSeed);

@@ -30,14 +30,15 @@ enum class Choice : unsigned char {
 
 struct Plan {
   std::uint64_t documents = 0;    // ids that may occur
-  bool each_once = true;          // begins with one request of each document
+  bool each_once = true;          // begins with one request of each document,
+  std::uint64_t versions = 1;     // or with so many in a row
   std::uint64_t updates = 0;      // behind that
   std::uint64_t again_after = 0;  // each document a second time, so many documents later; 0: not
   std::size_t payload_bytes = kPayloadBytes;
   Choice choice = Choice::kUniform;  // of the document of an update
 
   [[nodiscard]] std::uint64_t records() const {
-    return (each_once ? documents : 0) + (again_after > 0 ? documents : 0) + updates;
+    return (each_once ? documents * versions : 0) + (again_after > 0 ? documents : 0) + updates;
   }
 };
 
@@ -53,6 +54,25 @@ struct Failing {
   [[nodiscard]] std::uint64_t count(std::uint64_t documents) const {
     return every > 0 ? (std::min(documents, below) + every - 1) / every : 0;
   }
+};
+
+// Documents whose results never come: of each `every` the first ones.
+struct Losing {
+  std::uint64_t every = 0;  // 0: none
+  std::uint64_t burst = 0;
+
+  [[nodiscard]] bool includes(std::uint64_t document) const { return every > 0 && document % every < burst; }
+  // Of documents 0 .. documents-1.
+  [[nodiscard]] std::uint64_t count(std::uint64_t documents) const {
+    return every > 0 ? documents / every * burst + std::min(documents % every, burst) : 0;
+  }
+};
+
+// What the pipeline does that answers.
+struct Answering {
+  Failing failing = {};
+  Losing losing = {};
+  std::uint64_t reversed = 1;  // so many results of a document in a row come in the order from the last to the first
 };
 
 struct Request {

@@ -29,7 +29,8 @@ constexpr Part kParts[] = {{"micro", measure_micro},
                            {"partitions", measure_partitions},
                            {"sinks", measure_sinks},
                            {"journal", measure_journal},
-                           {"failures", measure_failures}};
+                           {"failures", measure_failures},
+                           {"orders", measure_orders}};
 
 constexpr Sizes kQuick{.rounds = 3,
                        .intake = 300'000,
@@ -45,6 +46,9 @@ constexpr Sizes kQuick{.rounds = 3,
                        .failing = 50'000,
                        .burst = 20'000,
                        .retry_topics = 20'000,
+                       .versions = 64'000,
+                       .ordered = 100'000,
+                       .held = 50'000,
                        .known = 200'000};
 
 constexpr std::uint64_t kSizeMin = 10;
@@ -68,6 +72,9 @@ constexpr std::uint64_t Sizes::*kScaled[] = {&Sizes::intake,
                                              &Sizes::failing,
                                              &Sizes::burst,
                                              &Sizes::retry_topics,
+                                             &Sizes::versions,
+                                             &Sizes::ordered,
+                                             &Sizes::held,
                                              &Sizes::known};
 
 struct Arguments {
@@ -89,6 +96,8 @@ void declare(CLI::App& app, Arguments& arguments) {
                  "URL of a database; none: without its sink and without the queue in it");
   app.add_option("--retry-topics", arguments.site.retry_topics,
                  "program of the peer with topics of retries; none: without it");
+  app.add_option("--resequencers", arguments.site.resequencers,
+                 "program of the peers that resequence in memory; none: without them");
   app.add_option("--opensearch", arguments.site.opensearch, "URL of a node; none: without its sink");
   app.add_flag("--quick", arguments.quick, "small sizes, three rounds, no growth");
   app.add_option("--scale", arguments.scale, "all sizes times this")->check(CLI::Range(0.001, 100.0));
@@ -97,9 +106,9 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option(
          "--part", arguments.parts,
          "only this part, may be repeated: micro, intake, life, hop, skew, growth, processes, asking, partitions, "
-         "sinks, journal, failures")
+         "sinks, journal, failures, orders")
       ->check(CLI::IsMember({"micro", "intake", "life", "hop", "skew", "growth", "processes", "asking", "partitions",
-                             "sinks", "journal", "failures"}));
+                             "sinks", "journal", "failures", "orders"}));
 }
 
 Sizes sizes_of(const Arguments& arguments) {

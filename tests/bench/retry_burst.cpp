@@ -50,7 +50,7 @@ class RetryBurst {
         name_(journal ? kBurst : kImmediateBurst),
         backoff_(std::max(kBackoffMsMin, retries / kRetriesPerBackoffMs)),
         application_(site, journal ? "burst" : "immediate-burst", Mode::kLife, {.settings = settings()}),
-        echo_(start_echo(application_, 0, {.every = 1, .below = retries})),
+        echo_(start_echo(application_, 0, {.failing = {.every = 1, .below = retries}})),
         decided_(application_, "commands"),
         live_(application_, retries, retries + kLiveMax) {}
 

@@ -1,12 +1,10 @@
 // Documents that change twice within a back-off; of one in a hundred the first change fails once. As the resequencer
 // tries it again, and as Spring Kafka's non-blocking retries do, with a topic of retries. What a sink has in the end
 // that writes whatever comes, what a retry writes, and CPU time of the process with its worker, and of the broker.
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,22 +12,17 @@
 #include "tests/bench/failures.h"
 #include "tests/bench/meter.h"
 #include "tests/bench/output_check.h"
-#include "tests/e2e/patience.h"
 #include "tests/support/good.h"
 
 namespace reseq::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Failing kFailing{.every = 100};
 constexpr std::uint64_t kAgainAfter = 100;          // documents between the two changes of one
 constexpr std::uint64_t kBackoffMs = 1'000;         // the default of both
 constexpr double kUncountedPart = 0.1;              // part of the requests: processes start, caches fill, Java compiles
 constexpr std::size_t kRequestsToMeasure = 50'000;  // fewer are done before one looks twice; their figures tell nothing
-constexpr std::chrono::seconds kNothingMoreComes{3};
-constexpr std::chrono::milliseconds kBetweenOutputLooks{30};
 constexpr Milliseconds kRetryTopicsLimit{30'000};
 const std::string kTwoChanges = "two changes";
 const std::string kRetryTopics = "retry-topics";
@@ -91,18 +84,11 @@ class Comparison {
 
   // Nobody says which result was the last one: when nothing more comes.
   Use await_last(Progress& taken, const Processes& processes, const test::Process* worker) const {
-    std::uint64_t last = 0;
+    (void)await(requests_.all().size(), taken, processes);
     Use end = look(taken, processes, worker);
-    while (end.sample.done < requests_.all().size() || Clock::now() - end.sample.at < kNothingMoreComes) {
-      check_interrupted();
-      if (Clock::now() - end.sample.at > test::kPatience)
-        throw std::runtime_error("stands still: " + processes.front()->tail());
-      if (const std::uint64_t now = appended("output.search"); now != last) {
-        last = now;
-        end = look(taken, processes, worker);
-      }
-      std::this_thread::sleep_for(kBetweenOutputLooks);
-    }
+    const auto grew = [&] { end = look(taken, processes, worker); };
+    bench::await_last(
+        requests_.documents(), [&] { return appended("output.search"); }, grew, processes);
     return end;
   }
 
@@ -115,7 +101,7 @@ class Comparison {
 
 void measure_ours(const Site& site, const Requests& requests, Report& report) {
   Comparison ours(site, requests, resequencer(site), kJournal + retrying(kBackoffMs));
-  const auto echo = start_echo(ours.application(), 0, kFailing);
+  const auto echo = start_echo(ours.application(), 0, {.failing = kFailing});
   ours.run(echo.get(), report);
   const Series& old = *report.find(kTwoChanges, kResequencer, "end old");
   if (old.largest() > 0) throw std::runtime_error("an old result has passed a newer one");

@@ -71,6 +71,12 @@ TEST(Bench, MeasuresWhatARetryCosts) {
                                "failures_burst_p99_to_calm", "failures_burst_immediate_p99_to_calm"});
 }
 
+// Every version is there and in its order, and what was lost is passed by, or the program fails.
+TEST(Bench, MeasuresWhatItCostsToGetEveryVersion) {
+  (void)measure({"orders"}, {"orders_strict_throughput_to_newest", "orders_reversed_throughput_to_newest",
+                             "orders_total_throughput_to_newest", "orders_held_restored_per_s"});
+}
+
 // The script starts the servers. A sink that did not take every record fails it.
 TEST(LongBench, MeasuresTheSinksForServers) {
   const test::TempDir folder;

@@ -30,7 +30,9 @@ std::string Site::config_file(const std::string& instance, const std::string& st
        << "\nstarvation_after_ms = 0\nregistration_timeout_ms = " << ms(kRegistrationTimeout)
        << "\nskip_unchanged = true\nevents = \"all\"\nhttp.listen = \"127.0.0.1:0\"\n";
   if (settings_.journal) file << "held_bytes_max = " << kHeldBytesMax << "\n" << kJournalToml;
+  if (settings_.orders) file << kOrdersToml;
   file << settings_.targets_toml;
+  if (settings_.orders) file << kOrderedTargetsToml;
   if (!file.flush()) throw std::runtime_error("cannot write " + fresh);
   std::filesystem::rename(fresh, path);
   return path;

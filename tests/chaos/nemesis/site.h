@@ -25,6 +25,7 @@ struct SiteSettings {
   std::string targets_toml;  // tables, at the end of each configuration
   std::string program = "resequencer-faulty";
   bool journal = false;
+  bool orders = false;
 };
 
 // So few under way that requests wait, and leases so short that a process of the pipeline that dies costs seconds.
@@ -33,6 +34,11 @@ struct SiteSettings {
 inline constexpr const char* kJournalToml =
     "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n"
     "[failures]\nmode = \"retry\"\nbackoff_ms = 200\non_failure = \"marker\"\n";
+// Every document that says no targets has a strict one, and a total one besides. What is lost is waited for a little
+// longer than the pipeline takes at most when nothing holds it up: under faults some results come behind that.
+inline constexpr const char* kOrdersToml = "[orders]\ngap_timeout_ms = 15000\non_gap = \"marker\"\n";
+inline constexpr const char* kOrderedTargetsToml =
+    "[[target]]\nname = \"history\"\norder = \"strict\"\n[[target]]\nname = \"audit\"\norder = \"total\"\n";
 inline constexpr std::int64_t kHeldBytesMax = 4 << 20;
 
 // Times as short as brokers and clients allow, so that losing a process costs seconds.

@@ -15,9 +15,9 @@
 #include "tests/chaos/run/choices.h"
 #include "tests/chaos/run/final_acts.h"
 #include "tests/chaos/run/hunters.h"
-#include "tests/chaos/run/journal_watch.h"
 #include "tests/chaos/run/progress_watch.h"
 #include "tests/chaos/run/topics.h"
+#include "tests/chaos/run/unfinished_watch.h"
 #include "tests/chaos/workload/drain.h"
 #include "tests/chaos/workload/plan.h"
 #include "tests/chaos/workload/planned_specification.h"
@@ -40,8 +40,8 @@ constexpr milliseconds kBeat{10};
 constexpr seconds kHealLimit{90};
 constexpr Milliseconds kAcknowledgeLimit{120'000};
 constexpr seconds kDrainLimit{180};
-// What waits may wait for a lease and for back-offs, one behind the other.
-constexpr seconds kJournalDrainLimit{600};
+// What waits may wait for a lease and for back-offs, or for a time-out of its lane, one behind the other.
+constexpr seconds kUnfinishedDrainLimit{600};
 constexpr std::uint64_t kBacklogPerSecond = 2'000;
 constexpr seconds kCountLimit{60};
 constexpr seconds kStopLimit{30};
@@ -84,7 +84,8 @@ class Run {
                .partitions = kPartitions,
                .targets_toml = targets_toml(),
                .program = options.program,
-               .journal = options.journal}),
+               .journal = options.journal,
+               .orders = options.orders}),
         failpoints_(choose_points(options), options.seed),
         operator_(site_, chronicle_),
         draw_(options.seed),
@@ -96,8 +97,8 @@ class Run {
   void hire();
   void pile_up();
   void wait_until_requests_are_read(Drain& questions);
-  [[nodiscard]] std::optional<InJournal> ask_journal(seconds limit);
-  void wait_until_nothing_is_journaled(Drain& questions);
+  [[nodiscard]] std::optional<Unfinished> ask_unfinished(seconds limit);
+  void wait_until_nothing_is_unfinished(Drain& questions);
   void disturb();
   void heal();
   void wait_for_operator();
@@ -163,8 +164,8 @@ void Run::hire() {
   }
 }
 
-std::optional<InJournal> Run::ask_journal(seconds limit) {
-  JournalWatch watch(operator_);
+std::optional<Unfinished> Run::ask_unfinished(seconds limit) {
+  UnfinishedWatch watch(operator_);
   const auto until = Clock::now() + limit;
   while (Clock::now() < until) {
     watch.ask();
@@ -196,7 +197,7 @@ void Run::pile_up() {
   const auto questions =
       good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
   wait_until_requests_are_read(*questions);
-  const auto found = ask_journal(kCountLimit);
+  const auto found = ask_unfinished(kCountLimit);
   if (!found) chronicle_.violation("nobody says how many documents wait");
   report_.waited = found ? found->waiting : 0;
   chronicle_.note("piled up requests=" + std::to_string(producers_->total()) +
@@ -325,8 +326,8 @@ void Run::wait_until_drained(Drain& questions) {
 }
 
 // All requests are decided, so nothing new comes: as long as there is less of it, it goes on.
-void Run::wait_until_nothing_is_journaled(Drain& questions) {
-  auto until = Clock::now() + kJournalDrainLimit;
+void Run::wait_until_nothing_is_unfinished(Drain& questions) {
+  auto until = Clock::now() + kUnfinishedDrainLimit;
   std::uint64_t fewest = UINT64_MAX;
   std::string waits = "an answer";
   while (!waits.empty() && Clock::now() < until) {
@@ -335,14 +336,16 @@ void Run::wait_until_nothing_is_journaled(Drain& questions) {
     const auto read = questions.requests_wait();
     waits = read ? read.value() : read.error().message;
     if (!waits.empty()) continue;
-    const auto found = ask_journal(kCountLimit);
-    const std::uint64_t left = found ? found->waiting + found->processing : UINT64_MAX;
+    const auto found = ask_unfinished(kCountLimit);
+    const std::uint64_t left = found ? found->all() : UINT64_MAX;
     if (!found) waits = "an answer";
-    if (left < fewest) until = Clock::now() + kJournalDrainLimit;
+    if (left < fewest) until = Clock::now() + kUnfinishedDrainLimit;
     fewest = std::min(fewest, left);
-    if (found && left > 0) waits = std::to_string(left) + " documents wait or are under way";
+    if (found && left > 0)
+      waits = std::to_string(left - found->places) + " documents wait or are under way, lanes have " +
+              std::to_string(found->places) + " places";
   }
-  if (!waits.empty()) chronicle_.violation("the journal does not come to rest: " + waits);
+  if (!waits.empty()) chronicle_.violation("what waits does not come to rest: " + waits);
 }
 
 void Run::drain() {
@@ -356,7 +359,7 @@ void Run::drain() {
   chronicle_.note("producers stopped requests=" + std::to_string(producers_->total()));
   const auto questions =
       good(Drain::open(connection_to(site_.settings().bootstrap_servers), site_.settings().application_id));
-  if (options_.journal) wait_until_nothing_is_journaled(*questions);
+  if (options_.journal || options_.orders) wait_until_nothing_is_unfinished(*questions);
   wait_until_drained(*questions);
   if (!chronicle_.violations().empty()) return;
   // What a process of the pipeline had in flight may be written until it has ended.
