@@ -3,7 +3,8 @@
 // that it keeps, which costs their square. No option changes that. Documents of different partitions have nothing to do
 // with each other, so at least these are kept apart.
 //
-// What is kept is in memory only, and was committed: a kill loses it, and what was in order but not yet delivered.
+// What is kept is in memory only, and was committed: a kill loses it, what was in order but not yet
+// delivered, and what the producer had not sent.
 //
 // Thread rule: any thread may hand over; a thread of Camel's for each partition delivers.
 import java.util.ArrayList;

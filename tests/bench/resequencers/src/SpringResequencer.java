@@ -2,7 +2,7 @@
 // all that its document keeps, so a document that keeps many costs their square; no option of it changes that. Groups
 // stay when they are empty, since they know what was released last.
 //
-// What is kept is in memory only, and was committed: a kill loses it.
+// What is kept is in memory only, and was committed: a kill loses it, and what the producer had not sent.
 //
 // Thread rule: any thread may hand over; it writes what has come into order, holding the lock of its document. What
 // timed out is written by the scheduler's thread.
