@@ -29,9 +29,12 @@ Result<Judgement> judge(const Case& which, const Specification& specification) {
     ++judgement.batches;
     for (const Decided& one : batch.inputs) {
       if (one.decision.outcome == Outcome::kUnchanged) ++judgement.unchanged;
+      if (one.decision.outcome == Outcome::kHeld) ++judgement.held;
       const TableRow row = one.decision.table_row;
       if (row == TableRow::kF3 || row == TableRow::kF4 || row == TableRow::kF5) ++judgement.failed;
     }
+    for (const GivenUp& one : batch.given_up)
+      if (one.reason == Reason::kGap) ++judgement.skipped;
   };
   const auto states = review(application, history, specification, options, verdict);
   const auto committed = read_offsets(application);

@@ -39,6 +39,8 @@ struct Judgement {
   std::uint64_t batches = 0;     // decided again
   std::uint64_t unchanged = 0;   // requests whose targets had what they ask for
   std::uint64_t failed = 0;      // reports of workers that their work has failed
+  std::uint64_t held = 0;        // results for ordered targets that came before their turn
+  std::uint64_t skipped = 0;     // requests whose results those targets were not to wait for any more
   std::uint64_t copies = 0;      // on disk, compared row by row
   std::uint64_t distrusted = 0;  // copies that their process would not use: poisoned, or of another boot
   std::uint64_t excused = 0;     // damaged_copies that are wrong

@@ -407,8 +407,11 @@ void Run::judge() {
   report_.records = found.records;
   report_.unchanged = found.unchanged;
   report_.failed = found.failed;
+  report_.held = found.held;
+  report_.skipped = found.skipped;
   chronicle_.note("judged records=" + std::to_string(found.records) + " batches=" + std::to_string(found.batches) +
                   " unchanged=" + std::to_string(found.unchanged) + " failed=" + std::to_string(found.failed) +
+                  " held=" + std::to_string(found.held) + " skipped=" + std::to_string(found.skipped) +
                   " copies=" + std::to_string(found.copies) + " distrusted=" + std::to_string(found.distrusted) +
                   " damaged=" + std::to_string(found.excused) + " violations=" + std::to_string(found.violations));
   for (const std::string& line : found.lines) chronicle_.violation(line);

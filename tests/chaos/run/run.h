@@ -35,6 +35,8 @@ struct RunReport {
   std::uint64_t records = 0;
   std::uint64_t unchanged = 0;  // requests that went nowhere because their targets had what they ask for
   std::uint64_t failed = 0;     // reports of workers that their work has failed
+  std::uint64_t held = 0;       // results for ordered targets that came before their turn
+  std::uint64_t skipped = 0;    // requests that they were not to wait for any more
   std::uint64_t waited = 0;     // documents, when everything was ready to be disturbed
   std::vector<std::string> violations = {};
   // Proofs that Kafka may have torn a transaction: with them violations say nothing of the program.
