@@ -10,7 +10,7 @@ namespace {
 #ifdef RESEQ_SANITIZED
 constexpr int kCases = 2'000;
 #else
-constexpr int kCases = 20'000;
+constexpr int kCases = 100'000;
 #endif
 constexpr std::uint64_t kSeed = 20'241'130;
 
