@@ -34,7 +34,7 @@ const std::string kInOrder = "strict, sixteen versions";
 const std::string kReversed = "strict, sixteen reversed";
 const std::string kOnePartition = "life, one partition";
 const std::string kHeld = "held";
-const std::string kResults = "reversed results";
+const std::string kResults = "reversed-results";
 const std::string kNewest = "newest";
 const std::string kStrict = "strict";
 const std::string kTotal = "total";
@@ -115,8 +115,8 @@ void add(Report& report, const std::string& part, const std::string& contestant,
 // Results stand in `commands`, and none of them is decided.
 class Answered {
  public:
-  Answered(const Site& site, const std::string& order, const Requests& requests)
-      : requests_(requests), application_(site, order, Mode::kLife, {.order = order}) {
+  Answered(const Site& site, const Requests& requests)
+      : requests_(requests), application_(site, kResults, Mode::kLife, {.order = kStrict}) {
     requests.send(site.connection(), application_.topic("requests"));
     Progress taken(application_, "requests");
     Processes processes = start(resequencer(site), application_);
@@ -266,13 +266,13 @@ void measure_resequencers(const Site& site, std::uint64_t requests, Report& repo
   const Requests versions({.documents = std::max<std::uint64_t>(requests / kVersions, 1), .versions = kVersions});
   const std::uint64_t all = versions.all().size() * kTargetCount;
   {
-    Answered answered(site, kStrict, versions);
+    Answered answered(site, versions);
     add_cost(report, kResults, kStrict, answered.run(resequencer(site), all));
     check_every_version(answered.application(), versions, {});
   }
   if (site.resequencers.empty()) return;
   for (const std::string& library : kLibraries) {
-    Answered answered(site, kNewest, versions);
+    Answered answered(site, versions);
     add_cost(report, kResults, library, answered.run(in_memory(site, library), all));
     check_every_version(answered.application(), versions, {.numbered = false});
   }

@@ -10,7 +10,9 @@
 namespace reseq::engine {
 namespace {
 
-constexpr std::size_t kPlacesLookedAt = 16;  // at a time: nearly always the first one is there
+// At a time: nearly always the first one is there, and when it has left the next one is asked for soon.
+constexpr std::size_t kFirstPlaces = 16;
+constexpr std::size_t kFurtherPlaces = 256;
 
 }  // namespace
 
@@ -36,53 +38,54 @@ LaneName LaneRows::lane_of(const Place& place) {
           read_big_endian(std::string_view(place.key).substr(4))};  // behind type, realm, gate, target
 }
 
+// Of a lane of the partition, what is committed has lower numbers than what this batch adds.
 std::optional<Place> LaneRows::first(const LaneName& lane) {
-  return lane.document == 0 ? first_of_partition(lane) : first_of_document(lane);
-}
-
-std::optional<Place> LaneRows::first_of_document(const LaneName& lane) {
-  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(lane.target, lane.document));
-  std::optional<Place> found;
-  std::string& passed = passed_[lane];
-  for (bool more = true; more && !found;) {
-    std::vector<std::string> keys;
-    view_.scan(prefix, passed, kPlacesLookedAt, [&](std::string_view key, std::string_view) {
-      keys.emplace_back(key);
-      return true;
-    });
-    more = keys.size() == kPlacesLookedAt;
-    for (const std::string& key : keys) {
-      if (is_there(key, found)) break;
-      passed = key;
-    }
+  auto found = first_committed(lane);
+  if (lane.document == 0) {
+    if (found) return found;
+    const auto fresh = fresh_of_partition_.find(lane.target);
+    if (fresh == fresh_of_partition_.end() || fresh->second.empty()) return std::nullopt;
+    return find(fresh->second.begin()->second);
   }
+  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(lane.target, lane.document));
   const auto fresh = fresh_.lower_bound(prefix);
   const bool before = fresh != fresh_.end() && fresh->starts_with(prefix) && (!found || *fresh < found->key);
   return before ? find(*fresh) : found;
 }
 
-// What is committed has lower numbers than what this batch adds.
-std::optional<Place> LaneRows::first_of_partition(const LaneName& lane) {
+std::optional<Place> LaneRows::first_committed(const LaneName& lane) {
+  Ahead& ahead = ahead_[lane];
   std::optional<Place> found;
-  std::uint64_t& passed = passed_of_partition_[lane.target];
-  for (bool more = true; more && !found;) {
-    std::vector<std::pair<std::uint64_t, std::string>> places;
-    view_.index(codec::kLaneIndex, codec::lane_entry(lane.target, passed + 1), kPlacesLookedAt,
+  while (true) {
+    for (; ahead.next < ahead.keys.size(); ++ahead.next)
+      if (is_there(ahead.keys[ahead.next], found)) return found;
+    if (!ahead.more) return std::nullopt;
+    read(lane, ahead);
+  }
+}
+
+void LaneRows::read(const LaneName& lane, Ahead& ahead) const {
+  const std::string last = ahead.keys.empty() ? std::string() : std::move(ahead.keys.back());
+  const std::size_t most = ahead.keys.empty() ? kFirstPlaces : kFurtherPlaces;
+  ahead.keys.clear();
+  ahead.next = 0;
+  if (lane.document == 0) {
+    view_.index(codec::kLaneIndex, codec::lane_entry(lane.target, ahead.passed + 1), most,
                 [&](std::string_view entry, std::string_view key) {
                   const auto number = codec::number_in_lane(entry, lane.target);
-                  if (number) places.emplace_back(*number, key);
-                  return number.has_value();
+                  if (!number) return false;
+                  ahead.passed = *number;
+                  ahead.keys.emplace_back(key);
+                  return true;
                 });
-    more = places.size() == kPlacesLookedAt;
-    for (const auto& [number, key] : places) {
-      if (is_there(key, found)) break;
-      passed = number;
-    }
+  } else {
+    const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(lane.target, lane.document));
+    view_.scan(prefix, last, most, [&](std::string_view key, std::string_view) {
+      ahead.keys.emplace_back(key);
+      return true;
+    });
   }
-  if (found) return found;
-  const auto fresh = fresh_of_partition_.find(lane.target);
-  if (fresh == fresh_of_partition_.end() || fresh->second.empty()) return std::nullopt;
-  return find(fresh->second.begin()->second);
+  ahead.more = ahead.keys.size() == most;
 }
 
 void LaneRows::put(const std::string& key, const codec::PlaceRow& place) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codec/place_row.h"
 #include "engine/gate_numbers.h"
@@ -48,8 +49,15 @@ class LaneRows {
   [[nodiscard]] static LaneName lane_of(const Place& place);
 
  private:
-  [[nodiscard]] std::optional<Place> first_of_document(const LaneName& lane);
-  [[nodiscard]] std::optional<Place> first_of_partition(const LaneName& lane);
+  // Keys of committed places in their order, some at a time. What has gone from the front does not come back.
+  struct Ahead {
+    std::vector<std::string> keys;
+    std::size_t next = 0;
+    bool more = true;
+    std::uint64_t passed = 0;  // in a lane of the partition: number of the last one
+  };
+  [[nodiscard]] std::optional<Place> first_committed(const LaneName& lane);
+  void read(const LaneName& lane, Ahead& ahead) const;
   // True: it is still there, and goes to `found`.
   [[nodiscard]] bool is_there(std::string_view key, std::optional<Place>& found) const;
 
@@ -58,9 +66,7 @@ class LaneRows {
   // Those of this batch: keys, and of total lanes by their numbers.
   std::set<std::string, std::less<>> fresh_;
   std::map<TargetNumber, std::map<std::uint64_t, std::string>> fresh_of_partition_;
-  // Of what is committed, nothing up to here is there any more.
-  std::map<LaneName, std::string> passed_;
-  std::map<TargetNumber, std::uint64_t> passed_of_partition_;
+  std::map<LaneName, Ahead> ahead_;
 };
 
 }  // namespace reseq::engine
