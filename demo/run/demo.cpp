@@ -228,15 +228,13 @@ Result<> Run::judge_target(const std::string& target, Outcomes& outcomes) {
 }
 
 Result<Numbers> Run::run() {
-  Result<std::string> commit = resolve_commit(settings_.repository, settings_.revision);
-  if (!commit) return commit.error();
-  numbers_.commit = commit.value();
+  Result<Snapshot> snapshot = read_snapshot(settings_.repository, settings_.revision);
+  if (!snapshot) return snapshot.error();
+  numbers_.commit = std::move(snapshot.value().commit);
+  tree_ = std::move(snapshot.value().tree);
   numbers_.seed = settings_.seed;
   numbers_.processes = settings_.processes;
   numbers_.intake = settings_.intake;
-  Result<GitTree> tree = read_tree(settings_.repository, numbers_.commit);
-  if (!tree) return tree.error();
-  tree_ = std::move(tree).value();
   numbers_.gitlinks = tree_.gitlinks;
 
   for (const auto step : {&Run::make_topics, &Run::start_consumers, &Run::send_backlog, &Run::start_resequencers,
