@@ -26,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kSweepEvery{400};
 constexpr std::chrono::seconds kReadyLimit{120};
-// Requests sent and not decided: at most this part of a second's.
-constexpr std::uint64_t kLagShare = 8;
 // The pipeline gets less than is sent: what is superseded before does not reach it.
 constexpr std::uint64_t kPaceShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
@@ -134,11 +132,7 @@ Result<> Run::send_backlog() {
 }
 
 Result<> Run::send_the_rest() {
-  // A stall anywhere must not turn the rest into one more backlog, of which hardly anything would reach the pipeline.
-  const std::vector<std::string> pace = {"--rate",         std::to_string(settings_.requests_per_second),
-                                         "--follow-group", settings_.application_id,
-                                         "--lag-max",      std::to_string(settings_.requests_per_second / kLagShare)};
-  Result<ChildProcess*> started = fleet_.start_job(source("source", numbers_.commit, pace));
+  Result<ChildProcess*> started = fleet_.start_job(source("source", numbers_.commit, pace_of_source(settings_)));
   if (!started) return started.error();
   source_ = started.value();
   return Done{};

@@ -101,10 +101,6 @@ nlohmann::ordered_json classes_json(const FailureNumbers& numbers) {
   return classes;
 }
 
-std::string number(std::uint64_t value) {
-  return std::to_string(value);
-}
-
 std::string classes_text(const FailureNumbers& numbers) {
   const auto line = [](const char* label, const std::array<std::string, 5>& cells) {
     char text[200];

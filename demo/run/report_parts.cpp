@@ -11,6 +11,10 @@ std::string row(const std::string& label, const std::string& value) {
   return text;
 }
 
+std::string number(std::uint64_t value) {
+  return std::to_string(value);
+}
+
 std::string fixed(double value, int digits) {
   char text[40];
   std::snprintf(text, sizeof text, "%.*f", digits, value);

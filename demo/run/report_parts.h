@@ -3,6 +3,7 @@
 // Thread rule: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace reseq::demo {
 
 [[nodiscard]] std::string row(const std::string& label, const std::string& value);
 
+[[nodiscard]] std::string number(std::uint64_t value);
 [[nodiscard]] std::string fixed(double value, int digits);
 
 // "12 of 14 documents right, 1 wrong, 1 resurrected"
