@@ -10,7 +10,7 @@ namespace {
 std::string wrong_text(const OrderComparison& comparison) {
   std::string text = number(comparison.missing) + " missing, " + number(comparison.twice) + " twice, " +
                      number(comparison.out_of_order) + " out of order, " + number(comparison.other_content) +
-                     " with other content";
+                     " other content";
   if (comparison.unexpected > 0) text += ", " + number(comparison.unexpected) + " that nobody is to get";
   return text;
 }
@@ -39,7 +39,7 @@ std::string target_text(const OrderNumbers::Target& target) {
   text += row("  results lost, places skipped", number(target.lost) + ", " + number(target.skipped));
   text += row("  results before their turn, held", number(target.held));
   text += row("  with the resequencer",
-              number(with.right) + " of " + number(with.expected) + " versions right, " + wrong_text(with));
+              number(with.right) + " of " + number(with.expected) + " right, " + wrong_text(with));
   text += row("  without the resequencer",
               number(target.without.out_of_order) + " out of order, " + number(target.without.twice) + " twice");
   return text;

@@ -47,8 +47,9 @@ struct Settings {
   static constexpr std::uint64_t kLeaseMs = 6'000;
   // Where work fails: how often it is tried again.
   static constexpr std::uint64_t kRetriesMax = 5;
-  // Where versions are lost: for how long one is waited for. Twice as long as a result can take.
-  static constexpr std::uint64_t kGapTimeoutMs = 20'000;
+  // Where versions are lost: for how long one is waited for. Three times as long as a result takes: on a machine that
+  // stands still for seconds nothing is to be skipped that was not lost.
+  static constexpr std::uint64_t kGapTimeoutMs = 30'000;
 
   [[nodiscard]] std::vector<std::string> targets() const {
     if (orders) return {kSearch, kHistory, kAudit};

@@ -204,7 +204,7 @@ TEST(OrderNumbers, FailsWhenATargetIsNotTheHistory) {
   numbers.targets[1].with.out_of_order = 1;
   numbers.targets[1].with.examples = {"a, order 4: came behind a later one"};
   EXPECT_THAT(failures(numbers, false),
-              ElementsAre("audit is not the history: 0 missing, 0 twice, 1 out of order, 0 with other content",
+              ElementsAre("audit is not the history: 0 missing, 0 twice, 1 out of order, 0 other content",
                           "  a, order 4: came behind a later one"));
 }
 
@@ -213,7 +213,7 @@ TEST(OrderNumbers, FailsWhenTheHistoryWasNotSentInItsOrder) {
   numbers.requests.right = 299;
   numbers.requests.missing = 1;
   EXPECT_THAT(failures(numbers, false),
-              ElementsAre("requests is not the history: 1 missing, 0 twice, 0 out of order, 0 with other content"));
+              ElementsAre("requests is not the history: 1 missing, 0 twice, 0 out of order, 0 other content"));
 }
 
 TEST(OrderNumbers, FailsWhenSearchIsNotTheCommitOrSomethingElseIsWrong) {
@@ -242,8 +242,8 @@ TEST(OrderNumbers, TheTableSaysWhatAConsumerWouldHaveGotWithout) {
        {"  changes of the history             300\n", "  seconds                            41.2\n",
         "  a lost result is waited for        20 s\n", "  target audit                       order = \"total\"\n",
         "    results lost, places skipped     2, 2\n", "    results before their turn, held  120\n",
-        "    with the resequencer             298 of 298 versions right, 0 missing, 0 twice, 0 out of order, 0 with "
-        "other content\n",
+        "    with the resequencer             298 of 298 right, 0 missing, 0 twice, 0 out of order, 0 other "
+        "content\n",
         "    without the resequencer          98 out of order, 7 twice\n",
         "    with the resequencer             40 of 40 documents right, 0 wrong, 0 resurrected\n"})
     EXPECT_THAT(table, HasSubstr(line));
