@@ -1,11 +1,15 @@
 #include "demo/run/order_numbers.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "demo/run/report_parts.h"
 
 namespace reseq::demo {
 namespace {
+
+constexpr std::size_t kProblemsTold = 20;
 
 std::string wrong_text(const OrderComparison& comparison) {
   std::string text = number(comparison.missing) + " missing, " + number(comparison.twice) + " twice, " +
@@ -63,7 +67,9 @@ std::vector<std::string> failures(const OrderNumbers& numbers, bool require_scra
   tell_wrong_order("requests", numbers.requests, failures);
   for (const OrderNumbers::Target& target : numbers.targets) tell_wrong_order(target.name, target.with, failures);
   tell_what_differs("search", numbers.search, failures);
-  failures.insert(failures.end(), numbers.problems.begin(), numbers.problems.end());
+  const std::size_t told = std::min(kProblemsTold, numbers.problems.size());
+  for (std::size_t i = 0; i < told; ++i) failures.push_back(numbers.problems[i]);
+  if (told < numbers.problems.size()) failures.push_back("and " + number(numbers.problems.size() - told) + " more");
   if (require_scramble) check_scrambled(numbers, failures);
   return failures;
 }

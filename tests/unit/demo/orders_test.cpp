@@ -227,6 +227,15 @@ TEST(OrderNumbers, FailsWhenSearchIsNotTheCommitOrSomethingElseIsWrong) {
                           "b, order 2 was lost for audit, and no dead letter says so"));
 }
 
+TEST(OrderNumbers, TellsTwentyProblemsAndHowManyMoreThereAre) {
+  OrderNumbers numbers = good_orders();
+  numbers.problems.assign(20, "x");
+  EXPECT_EQ(failures(numbers, false).size(), 20U);
+  numbers.problems.assign(1'020, "x");
+  EXPECT_EQ(failures(numbers, false).size(), 21U);
+  EXPECT_EQ(failures(numbers, false).back(), "and 1000 more");
+}
+
 TEST(OrderNumbers, FailsWhereScramblingIsDemandedAndNothingWasScrambled) {
   OrderNumbers numbers = good_orders();
   numbers.targets[0].without.out_of_order = 0;
