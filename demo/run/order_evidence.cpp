@@ -51,19 +51,22 @@ std::vector<std::string> OrderEvidence::problems_of_gaps(const std::map<std::str
   std::map<std::string, VersionNames> open = lost;
   for (const DeadLetter& letter : dead_letters_) {
     const VersionName name{letter.id, letter.sequence};
-    const std::string text = "dead letter of " + text_of(name);
+    const auto tell = [&](const std::string& what) {
+      problems.push_back("dead letter of " + text_of(name) + ": " + what);
+    };
     if (letter.reason != kGap || letter.targets.empty()) {
-      problems.push_back(text + ": " + letter.reason);
+      tell(letter.reason);
       continue;
     }
     const auto place = offsets_.find(name);
     if (place == offsets_.end() || letter.source_topic != requests_topic_ || letter.source_offset != place->second)
-      problems.push_back(text + ": its request stands elsewhere");
-    for (const std::string& target : letter.targets)
-      if (open[target].erase(name) == 0)
-        problems.push_back(
-            text + ": " + target + " skipped it " +
-            (lost.contains(target) && lost.at(target).contains(name) ? "once more" : "and it was not lost"));
+      tell("its request stands elsewhere");
+    for (const std::string& target : letter.targets) {
+      if (open[target].erase(name) > 0) continue;
+      const auto names = lost.find(target);
+      const bool again = names != lost.end() && names->second.contains(name);
+      tell(target + (again ? " skipped it once more" : " skipped it and it was not lost"));
+    }
   }
   for (const auto& [target, names] : open)
     for (const VersionName& name : names)
