@@ -17,6 +17,8 @@
 #include "demo/run/journal_numbers.h"
 #include "demo/run/journal_run.h"
 #include "demo/run/numbers.h"
+#include "demo/run/order_numbers.h"
+#include "demo/run/orders_run.h"
 #include "demo/run/search_hint.h"
 #include "demo/run/settings.h"
 #include "kafka/connection_arguments.h"
@@ -37,6 +39,7 @@ struct Arguments {
   demo::Settings settings;
   bool journal = false;
   bool failures = false;
+  bool orders = false;
 };
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -73,6 +76,9 @@ void declare(CLI::App& app, Arguments& arguments) {
                "plays a backfill and live edits with dispatch.mode = journal and with immediate instead");
   app.add_flag("--failures", arguments.failures, "lets some of the work fail instead: failures.mode = retry")
       ->excludes("--journal");
+  app.add_flag("--orders", arguments.orders, "plays it for a strict and a total target beside search instead")
+      ->excludes("--journal")
+      ->excludes("--failures");
   app.add_flag("--require-scramble", settings.require_scramble,
                "fail when a target without the resequencer is right too");
   app.add_flag("--delete-topics", settings.delete_topics, "delete the topics of the application at the end");
@@ -104,6 +110,12 @@ std::string verdict(const Numbers& numbers) {
 }
 std::string verdict(const demo::FailureNumbers& numbers) {
   return verdict(numbers.commit) + ", but for what is failed, and nothing else is a dead letter.";
+}
+
+std::string verdict(const demo::OrderNumbers& numbers) {
+  return "audit and history have every change of the history, but for what was lost and is told, each in its order.\n"
+         "search equals commit " +
+         numbers.commit.substr(0, 12) + ", blob by blob.";
 }
 
 template <typename Numbers>
@@ -150,6 +162,23 @@ int run_failures(const demo::Settings& settings) {
   return report(settings, numbers.value(), demo::failures(numbers.value()));
 }
 
+int run_orders(const demo::Settings& settings) {
+  remove_older_results(settings);
+  const Result<demo::OrderNumbers> numbers = demo::run_orders_demo(settings, stop_requested);
+  if (!numbers) return refuse(numbers.error());
+  return report(settings, numbers.value(), demo::failures(numbers.value(), settings.require_scramble));
+}
+
+// Which options do not go together; empty: all do.
+std::string refused(const Arguments& arguments) {
+  if (!arguments.settings.tap()) return {};
+  if (arguments.journal || arguments.failures)
+    return "with intake tap nothing waits: --journal and --failures need intake inline";
+  if (arguments.orders)
+    return "with intake tap a result could come before its request is seen: --orders needs intake inline";
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -166,10 +195,11 @@ int main(int argc, char** argv) {
   }
   settings.librdkafka = login.value();
   watch_signals();
-  if ((arguments.journal || arguments.failures) && settings.tap()) {
-    std::fputs("reseq-demo: with intake tap nothing waits: --journal and --failures need intake inline\n", stderr);
+  if (const std::string why = refused(arguments); !why.empty()) {
+    std::fprintf(stderr, "reseq-demo: %s\n", why.c_str());
     return EX_USAGE;
   }
+  if (arguments.orders) return run_orders(settings);
   if (arguments.failures) return run_failures(settings);
   return arguments.journal ? run_journal(settings) : run(settings);
 }

@@ -1,6 +1,6 @@
 // reseq-demo-pipeline: a pipeline that does everything that breaks order: N workers, each with its own consumer in one
 // group, with seeded delays, retries, duplicates and results that overtake each other; and, if it is told to, with work
-// that fails.
+// that fails, or is lost.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
@@ -47,6 +47,7 @@ struct Arguments {
   std::string progress_file;
   std::string work_log;
   std::string engine_file;
+  std::vector<std::string> losing;
   std::string commit = "work";
   std::uint64_t in_flight = 1'000;
   std::int64_t session_timeout_ms = 10'000;
@@ -74,6 +75,9 @@ void declare(CLI::App& app, Arguments& arguments) {
       "--search-engine", arguments.engine_file,
       "some work fails (reseq-command: fail); this file says `up`, `down` or `no-index` of the engine of the "
       "target search; without it nothing fails");
+  app.add_option("--lose-for", arguments.losing,
+                 "targets for which four results of a thousand never come; without it none is lost")
+      ->delimiter(',');
   app.add_option("--commit", arguments.commit, "work: offsets are committed after the work; receipt: before it")
       ->check(CLI::IsMember({"work", "receipt"}))
       ->capture_default_str();
@@ -118,7 +122,7 @@ Result<> start(const Arguments& arguments, const std::atomic<bool>& stop, const 
     if (!stage) return stage.error();
     Running& running = workers.emplace_back();
     running.worker = std::make_unique<demo::Worker>(
-        std::move(stage).value(), seed, demo::Faults(seed, arguments.engine_file), arguments.targets,
+        std::move(stage).value(), seed, demo::Faults(seed, arguments.engine_file, arguments.losing), arguments.targets,
         demo::PacedClock(std::chrono::nanoseconds(per_record)), running.counts, log);
   }
   for (Running& running : workers)

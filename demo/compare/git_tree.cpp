@@ -48,6 +48,14 @@ Result<GitTree> read_tree(const std::string& repository, const std::string& comm
   return parse_tree(listing.value());
 }
 
+Result<Snapshot> read_snapshot(const std::string& repository, const std::string& revision) {
+  Result<std::string> commit = resolve_commit(repository, revision);
+  if (!commit) return commit.error();
+  Result<GitTree> tree = read_tree(repository, commit.value());
+  if (!tree) return tree.error();
+  return Snapshot{std::move(commit).value(), std::move(tree).value()};
+}
+
 Result<GitTree> parse_tree(std::string_view listing) {
   GitTree tree;
   while (!listing.empty()) {

@@ -33,6 +33,13 @@ Result<std::uint64_t> count_commits(const std::string& repository, const std::st
 
 Result<GitTree> read_tree(const std::string& repository, const std::string& commit);
 
+// A commit and what is in it.
+struct Snapshot {
+  std::string commit;
+  GitTree tree;
+};
+Result<Snapshot> read_snapshot(const std::string& repository, const std::string& revision);
+
 // Parses the output of `git ls-tree -r -z`. kInvalid when it is something else.
 Result<GitTree> parse_tree(std::string_view listing);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "demo/compare/git_tree.h"
 #include "demo/process/child_process.h"
 
 namespace reseq::demo {
@@ -45,6 +46,23 @@ Result<std::vector<PathChange>> read_history(const std::string& repository, cons
                                        "--raw", "-z", "--no-abbrev", "--no-renames", "--format=%H", commit, "--"});
   if (!log) return log.error();
   return parse_history(log.value());
+}
+
+Result<> read_contents(const std::string& repository, const std::vector<PathChange>& changes,
+                       const std::string& scratch_folder,
+                       const std::function<void(const PathChange&, const std::string&)>& take) {
+  GitTree contents;
+  for (const PathChange& change : changes)
+    if (!change.blob.empty()) contents.entries.push_back({change.path, change.blob});
+  Result<BlobReader> blobs = BlobReader::open(repository, contents, scratch_folder);
+  if (!blobs) return blobs.error();
+  for (const PathChange& change : changes) {
+    if (change.blob.empty()) continue;
+    const Result<std::string> content = blobs.value().next({change.path, change.blob});
+    if (!content) return content.error();
+    take(change, content.value());
+  }
+  return Done{};
 }
 
 Result<std::vector<PathChange>> parse_history(std::string_view log) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,11 @@ struct PathChange {
 
 // In the order of the commits. Submodules are no documents.
 Result<std::vector<PathChange>> read_history(const std::string& repository, const std::string& commit);
+
+// Calls `take` for each change that is no removal, in their order, with what is in the file then.
+Result<> read_contents(const std::string& repository, const std::vector<PathChange>& changes,
+                       const std::string& scratch_folder,
+                       const std::function<void(const PathChange&, const std::string&)>& take);
 
 // Parses `git log --format=%H --raw -z`. kInvalid when it is something else.
 Result<std::vector<PathChange>> parse_history(std::string_view log);

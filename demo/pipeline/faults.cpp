@@ -1,5 +1,6 @@
 #include "demo/pipeline/faults.h"
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,8 @@ namespace {
 constexpr std::uint64_t kThrowing = 2;
 constexpr std::uint64_t kLocked = 6;
 constexpr std::uint64_t kLongestLock = 2;  // attempts
+// Of a thousand.
+constexpr std::uint64_t kLost = 4;
 
 // Another draw than that of the treatment.
 load::Random draws(Seed seed, std::string_view what, std::string_view target, std::string_view id) {
@@ -74,6 +77,14 @@ std::uint32_t locked_attempts(Seed seed, std::string_view target, std::string_vi
   load::Random random = draws(Seed(mix(kHashBasis ^ seed.value(), sequence)), "locked", target, id);
   if (random.below(100) >= kLocked) return 0;
   return static_cast<std::uint32_t>(1 + random.below(kLongestLock));
+}
+
+bool loses(Seed seed, std::string_view target, std::string_view id, std::string_view sequence) {
+  return draws(Seed(mix(kHashBasis ^ seed.value(), sequence)), "lost", target, id).below(1'000) < kLost;
+}
+
+bool Faults::lost(std::string_view target, std::string_view id, std::string_view sequence) const {
+  return std::find(losing_.begin(), losing_.end(), target) != losing_.end() && loses(seed_, target, id, sequence);
 }
 
 std::optional<stage::WorkFailure> Faults::of(const Task& task) const {

@@ -9,7 +9,8 @@
 //   unknown, document      some documents, for one target each time, with the same exception at every attempt
 //   transient, document    some changes, for one target, at the first attempt or the first two
 //
-// A deletion needs none of this but the search engine.
+// A deletion needs none of this but the search engine. Some results are lost as well, where that is asked for: nobody
+// says anything of them, and nobody knows better. That depends on (seed, target, id, sequence), too.
 // Thread rule: pure, but for the search engine, which is a file that is read at each call.
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "consumers/stage/result.h"
 #include "demo/pipeline/treatment.h"
@@ -41,6 +43,9 @@ enum class SearchEngine : unsigned char { kUp, kDown, kNoIndex };
 [[nodiscard]] std::uint32_t locked_attempts(Seed seed, std::string_view target, std::string_view id,
                                             std::string_view sequence);
 
+// The result of this change for this target is lost.
+[[nodiscard]] bool loses(Seed seed, std::string_view target, std::string_view id, std::string_view sequence);
+
 // What a worker is about to do.
 struct Task {
   std::string_view target;
@@ -52,14 +57,17 @@ struct Task {
 
 class Faults {
  public:
-  // No file: nothing fails.
-  Faults(Seed seed, std::string engine_file) : seed_(seed), engine_file_(std::move(engine_file)) {}
+  // No file: nothing fails. `losing`: targets whose results may be lost.
+  Faults(Seed seed, std::string engine_file, std::vector<std::string> losing = {})
+      : seed_(seed), engine_file_(std::move(engine_file)), losing_(std::move(losing)) {}
 
   [[nodiscard]] std::optional<stage::WorkFailure> of(const Task& task) const;
+  [[nodiscard]] bool lost(std::string_view target, std::string_view id, std::string_view sequence) const;
 
  private:
   Seed seed_;
   std::string engine_file_;
+  std::vector<std::string> losing_;
 };
 
 }  // namespace reseq::demo

@@ -56,7 +56,7 @@ Result<> Worker::take(stage::Work work) {
   ++counts_.records;
   Result<> logged = log_.write(begun_with(work));
   if (!logged) return logged;
-  const std::vector<std::size_t> targets = asked_for(work);
+  const std::vector<std::size_t> targets = answered(work);
   auto record = std::make_shared<Record>(Record{.work = std::move(work), .open_targets = targets.size()});
   if (targets.empty()) stage_->finish(record->work);
   for (const std::size_t target : targets)
@@ -117,13 +117,16 @@ std::optional<stage::WorkFailure> Worker::fault(const stage::Work& work, const s
                      .payload = work.payload});
 }
 
-std::vector<std::size_t> Worker::asked_for(const stage::Work& work) const {
+std::vector<std::size_t> Worker::answered(const stage::Work& work) const {
   const std::vector<std::string> listed = stage::targets_of(work.headers);
-  std::vector<std::size_t> asked;
-  for (std::size_t target = 0; target < targets_.size(); ++target)
-    if (listed.empty() || std::find(listed.begin(), listed.end(), targets_[target]) != listed.end())
-      asked.push_back(target);
-  return asked;
+  const std::string id = work.key.value_or(std::string());
+  std::vector<std::size_t> answered;
+  for (std::size_t target = 0; target < targets_.size(); ++target) {
+    const std::string& name = targets_[target];
+    if (!listed.empty() && std::find(listed.begin(), listed.end(), name) == listed.end()) continue;
+    if (!faults_.lost(name, id, work.header("reseq-seq"))) answered.push_back(target);
+  }
+  return answered;
 }
 
 void Worker::schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target) {

@@ -1,7 +1,7 @@
 // Worker: one scrambling worker. For each target a record waits as long as its Treatment says; some fail first and are
 // done again, some results are sent twice. What is due is done in the order of the due times, so later records overtake
 // earlier ones. A record is finished when it is for all targets that it lists. What Faults says cannot be done is
-// answered with that.
+// answered with that, and what is lost by them is not answered at all.
 // Thread rule: run() on one thread; counts may be read by others.
 #pragma once
 
@@ -63,8 +63,8 @@ class Worker {
   Result<> send(const stage::Work& work, const std::string& target);
   Result<> say(const stage::Work& work, const std::string& target, stage::WorkFailure failure);
   [[nodiscard]] std::optional<stage::WorkFailure> fault(const stage::Work& work, const std::string& target) const;
-  // Of targets_, by index: those that the record lists, or all when it lists none.
-  [[nodiscard]] std::vector<std::size_t> asked_for(const stage::Work& work) const;
+  // Of targets_, by index: those that the record lists, or all when it lists none, but for those whose result is lost.
+  [[nodiscard]] std::vector<std::size_t> answered(const stage::Work& work) const;
   Result<> take(stage::Work work);
   void schedule(Milliseconds delay, Step step, std::shared_ptr<Record> record, std::size_t target);
   [[nodiscard]] Treatment treatment(const stage::Work& work, std::size_t target) const;

@@ -21,7 +21,7 @@ Result<Completion> Completion::open(const Settings& settings) {
       {"work", settings.pipeline_group(), settings.pipeline_topic(), ""},
       {kResultsStep, application, settings.topic("commands"), ""},
   };
-  for (const std::string target : {Settings::kSearch, Settings::kCatalogue}) {
+  for (const std::string& target : settings.targets_with_sinks()) {
     steps.push_back({target, "", settings.output_topic(target), settings.in_work(target + ".progress")});
     if (!settings.unchecked_too()) continue;
     steps.push_back({target + " without check", "", settings.topic("commands"),

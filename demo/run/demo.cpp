@@ -26,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::milliseconds kSweepEvery{400};
 constexpr std::chrono::seconds kReadyLimit{120};
-// Requests sent and not decided: at most this part of a second's.
-constexpr std::uint64_t kLagShare = 8;
 // The pipeline gets less than is sent: what is superseded before does not reach it.
 constexpr std::uint64_t kPaceShare = 2;
 constexpr std::chrono::seconds kStallLimit{120};
@@ -134,11 +132,7 @@ Result<> Run::send_backlog() {
 }
 
 Result<> Run::send_the_rest() {
-  // A stall anywhere must not turn the rest into one more backlog, of which hardly anything would reach the pipeline.
-  const std::vector<std::string> pace = {"--rate",         std::to_string(settings_.requests_per_second),
-                                         "--follow-group", settings_.application_id,
-                                         "--lag-max",      std::to_string(settings_.requests_per_second / kLagShare)};
-  Result<ChildProcess*> started = fleet_.start_job(source("source", numbers_.commit, pace));
+  Result<ChildProcess*> started = fleet_.start_job(source("source", numbers_.commit, pace_of_source(settings_)));
   if (!started) return started.error();
   source_ = started.value();
   return Done{};
@@ -228,15 +222,13 @@ Result<> Run::judge_target(const std::string& target, Outcomes& outcomes) {
 }
 
 Result<Numbers> Run::run() {
-  Result<std::string> commit = resolve_commit(settings_.repository, settings_.revision);
-  if (!commit) return commit.error();
-  numbers_.commit = commit.value();
+  Result<Snapshot> snapshot = read_snapshot(settings_.repository, settings_.revision);
+  if (!snapshot) return snapshot.error();
+  numbers_.commit = std::move(snapshot.value().commit);
+  tree_ = std::move(snapshot.value().tree);
   numbers_.seed = settings_.seed;
   numbers_.processes = settings_.processes;
   numbers_.intake = settings_.intake;
-  Result<GitTree> tree = read_tree(settings_.repository, numbers_.commit);
-  if (!tree) return tree.error();
-  tree_ = std::move(tree).value();
   numbers_.gitlinks = tree_.gitlinks;
 
   for (const auto step : {&Run::make_topics, &Run::start_consumers, &Run::send_backlog, &Run::start_resequencers,

@@ -1,7 +1,6 @@
 #include "demo/run/failure_evidence.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <nlohmann/json.hpp>
 
@@ -12,11 +11,6 @@
 namespace reseq::demo {
 namespace {
 
-std::uint64_t number_of(std::string_view text, std::uint64_t otherwise = 0) {
-  std::from_chars(text.data(), text.data() + text.size(), otherwise);
-  return otherwise;
-}
-
 std::string member_text(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -26,10 +20,6 @@ std::string id_of(const nlohmann::json& object) {
   if (const std::string encoded = member_text(object, "id_base64"); !encoded.empty())
     return codec::parse_base64(encoded).value_or(std::string());
   return member_text(object, "id");
-}
-
-std::string key_of(const kafka::PlainRecord& record) {
-  return std::string(record.key.value_or(std::string_view()));
 }
 
 bool is_in(const std::vector<std::string>& names, const std::string& name) {
@@ -55,13 +45,13 @@ void FailureEvidence::add_request(const kafka::PlainRecord& record) {
   ++requests_;
   partitions_[key_of(record)] = record.partition.value();
   std::uint64_t& newest = newest_[key_of(record)];
-  newest = std::max(newest, number_of(header_of(record, "reseq-seq")));
+  newest = std::max(newest, sequence_of(record));
 }
 
 void FailureEvidence::add_work(const kafka::PlainRecord& record) {
   Sent sent{.ms = record.timestamp.value(),
             .id = key_of(record),
-            .sequence = number_of(header_of(record, "reseq-seq")),
+            .sequence = sequence_of(record),
             .targets = codec::names_in(header_of(record, "reseq-targets")),
             .first = number_of(header_of(record, "reseq-attempt"), 1) == 1};
   for (const std::string& target : sent.targets) ++lives_[{target, sent.id, sent.sequence}].tries;
@@ -101,16 +91,11 @@ void FailureEvidence::add_event(const kafka::PlainRecord& record) {
 }
 
 void FailureEvidence::add_dead_letter(const kafka::PlainRecord& record) {
-  dead_letters_.push_back({.id = key_of(record),
-                           .sequence = number_of(header_of(record, "reseq-seq")),
-                           .reason = std::string(header_of(record, "reseq-reason")),
-                           .error = std::string(header_of(record, "reseq-error")),
-                           .targets = codec::names_in(header_of(record, "reseq-targets")),
-                           .attempts = number_of(header_of(record, "reseq-attempts"))});
+  dead_letters_.push_back(dead_letter_of(record));
 }
 
 void FailureEvidence::add_output(const std::string& target, const kafka::PlainRecord& record) {
-  lives_[{target, key_of(record), number_of(header_of(record, "reseq-seq"))}].released = true;
+  lives_[{target, key_of(record), sequence_of(record)}].released = true;
   released_.push_back({record.timestamp.value(), record.partition.value(), target});
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "demo/run/dead_letter.h"
 #include "demo/run/outcomes.h"
 #include "demo/run/settings.h"
 #include "kafka/plain_record.h"
@@ -52,15 +53,6 @@ struct Life {
   std::uint64_t waited = 0;       // F3
   std::uint64_t leases_lost = 0;
   bool released = false;
-};
-
-struct DeadLetter {
-  std::string id;
-  std::uint64_t sequence = 0;
-  std::string reason;
-  std::string error;
-  std::vector<std::string> targets;
-  std::uint64_t attempts = 0;
 };
 
 // A target that is down in a partition, from the event that says so to that which ends it. Milliseconds since 1970.

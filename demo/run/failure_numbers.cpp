@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "demo/run/report_parts.h"
+
 namespace reseq::demo {
 namespace {
 
@@ -99,22 +101,6 @@ nlohmann::ordered_json classes_json(const FailureNumbers& numbers) {
   return classes;
 }
 
-std::string row(const std::string& label, const std::string& value) {
-  char text[400];
-  std::snprintf(text, sizeof text, "  %-34s %s\n", label.c_str(), value.c_str());
-  return text;
-}
-
-std::string number(std::uint64_t value) {
-  return std::to_string(value);
-}
-
-std::string seconds_text(double seconds) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.1f", seconds);
-  return text;
-}
-
 std::string classes_text(const FailureNumbers& numbers) {
   const auto line = [](const char* label, const std::array<std::string, 5>& cells) {
     char text[200];
@@ -143,7 +129,7 @@ std::string tries_text(const FailureNumbers& numbers) {
 }
 
 std::string outage_text(const std::string& label, const OutageCounts& outage) {
-  return row(label, seconds_text(outage.seconds) + " s, in " + number(outage.partitions) + " partitions") +
+  return row(label, fixed(outage.seconds, 1) + " s, in " + number(outage.partitions) + " partitions") +
          row("  meanwhile released",
              number(outage.released_others) + " for catalogue, " + number(outage.released) + " for search") +
          row("  meanwhile tried it", number(outage.tried)) +
@@ -218,7 +204,7 @@ std::vector<std::string> failures(const FailureNumbers& numbers) {
 std::string table_text(const FailureNumbers& numbers) {
   std::string text = "\n" + row("requests", number(numbers.requests));
   text += row("  superseded before work", number(numbers.superseded_before_work));
-  text += row("seconds", seconds_text(numbers.seconds));
+  text += row("seconds", fixed(numbers.seconds, 1));
   text += row("workers killed, stood still", number(numbers.killed) + ", " + number(numbers.stood_still));
   text += row("documents given back by leases", number(numbers.leases_lost));
   text += classes_text(numbers) + tries_text(numbers);
@@ -269,8 +255,7 @@ std::string report_json(const FailureNumbers& numbers, const std::vector<std::st
                                          {"cleared", numbers.cleared},
                                          {"targets", targets},
                                          {"failed", failed}};
-  // Paths are bytes; what is no UTF-8 is shown with replacement characters.
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return report_text(report);
 }
 
 }  // namespace reseq::demo

@@ -97,13 +97,11 @@ std::int64_t now_ms() {
 }
 
 Result<> FailuresRun::look_at_history() {
-  Result<std::string> commit = resolve_commit(settings_.repository, settings_.revision);
-  if (!commit) return commit.error();
-  numbers_.commit = std::move(commit).value();
+  Result<Snapshot> snapshot = read_snapshot(settings_.repository, settings_.revision);
+  if (!snapshot) return snapshot.error();
+  numbers_.commit = std::move(snapshot.value().commit);
+  tree_ = std::move(snapshot.value().tree);
   numbers_.retries_max = Settings::kRetriesMax;
-  Result<GitTree> tree = read_tree(settings_.repository, numbers_.commit);
-  if (!tree) return tree.error();
-  tree_ = std::move(tree).value();
   const auto commits = count_commits(settings_.repository, numbers_.commit);
   if (!commits) return commits.error();
   commits_ = commits.value();

@@ -26,7 +26,7 @@ std::string instance_config(const Settings& settings, const std::string& instanc
        << "state.dir = " << quoted(settings.in_work("state")) << "\n"
        << "sequence_kind = \"u64\"\n"
        << "intake = " << quoted(settings.intake) << "\n"
-       << "events = " << quoted(settings.failures ? "all" : "drops") << "\n"
+       << "events = " << quoted(settings.failures || settings.orders ? "all" : "drops") << "\n"
        << "http.listen = \"127.0.0.1:0\"\n"
        << "init.partitions = " << settings.partitions() << "\n"
        << "init.output_partitions = " << settings.partitions() << "\n"
@@ -45,8 +45,12 @@ std::string instance_config(const Settings& settings, const std::string& instanc
          << "failures.breaker_documents = 3\n"
          << "failures.breaker_pause_ms = 500\n"
          << "failures.breaker_pause_max_ms = 2000\n";
-  toml << "\n[[target]]\nname = " << quoted(Settings::kSearch) << "\n"
-       << "\n[[target]]\nname = " << quoted(Settings::kCatalogue) << "\n";
+  if (settings.orders) toml << "orders.gap_timeout_ms = " << Settings::kGapTimeoutMs << "\n";
+  for (const std::string& target : settings.targets()) {
+    toml << "\n[[target]]\nname = " << quoted(target) << "\n";
+    if (target == Settings::kHistory) toml << "order = \"strict\"\n";
+    if (target == Settings::kAudit) toml << "order = \"total\"\n";
+  }
   return toml.str();
 }
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "demo/run/report_parts.h"
+
 namespace reseq::demo {
 namespace {
 
@@ -46,13 +48,7 @@ std::string target_text(const JournalNumbers& numbers, std::size_t target) {
 }
 
 void check_run(const DispatchNumbers& run, std::vector<std::string>& failures) {
-  for (const auto& target : run.targets) {
-    if (target.with.right()) continue;
-    failures.push_back(run.dispatch + ": " + target.name +
-                       " differs from the commit: " + std::to_string(target.with.wrong()) + " wrong, " +
-                       std::to_string(target.with.resurrected) + " resurrected");
-    for (const std::string& example : target.with.examples) failures.push_back("  " + example);
-  }
+  for (const auto& target : run.targets) tell_what_differs(run.dispatch + ": " + target.name, target.with, failures);
   if (run.skipped > 0)
     failures.push_back(run.dispatch + ": " + std::to_string(run.skipped) + " changes could not be sent");
 }
@@ -100,11 +96,7 @@ std::string table_text(const JournalNumbers& numbers) {
   text += waits_text(numbers, "live edits", &DispatchNumbers::live);
   text += waits_text(numbers, "backfill", &DispatchNumbers::backfill);
   text += row("superseded before work", [](const auto& run) { return std::to_string(run.superseded_before_work); });
-  text += row("seconds", [](const auto& run) {
-    char seconds[40];
-    std::snprintf(seconds, sizeof seconds, "%.1f", run.seconds);
-    return std::string(seconds);
-  });
+  text += row("seconds", [](const auto& run) { return fixed(run.seconds, 1); });
   text += row("workers killed, stood still",
               [](const auto& run) { return std::to_string(run.killed) + ", " + std::to_string(run.stood_still); });
   text += row("documents given back by leases", [](const auto& run) {
@@ -122,8 +114,7 @@ std::string report_json(const JournalNumbers& numbers, const std::vector<std::st
                                          {"commit", numbers.commit},
                                          {"journal", run_json(numbers.journal)},
                                          {"immediate", run_json(numbers.immediate)}};
-  // Paths are bytes; what is no UTF-8 is shown with replacement characters.
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return report_text(report);
 }
 
 }  // namespace reseq::demo

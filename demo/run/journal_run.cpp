@@ -33,13 +33,9 @@ struct Load {
 };
 
 Result<Load> load_of(const Settings& settings) {
-  Load load;
-  Result<std::string> commit = resolve_commit(settings.repository, settings.revision);
-  if (!commit) return commit.error();
-  load.commit = std::move(commit).value();
-  Result<GitTree> tree = read_tree(settings.repository, load.commit);
-  if (!tree) return tree.error();
-  load.tree = std::move(tree).value();
+  Result<Snapshot> snapshot = read_snapshot(settings.repository, settings.revision);
+  if (!snapshot) return snapshot.error();
+  Load load{.commit = std::move(snapshot.value().commit), .tree = std::move(snapshot.value().tree)};
   const auto commits = count_commits(settings.repository, load.commit);
   if (!commits) return commits.error();
   load.commits = commits.value();

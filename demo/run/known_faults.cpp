@@ -18,21 +18,11 @@ Result<KnownFaults> KnownFaults::read(const Settings& settings, const std::strin
   if (!history) return history.error();
   KnownFaults faults(settings.seed);
   faults.changes_ = history.value().size();
-  GitTree contents;
-  std::vector<std::uint64_t> commits;
-  for (const PathChange& change : history.value()) {
-    faults.last_change_[change.path] = change.commit;
-    if (change.blob.empty()) continue;
-    contents.entries.push_back({change.path, change.blob});
-    commits.push_back(change.commit);
-  }
-  Result<BlobReader> blobs = BlobReader::open(settings.repository, contents, settings.work_folder);
-  if (!blobs) return blobs.error();
-  for (std::size_t i = 0; i < commits.size(); ++i) {
-    const Result<std::string> content = blobs.value().next(contents.entries[i]);
-    if (!content) return content.error();
-    faults.note(contents.entries[i].path, commits[i], content.value());
-  }
+  for (const PathChange& change : history.value()) faults.last_change_[change.path] = change.commit;
+  Result<> read = read_contents(
+      settings.repository, history.value(), settings.work_folder,
+      [&](const PathChange& change, const std::string& content) { faults.note(change.path, change.commit, content); });
+  if (!read) return read.error();
   return faults;
 }
 

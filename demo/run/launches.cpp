@@ -11,6 +11,8 @@ namespace reseq::demo {
 namespace {
 
 constexpr Milliseconds kDeleteLimit{30'000};
+// Requests sent and not decided: at most this part of a second's.
+constexpr std::uint64_t kLagShare = 8;
 
 std::string sink_name(const std::string& target, bool checked) {
   return (checked ? "" : "unchecked-") + target;
@@ -91,6 +93,12 @@ Result<std::unique_ptr<SinkView>> view_of_sink(const Settings& settings, const s
   return view_database(checked ? settings.checked_database() : settings.unchecked_database());
 }
 
+std::vector<std::string> pace_of_source(const Settings& settings) {
+  return {"--rate",         std::to_string(settings.requests_per_second),
+          "--follow-group", settings.application_id,
+          "--lag-max",      std::to_string(settings.requests_per_second / kLagShare)};
+}
+
 Launch source_launch(const Settings& settings, const std::string& name, const std::vector<std::string>& options,
                      const std::string& revision, const std::vector<std::string>& git_options) {
   std::vector<std::string> arguments = {
@@ -108,7 +116,7 @@ void delete_topics(const Settings& settings) {
   std::vector<std::string> topics;
   for (const char* role : {"requests", "commands", "control", "work", "dead-letter", "events", "changelog"})
     topics.push_back(settings.topic(role));
-  for (const char* target : {Settings::kSearch, Settings::kCatalogue}) topics.push_back(settings.output_topic(target));
+  for (const std::string& target : settings.targets()) topics.push_back(settings.output_topic(target));
   if (Result<> deleted = admin.value()->delete_topics(topics, kDeleteLimit); !deleted)
     std::fprintf(stderr, "reseq-demo: topics of %s are left: %s\n", settings.application_id.c_str(),
                  deleted.error().message.c_str());

@@ -30,6 +30,10 @@ namespace reseq::demo {
                                    const std::vector<std::string>& options, const std::string& revision,
                                    const std::vector<std::string>& git_options = {});
 
+// Options of reseq-produce: the rate that was asked for. A stall anywhere must not turn the rest of a history into a
+// backlog, of which hardly anything would be scrambled.
+[[nodiscard]] std::vector<std::string> pace_of_source(const Settings& settings);
+
 // All topics of the application. What cannot be deleted is told on stderr.
 void delete_topics(const Settings& settings);
 

@@ -1,21 +1,15 @@
 #include "demo/run/numbers.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "demo/run/report_parts.h"
 
 namespace reseq::demo {
 namespace {
 
 // Below this many records per worker an idle worker is chance, not a defect.
 constexpr std::uint64_t kRecordsPerWorkerExpected = 4;
-
-std::string row(const char* label, const std::string& value) {
-  char text[200];
-  std::snprintf(text, sizeof text, "  %-34s %s\n", label, value.c_str());
-  return text;
-}
 
 std::string by_reason(const Counts& counts) {
   std::uint64_t sum = 0;
@@ -25,12 +19,6 @@ std::string by_reason(const Counts& counts) {
     list += (list.empty() ? " (" : ", ") + std::to_string(count) + " " + reason;
   }
   return std::to_string(sum) + list + (list.empty() ? "" : ")");
-}
-
-std::string fixed(double value, int digits) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 nlohmann::ordered_json comparison_json(const Comparison& comparison) {
@@ -53,13 +41,6 @@ void check_workers(const Numbers& numbers, std::vector<std::string>& failures) {
     if (records[i] == 0) failures.push_back("worker " + std::to_string(i) + " of the pipeline got no record");
 }
 
-void check_target(const TargetNumbers& target, std::vector<std::string>& failures) {
-  if (target.with.right()) return;
-  failures.push_back(target.name + " differs from the commit: " + std::to_string(target.with.wrong()) + " wrong, " +
-                     std::to_string(target.with.resurrected) + " resurrected");
-  for (const std::string& example : target.with.examples) failures.push_back("  " + example);
-}
-
 void check_scrambling(const Numbers& numbers, std::vector<std::string>& failures) {
   const auto demand = [&](std::uint64_t count, const std::string& what) {
     if (count == 0) failures.push_back("the scrambling is too gentle: no " + what);
@@ -80,13 +61,10 @@ void check_scrambling(const Numbers& numbers, std::vector<std::string>& failures
 }
 
 std::string target_text(const TargetNumbers& target) {
-  const Comparison& with = target.with;
   std::string text = "  target " + target.name + "\n";
   text += row("  results stopped", by_reason(target.results_stopped));
   text += row("  released", std::to_string(target.released));
-  text += row("  with the resequencer", std::to_string(with.equal) + " of " + std::to_string(with.expected) +
-                                            " documents right, " + std::to_string(with.wrong()) + " wrong, " +
-                                            std::to_string(with.resurrected) + " resurrected");
+  text += row("  with the resequencer", documents_text(target.with));
   text += row("  without the resequencer", std::to_string(target.without.wrong()) + " wrong, " +
                                                std::to_string(target.without.resurrected) + " resurrected");
   return text;
@@ -96,7 +74,7 @@ std::string target_text(const TargetNumbers& target) {
 
 std::vector<std::string> failures(const Numbers& numbers, bool require_scramble) {
   std::vector<std::string> failures;
-  for (const TargetNumbers& target : numbers.targets) check_target(target, failures);
+  for (const TargetNumbers& target : numbers.targets) tell_what_differs(target.name, target.with, failures);
   if (numbers.skipped > 0) failures.push_back(std::to_string(numbers.skipped) + " changes could not be sent");
   for (const std::string& change : numbers.skipped_changes) failures.push_back("  " + change);
   check_workers(numbers, failures);
@@ -146,8 +124,7 @@ std::string report_json(const Numbers& numbers, const std::vector<std::string>& 
       {"requests_per_second", numbers.requests_per_second()},
       {"targets", targets},
   };
-  // Paths are bytes; what is no UTF-8 is shown with replacement characters.
-  return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return report_text(report);
 }
 
 }  // namespace reseq::demo

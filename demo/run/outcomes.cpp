@@ -27,6 +27,7 @@ void count_event(std::string_view json, const std::string& requests_topic, Outco
     return;
   }
   const std::string outcome = text(event, "outcome");
+  if (outcome == name_of(Outcome::kHeld)) ++outcomes.held[text(event, "target")];
   const bool stopped = outcome == name_of(Outcome::kDropped) || outcome == name_of(Outcome::kDeadLettered) ||
                        outcome == name_of(Outcome::kRedirected) || outcome == name_of(Outcome::kStopped);
   if (!stopped) return;

@@ -10,6 +10,15 @@
 #include "demo/run/launches.h"
 
 namespace reseq::demo {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  return list;
+}
+
+}  // namespace
 
 PipelineRun::PipelineRun(const Settings& settings, std::string name, std::span<const PlannedAccident> accidents,
                          const volatile std::sig_atomic_t& stop)
@@ -22,32 +31,34 @@ PipelineRun::PipelineRun(const Settings& settings, std::string name, std::span<c
 Launch PipelineRun::pipeline(std::size_t process) const {
   const std::string name = "pipeline-" + std::to_string(process);
   const std::uint64_t workers = settings_.workers / processes();
-  std::vector<std::string> arguments = {
-      "--bootstrap-servers",
-      settings_.bootstrap_servers,
-      "--work",
-      settings_.topic("work"),
-      "--commands",
-      settings_.topic("commands"),
-      "--group",
-      settings_.pipeline_group(),
-      "--targets",
-      std::string(Settings::kSearch) + "," + Settings::kCatalogue,
-      "--workers",
-      std::to_string(workers),
-      "--in-flight",
-      std::to_string(std::max<std::uint64_t>(1, Settings::kUnderWay / (workers * processes()))),
-      "--seed",
-      std::to_string(settings_.seed),
-      "--session-timeout-ms",
-      std::to_string(Settings::kLeaseMs),
-      "--commit",
-      settings_.dispatch == "journal" ? "receipt" : "work",
-      "--work-log",
-      settings_.in_work(name + ".work"),
-      "--progress-file",
-      settings_.in_work(name + ".progress")};
+  std::vector<std::string> arguments = {"--bootstrap-servers",
+                                        settings_.bootstrap_servers,
+                                        "--work",
+                                        settings_.topic("work"),
+                                        "--commands",
+                                        settings_.topic("commands"),
+                                        "--group",
+                                        settings_.pipeline_group(),
+                                        "--targets",
+                                        joined(settings_.targets()),
+                                        "--workers",
+                                        std::to_string(workers),
+                                        "--seed",
+                                        std::to_string(settings_.seed),
+                                        "--session-timeout-ms",
+                                        std::to_string(Settings::kLeaseMs),
+                                        "--commit",
+                                        settings_.dispatch == "journal" ? "receipt" : "work",
+                                        "--work-log",
+                                        settings_.in_work(name + ".work"),
+                                        "--progress-file",
+                                        settings_.in_work(name + ".progress")};
+  if (!settings_.dispatch.empty()) {
+    const std::uint64_t in_flight = std::max<std::uint64_t>(1, Settings::kUnderWay / (workers * processes()));
+    arguments.insert(arguments.end(), {"--in-flight", std::to_string(in_flight)});
+  }
   if (settings_.failures) arguments.insert(arguments.end(), {"--search-engine", settings_.engine_file()});
+  if (settings_.orders) arguments.insert(arguments.end(), {"--lose-for", joined(settings_.ordered_targets())});
   return launch(settings_, name, "reseq-demo-pipeline", std::move(arguments));
 }
 
@@ -86,7 +97,7 @@ Result<> PipelineRun::start_consumers() {
   if (!config) return config.error();
   Result<> made = fleet_.run(launch(settings_, "init", "resequencer", {"init", "--config", config.value()}));
   if (!made) return made;
-  for (const char* target : {Settings::kSearch, Settings::kCatalogue})
+  for (const std::string& target : settings_.targets_with_sinks())
     if (Result<> sink = fleet_.start(sink_launch(settings_, target, true)); !sink) return sink;
   for (std::size_t process = 0; process < processes(); ++process)
     if (Result<> started = fleet_.start(pipeline(process)); !started) return started;
@@ -144,9 +155,9 @@ Result<> PipelineRun::follow(const std::function<bool()>& all_sent) {
     Result<Flow> flow = completion.value().sweep();
     if (!flow) return flow.error();
     phase = std::to_string(flow.value().commands_decided) + " results; waiting for " +
-            (flow.value().complete ? "leases" : flow.value().waiting_for);
+            (flow.value().complete ? settings_.orders ? "what is lost" : "leases" : flow.value().waiting_for);
     if (std::exchange(read, flow.value().read) != flow.value().read) moved = Clock::now();
-    // Nothing is on its way, but leases may still bring something back.
+    // Nothing is on its way, but leases may still bring something back, and what is lost is waited for.
     if (ended && flow.value().complete)
       if (const auto live = live_documents(); live && live.value() == 0) return Done{};
     if (Clock::now() - moved > kStallLimit)

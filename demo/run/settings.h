@@ -1,6 +1,7 @@
 // Settings of one run of the demo: what the user asked for, and the names that follow from it. The demo has two
 // targets: `search`, an SQLite file with a full-text index, an index of OpenSearch or a table of PostgreSQL, and
-// `catalogue`, a directory with a file per document.
+// `catalogue`, a directory with a file per document. Where it is about targets that get every version, `history`
+// (strict) and `audit` (total) are there instead of the catalogue; they have no sink, their topics are read.
 // Thread rule: plain values.
 #pragma once
 
@@ -31,11 +32,14 @@ struct Settings {
   std::uint64_t requests_per_second = 500;
   std::string dispatch;   // of the resequencer, journal or immediate; empty: the demo is not about that
   bool failures = false;  // the demo is about work that fails
+  bool orders = false;    // the demo is about targets that get every version
   bool require_scramble = false;
   bool delete_topics = false;  // at the end, whatever it was
 
   static constexpr const char* kSearch = "search";
   static constexpr const char* kCatalogue = "catalogue";
+  static constexpr const char* kHistory = "history";
+  static constexpr const char* kAudit = "audit";
 
   // Where the demo is about dispatch: documents under way, in all partitions together, and how long a lease is. It is
   // also how long the group waits for a worker: what a worker that died had is given back when its partitions are.
@@ -43,9 +47,25 @@ struct Settings {
   static constexpr std::uint64_t kLeaseMs = 6'000;
   // Where work fails: how often it is tried again.
   static constexpr std::uint64_t kRetriesMax = 5;
+  // Where versions are lost: for how long one is waited for. Three times as long as a result takes: on a machine that
+  // stands still for seconds nothing is to be skipped that was not lost.
+  static constexpr std::uint64_t kGapTimeoutMs = 30'000;
 
+  [[nodiscard]] std::vector<std::string> targets() const {
+    if (orders) return {kSearch, kHistory, kAudit};
+    return {kSearch, kCatalogue};
+  }
+  [[nodiscard]] std::vector<std::string> targets_with_sinks() const {
+    if (orders) return {kSearch};
+    return targets();
+  }
+  // Those that get every version.
+  [[nodiscard]] std::vector<std::string> ordered_targets() const {
+    if (orders) return {kHistory, kAudit};
+    return {};
+  }
   // Sinks without the resequencer run beside those behind it.
-  [[nodiscard]] bool unchecked_too() const { return dispatch.empty(); }
+  [[nodiscard]] bool unchecked_too() const { return dispatch.empty() && !orders; }
   // With intake tap the pipeline reads the requests itself.
   [[nodiscard]] bool tap() const { return intake == "tap"; }
   [[nodiscard]] std::string pipeline_topic() const { return topic(tap() ? "requests" : "work"); }
@@ -72,8 +92,12 @@ struct Settings {
     std::replace(name.begin(), name.end(), '.', '_');
     return name;
   }
-  // Every worker of the pipeline needs one, where it reads the requests.
-  [[nodiscard]] std::uint64_t partitions() const { return tap() && workers > 4 ? workers : 4; }
+  // Every worker of the pipeline needs one, where it reads the requests. The order of a partition is that of everything
+  // where there is one.
+  [[nodiscard]] std::uint64_t partitions() const {
+    if (orders) return 1;
+    return tap() && workers > 4 ? workers : 4;
+  }
   // At least two per worker, so that every worker of the group gets some.
   [[nodiscard]] std::uint64_t work_partitions() const { return workers * 2 < 16 ? 16 : workers * 2; }
 };

@@ -1,6 +1,7 @@
 #include "demo/run/topic_reader.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <vector>
 
@@ -51,6 +52,19 @@ std::string_view header_of(const kafka::PlainRecord& record, std::string_view na
   for (const Header& header : record.headers)
     if (header.name == name) value = header.value.value_or(std::string_view());
   return value;
+}
+
+std::uint64_t number_of(std::string_view text, std::uint64_t otherwise) {
+  std::from_chars(text.data(), text.data() + text.size(), otherwise);
+  return otherwise;
+}
+
+std::uint64_t sequence_of(const kafka::PlainRecord& record) {
+  return number_of(header_of(record, "reseq-seq"));
+}
+
+std::string key_of(const kafka::PlainRecord& record) {
+  return std::string(record.key.value_or(std::string_view()));
 }
 
 }  // namespace reseq::demo

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "demo/pipeline/faults.h"
+#include "tests/quickstart/made_history.h"
 #include "tests/support/change_streams.h"
 #include "tests/support/process.h"
 #include "tests/support/quickstart_run.h"
@@ -18,7 +19,6 @@ namespace {
 
 using testing::ContainerEq;
 
-constexpr int kGitLimitMs = 60'000;
 constexpr demo::Seed kSeed{1};  // of the quickstart
 constexpr int kBooks = 100;
 constexpr int kThrownAway = 5;  // of them, at last
@@ -29,30 +29,19 @@ std::string book(int number) {
 
 // Forty commits change fifteen books each. One file is broken and repaired, one is broken at last, one is no text.
 const char* const kHistory = R"(
-set -e
-git init -q -b main "$1"
-cd "$1"
 mkdir shelf
-for commit in $(seq 40); do
-  for i in $(seq 15); do echo "as of $commit" >shelf/book-$(((commit * 15 + i) % 100)).txt; done
-  case $commit in
+for number in $(seq 40); do
+  for i in $(seq 15); do echo "as of $number" >shelf/book-$(((number * 15 + i) % 100)).txt; done
+  case $number in
     1) echo '{}' >broken.json ;;
     2) printf 'PNG\0' >picture.png ;;
     3) echo '{' >repaired.json ;;
     4) echo '{"repaired": true}' >repaired.json ;;
     40) echo '{"broken": true' >broken.json && rm shelf/book-[0-4].txt ;;
   esac
-  git add -A
-  git -c user.name=Test -c user.email=test@example.org commit -q -m change
+  commit
 done
 )";
-
-std::string make_history(const TempDir& folder) {
-  std::string path = folder.path() + "/history";
-  Process git({"bash", "-c", kHistory, "bash", path}, folder.path() + "/git.log");
-  EXPECT_EQ(git.wait(kGitLimitMs), 0) << git.tail();
-  return path;
-}
 
 using Failed = std::map<std::string, std::string>;  // target and document: the error
 
@@ -124,7 +113,7 @@ void expect_outages(const nlohmann::json& report) {
 
 TEST(QuickstartOfFailures, EndsWithWhatWasPutInAndNothingElse) {
   const TempDir folder;
-  QuickstartRun run(make_history(folder), {"--failures"}, {});
+  QuickstartRun run(make_history(folder, kHistory), {"--failures"}, {});
   EXPECT_EQ(run.wait(), 0) << run.log();
   const auto report = nlohmann::json::parse(run.report(), nullptr, false);
   ASSERT_TRUE(report.is_object() && report.contains("failed")) << "no report";
@@ -143,7 +132,7 @@ TEST(QuickstartOfFailures, EndsWithWhatWasPutInAndNothingElse) {
 // A lock takes two retries. Where one is allowed, documents that nothing is wrong with are given up, and that is seen.
 TEST(LongQuickstart, OfFailuresFailsWhereTooFewRetriesAreAllowed) {
   const TempDir folder;
-  QuickstartRun run(make_history(folder), {"--failures"}, {{"RESEQ_FAILURES_RETRIES_MAX", "1"}});
+  QuickstartRun run(make_history(folder, kHistory), {"--failures"}, {{"RESEQ_FAILURES_RETRIES_MAX", "1"}});
   EXPECT_EQ(run.wait(), 1) << run.log();
   ::unsetenv("RESEQ_FAILURES_RETRIES_MAX");
   const auto report = nlohmann::json::parse(run.report(), nullptr, false);
