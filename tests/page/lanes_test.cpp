@@ -64,6 +64,8 @@ TEST_F(LanesOnThePage, SayWhatTheyWaitForAndWhatIsHeld) {
   EXPECT_EQ(rows("lanes").size(), 2U) << "targets that are not ordered have no lanes";
   browser().evaluate("document.querySelector('#lanes button.link').click()");
   EXPECT_TRUE(browser().becomes("document.querySelector('#document .facts')")) << browser().text("#document");
+  EXPECT_THAT(browser().text("#document"), HasSubstr("2 of its results held, the first is 2 · 2 held behind it"));
+  EXPECT_THAT(browser().text("#document"), HasSubstr("audit · 3 places · waits for " + kLaneHostile + " 1 since "));
   EXPECT_TRUE(browser().evaluate("window.hit === undefined && !document.querySelector('img')").get<bool>());
   browser().screenshot("lanes-light");
   for (const int width : {kNarrow, 320, kWide}) {
