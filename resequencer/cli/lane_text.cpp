@@ -1,6 +1,8 @@
 #include "cli/lane_text.h"
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,42 @@ using admin::text_in;
 std::string blocker_text(const Json& head) {
   if (!head.is_object()) return "-";
   return head.contains("skipped_at") ? bytes_in(head, "id") + " " + order_text(member(head, "order")) : "turn";
+}
+
+// Of what waits, that which is skipped first; a gap before what holds nothing back.
+bool goes_before(const Json& lanes, const Json& others) {
+  const bool gap = number_in(lanes, "gaps") > 0;
+  const bool other = number_in(others, "gaps") > 0;
+  if (gap != other) return gap;
+  return text_in(member(lanes, "waits_for"), "skipped_at", "~") <
+         text_in(member(others, "waits_for"), "skipped_at", "~");
+}
+
+// By target, of all partitions.
+std::string by_target_text(const admin::Answers& answers) {
+  struct Sum {
+    std::map<std::string, std::int64_t> counts;
+    Json first;  // of the partition whose head is shown
+  };
+  std::map<std::string, Sum> all;
+  for (const auto& [partition, part] : answers.partitions()) {
+    const Json by_target = member(member(member(part, "documents"), "lanes"), "by_target");
+    if (!by_target.is_object()) continue;
+    for (const auto& [target, lanes] : by_target.items()) {
+      Sum& sum = all[target];
+      for (const char* count : {"places", "held", "gaps"}) sum.counts[count] += number_in(lanes, count);
+      if (!sum.first.is_object() || goes_before(lanes, sum.first)) sum.first = lanes;
+    }
+  }
+  if (all.empty()) return "";
+  Table table({"TARGET", "PLACES", "HELD", "GAPS", "WAITS FOR", "WENT TO WORK", "SKIPPED AT"});
+  for (auto& [target, sum] : all) {
+    const Json head = member(sum.first, "waits_for");
+    table.add({target, std::to_string(sum.counts["places"]), std::to_string(sum.counts["held"]),
+               std::to_string(sum.counts["gaps"]), blocker_text(head), text_in(head, "since"),
+               text_in(head, "skipped_at")});
+  }
+  return table.text();
 }
 
 }  // namespace
@@ -65,7 +103,7 @@ std::string lanes_text(const admin::Answers& answers) {
   if (places == 0) return "";
   std::string text = std::to_string(places) + (places == 1 ? " place" : " places") + " in lanes";
   if (head.is_object()) text += "; " + text_in(head, "target") + " waits for " + lane_head_text(head);
-  return log::one_line(text) + "\n";
+  return by_target_text(answers) + log::one_line(text) + "\n";
 }
 
 std::string lane_list_text(const Json& documents, admin::State state, View view) {

@@ -14,7 +14,6 @@ namespace {
 using admin::bytes_in;
 using admin::Json;
 using admin::member;
-using admin::number_in;
 using admin::number_text;
 using admin::order_text;
 using admin::text_in;

@@ -13,7 +13,6 @@ namespace {
 using admin::Json;
 using admin::State;
 using testing::HasSubstr;
-using testing::Not;
 
 // `history` waits for its first version, `audit` for a film.
 const Json kBook = Json::parse(R"({
@@ -63,6 +62,35 @@ TEST(LanesOfADocument, SayWhatIsHeldAndWhatThatWaitsFor) {
   const std::string all = document_text(Json::object(), kBook);
   EXPECT_THAT(all, HasSubstr("held             2, first 2, which came at 2024-02-29T00:00:03.000Z\n"));
   EXPECT_THAT(all, HasSubstr("holds back       1000+\n"));
+}
+
+TEST(LanesOfAll, AreSummedUpByTargetAndNameTheGapThatIsSkippedFirst) {
+  const auto part = [](int partition, const std::string& lanes) {
+    return R"({"partition": )" + std::to_string(partition) + R"(, "state": "running", "documents": {"lanes": )" +
+           lanes + "}}";
+  };
+  const auto head = [](const std::string& id, const std::string& skipped_at) {
+    return R"("waits_for": {"target": "audit", "id": ")" + id +
+           R"(", "order": {"epoch": 0, "seq": "7", "revision": "0"}, "since": "2024-02-29T00:00:00.000Z",
+               "skipped_at": ")" +
+           skipped_at + R"("})";
+  };
+  admin::Answers answers;
+  answers.add(Json::parse(R"({"instance": "1", "partitions_total": 3, "partitions": [)" +
+                          part(0, R"({"places": 5, "by_target": {"audit": {"places": 5, "held": 0, "gaps": 0, )" +
+                                      head("early", "2024-02-29T00:01:00.000Z") + "}}}") +
+                          "," +
+                          part(1, R"({"places": 4, "by_target": {"audit": {"places": 4, "held": 2, "gaps": 1, )" +
+                                      head("late", "2024-02-29T00:03:00.000Z") + "}}}") +
+                          "," +
+                          part(2, R"({"places": 2, "by_target": {"audit": {"places": 2, "held": 1, "gaps": 1, )" +
+                                      head("gap", "2024-02-29T00:02:00.000Z") + "}}}") +
+                          "]}"));
+  EXPECT_THAT(lanes_text(answers),
+              HasSubstr("TARGET  PLACES  HELD  GAPS  WAITS FOR  WENT TO WORK              SKIPPED AT\n"
+                        "audit   11      3     2     gap 7      2024-02-29T00:00:00.000Z  2024-02-29T00:02:00.000Z\n"
+                        "11 places in lanes"));
+  EXPECT_EQ(lanes_text(admin::Answers()), "");
 }
 
 TEST(LanesOfADocument, AreNotToldWithoutPlaces) {
