@@ -120,6 +120,7 @@ Json targets_of(const Answers& answers) {
       Json& sum = found->second;
       if (is_new) order.push_back(found->first);
       sum["target"] = found->first;
+      if (told.contains("order")) sum["order"] = told["order"];
       sum["released"] = number_in(sum, "released") + number_in(told, "released");
       const auto rate = told.find("per_s");
       sum["per_s"] = sum.value("per_s", 0.0) + (rate != told.end() && rate->is_number() ? rate->get<double>() : 0.0);
@@ -175,6 +176,16 @@ Json waits_of(const Answers& answers) {
     for (const char* count : {"leases_lost", "body_gone"}) sum[count] = number_in(sum, count) + number_in(waits, count);
     const Json rate = member(waits, "dispatched_per_s");
     if (rate.is_number()) sum["dispatched_per_s"] = sum["dispatched_per_s"].get<double>() + rate.get<double>();
+  }
+  return sum;
+}
+
+Json lanes_of(const Answers& answers) {
+  Json sum;
+  for (const auto& [instance, reply] : answers.replies()) {
+    const Json lanes = member(reply, "lanes");
+    if (!lanes.is_object()) continue;
+    for (const char* count : {"held_released", "gaps"}) sum[count] = number_in(sum, count) + number_in(lanes, count);
   }
   return sum;
 }

@@ -61,5 +61,7 @@ class Answers {
 [[nodiscard]] Json queue_of(const Answers& answers);
 // What they tell of what waited, of all instances: as `waits` of one.
 [[nodiscard]] Json waits_of(const Answers& answers);
+// What they tell of what left lanes, of all instances: as `lanes` of one; null: nobody has such targets.
+[[nodiscard]] Json lanes_of(const Answers& answers);
 
 }  // namespace reseq::admin

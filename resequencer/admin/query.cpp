@@ -16,8 +16,9 @@ namespace reseq::admin {
 namespace {
 
 constexpr std::array<std::string_view, 5> kQueryNames = {"document", "list", "stats", "topology", "config"};
-constexpr std::array<std::string_view, 10> kStateNames = {"any",     "live",       "overdue", "starving", "completed",
-                                                          "waiting", "processing", "stuck",   "retrying", "failed"};
+constexpr std::array<std::string_view, 12> kStateNames = {"any",       "live",    "overdue",    "starving",
+                                                          "completed", "waiting", "processing", "stuck",
+                                                          "retrying",  "failed",  "held",       "gap"};
 constexpr std::array<std::string_view, static_cast<std::size_t>(Refusal::kCount)> kRefusalNames = {
     "malformed_request", "unsupported_protocol", "unknown_query", "no_such_partition", "not_ready", "timeout", "fault"};
 
@@ -73,7 +74,8 @@ State state_named(const std::string& name, Members& members) {
   for (std::size_t i = 0; i < kStateNames.size(); ++i)
     if (kStateNames[i] == name) return static_cast<State>(i);
   members.wrong("state",
-                "must be any, live, overdue, starving, completed, waiting, processing, stuck, retrying or failed");
+                "must be any, live, overdue, starving, completed, waiting, processing, stuck, retrying, failed, held "
+                "or gap");
   return State::kAny;
 }
 

@@ -46,6 +46,8 @@ enum class State : std::uint8_t {
   kStuck,       // an order of it was dispatched so often in vain that it is tried behind all others
   kRetrying,    // work of it failed, and is tried again
   kFailed,      // work of it failed for good, and nothing newer came since
+  kHeld,        // a result of it is there, and an ordered target waits for something before it
+  kGap,         // what that is: it is waited for, and holds results back
 };
 // What the orders are about that wait or are under way.
 [[nodiscard]] constexpr bool is_of_the_queue(State state) {
@@ -54,6 +56,10 @@ enum class State : std::uint8_t {
 // What is said of work that could not be done.
 [[nodiscard]] constexpr bool is_of_failures(State state) {
   return state == State::kRetrying || state == State::kFailed;
+}
+// What is said of lanes of ordered targets.
+[[nodiscard]] constexpr bool is_of_lanes(State state) {
+  return state == State::kHeld || state == State::kGap;
 }
 [[nodiscard]] std::string_view name_of(State state);
 

@@ -14,6 +14,7 @@
 #include "admin/failure_answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/lane_text.h"
 #include "cli/operations.h"
 #include "cli/progress.h"
 #include "cli/queue_text.h"
@@ -262,6 +263,7 @@ Result<> stats(const config::Settings& settings, bool watch, const AskOptions& o
                       {"targets", admin::targets_of(answers)},
                       {"queue", admin::queue_of(answers)},
                       {"waits", admin::waits_of(answers)},
+                      {"lanes", admin::lanes_of(answers)},
                       {"failures", admin::failures_of(answers)},
                       {"breaker_changes", admin::breaker_changes_of(answers)}});
     } else {

@@ -110,11 +110,15 @@ void declare_asking(CLI::App& app, CLI::App& config, Options& options, Subcomman
                                                       {"processing", admin::State::kProcessing},
                                                       {"stuck", admin::State::kStuck},
                                                       {"retrying", admin::State::kRetrying},
-                                                      {"failed", admin::State::kFailed}};
+                                                      {"failed", admin::State::kFailed},
+                                                      {"held", admin::State::kHeld},
+                                                      {"gap", admin::State::kGap}};
   all.list
-      ->add_option("--state", options.list.state,
-                   "live (default), overdue, starving, completed or any; of requests that wait for their turn: "
-                   "waiting, processing or stuck; of work that failed: retrying or failed")
+      ->add_option(
+          "--state", options.list.state,
+          "live (default), overdue, starving, completed or any; of requests that wait for their turn: "
+          "waiting, processing or stuck; of work that failed: retrying or failed; of strict and total targets: "
+          "held (a result is there, and something before it is not) or gap (what that is)")
       ->transform(one_of(states))
       ->option_text("STATE");
   all.list->add_option("--target", options.list.target, "those that are in the state because of this target");

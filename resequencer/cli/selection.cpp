@@ -36,11 +36,18 @@ std::vector<std::string> causing_targets(const Json& document, admin::State stat
   };
   if (state == admin::State::kOverdue) add_all(admin::member(document, "overdue"));
   if (state == admin::State::kStarving) add_all(admin::member(document, "starving"));
-  if (state == admin::State::kLive)
+  if (state == admin::State::kLive) {
     for (const Json& group : admin::member(document, "groups")) add_all(admin::member(group, "pending"));
+    for (const Json& lane : admin::member(document, "lanes"))
+      if (admin::number_in(lane, "places") > 0) targets.push_back(admin::text_in(lane, "target"));
+  }
   if (admin::is_of_failures(state))
     for (const Json& failure : admin::member(document, "failures"))
       if (is_failure_with(failure, state, error)) add_all(admin::member(failure, "targets"));
+  if (admin::is_of_lanes(state))
+    for (const Json& lane : admin::member(document, "lanes"))
+      if (lane.contains(state == admin::State::kHeld ? "held" : "blocks"))
+        targets.push_back(admin::text_in(lane, "target"));
   const admin::State of_queue = state == admin::State::kLive ? admin::State::kWaiting : state;
   if (admin::is_of_the_queue(of_queue))
     for (const Json& entry : admin::member(document, "journal"))

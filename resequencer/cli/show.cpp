@@ -10,6 +10,7 @@
 #include "admin/failure_answers.h"
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/lane_text.h"
 #include "cli/queue_text.h"
 #include "cli/table.h"
 
@@ -98,12 +99,6 @@ std::string group_text(const Json& group) {
 
 }  // namespace
 
-std::string lane_head_text(const Json& head) {
-  const std::string text = bytes_in(head, "id") + " " + order_text(member(head, "order")) + ", which went to work at " +
-                           text_in(head, "since");
-  return text + (head.contains("skipped_at") ? " and is skipped at " + text_in(head, "skipped_at") : " and leaves now");
-}
-
 std::string document_text(const Json& part, const Json& document) {
   std::string text;
   add_line(text, "id", bytes_in(document, "id"));
@@ -130,6 +125,11 @@ std::string document_text(const Json& part, const Json& document) {
     add_line(text, "lane", text_in(lane, "target") + ": " + number_text(lane, "places") + " places" + mark);
     if (const Json head = member(lane, "waits_for"); head.is_object())
       add_line(text, "waits for", lane_head_text(head));
+    if (lane.contains("held"))
+      add_line(text, "held",
+               held_text(lane["held"]) + ", first " + order_text(member(lane["held"], "order")) + ", which came at " +
+                   text_in(lane["held"], "came"));
+    if (lane.contains("blocks")) add_line(text, "holds back", held_text(lane["blocks"]));
   }
   add_line(text, "overdue", names_text(member(document, "overdue")));
   add_line(text, "starving", names_text(member(document, "starving")));
@@ -147,6 +147,7 @@ std::string document_text(const Json& part, const Json& document) {
 std::string list_text(const Json& documents, admin::State state, View view) {
   if (admin::is_of_the_queue(state)) return queue_list_text(documents, state, view);
   if (admin::is_of_failures(state)) return failures_list_text(documents, state, view);
+  if (admin::is_of_lanes(state)) return lane_list_text(documents, state, view);
   std::vector<std::string> header = {"PARTITION", "ID", "STATE", "ORDER", "PENDING", "WAITS SINCE"};
   if (view == View::kWide)
     for (const char* name : {"SERVED", "REMOVED", "LAST VERSION", "REQUEST OFFSET"}) header.emplace_back(name);
@@ -232,23 +233,6 @@ std::string target_stats_text(const admin::Answers& answers) {
   if (counted >= answers.total()) return text;
   return text + "What waits is counted in " + std::to_string(counted) + " of " + std::to_string(answers.total()) +
          " partitions: the others do not run, or have not been looked through yet.\n";
-}
-
-// Of what strict and total targets wait for, and of all partitions what is skipped first.
-std::string lanes_text(const admin::Answers& answers) {
-  std::int64_t places = 0;
-  Json head;
-  for (const auto& [partition, part] : answers.partitions()) {
-    const Json lanes = member(member(part, "documents"), "lanes");
-    places += number_in(lanes, "places");
-    const Json waits = member(lanes, "waits_for");
-    if (!waits.is_object()) continue;
-    if (!head.is_object() || text_in(waits, "skipped_at") < text_in(head, "skipped_at")) head = waits;
-  }
-  if (places == 0) return "";
-  std::string text = std::to_string(places) + (places == 1 ? " place" : " places") + " in lanes";
-  if (head.is_object()) text += "; " + text_in(head, "target") + " waits for " + lane_head_text(head);
-  return log::one_line(text) + "\n";
 }
 
 std::string queue_stats_text(const admin::Answers& answers) {

@@ -4,7 +4,7 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
-#include "cli/show.h"
+#include "cli/lane_text.h"
 #include "cli/table.h"
 
 namespace reseq::cli {
@@ -14,7 +14,6 @@ namespace {
 using admin::bytes_in;
 using admin::Json;
 using admin::member;
-using admin::number_in;
 using admin::number_text;
 using admin::order_text;
 using admin::text_in;
@@ -112,14 +111,7 @@ std::string standing_text(const Json& part, const Json& document) {
     });
     tell(member(group, "removed"), [&](const std::string&) { return "gets nothing for " + order + ": removed"; });
   }
-  for (const Json& lane : member(document, "lanes")) {
-    const std::string places = number_text(lane, "places");
-    if (places == "0") continue;
-    text +=
-        log::one_line(text_in(lane, "target") + " waits for " + places + (places == "1" ? " version" : " versions") +
-                      " of it, and first for " + lane_head_text(member(lane, "waits_for"))) +
-        "\n";
-  }
+  text += lanes_of_document_text(document);
   if (released)
     text +=
         "a release is written to the output topic; what its sink did with it, the sink's log and dead letters say\n";

@@ -93,6 +93,17 @@ function queued(entry) {
   return visible(parts.join(" · "));
 }
 
+// What a strict or total target has of it in a lane, and what that waits for.
+function inLane({ target, places, waits_for: head, held, blocks }) {
+  const results = (some) => `${count(some.results)}${some.more ? "+" : ""}`;
+  const parts = [visible(String(target)), places === 1 ? "1 place" : `${count(places)} places`];
+  if (head) parts.push(`waits for ${bytesText(head, "id") ?? "–"} ${order(head.order)} since ${head.since}`,
+                       head.skipped_at ? `skipped at ${head.skipped_at}` : "leaves now");
+  if (held) parts.push(`${results(held)} of its results held, the first is ${order(held.order)}`);
+  if (blocks) parts.push(`${results(blocks)} held behind it`);
+  return visible(parts.join(" · "));
+}
+
 function facts(part, row) {
   const all = [
     ["State", words(row.state ?? "–")],
@@ -105,6 +116,7 @@ function facts(part, row) {
     all.push(["Order", [order(group.order), ...stands].join(" · ")]);
   }
   for (const entry of list(row.journal)) all.push([entry.state === "waiting" ? "Waits" : "Under way", queued(entry)]);
+  for (const lane of list(row.lanes)) if (lane.places > 0) all.push(["Lane", inLane(lane)]);
   for (const { target, order: by, at } of list(row.deleted))
     all.push(["Deleted", `${visible(target)} by ${order(by)} at ${at}`]);
   if (list(row.starving).length > 0) all.push(["Starving", row.starving.map(visible).join(", ")]);

@@ -39,11 +39,14 @@ constexpr std::string_view kWaiting =
 constexpr std::string_view kFailures =
 #include <page/failures.js.inc>
     ;
+constexpr std::string_view kLanes =
+#include <page/lanes.js.inc>
+    ;
 constexpr std::string_view kDocument =
 #include <page/document.js.inc>
     ;
 
-constexpr std::array<File, 10> kFiles = {{
+constexpr std::array<File, 11> kFiles = {{
     {"/", kHtml, kIndex},
     {"/page/page.css", kCss, kStyle},
     {"/page/icon.svg", kSvg, kIcon},
@@ -53,6 +56,7 @@ constexpr std::array<File, 10> kFiles = {{
     {"/page/overview.js", kScript, kOverview},
     {"/page/waiting.js", kScript, kWaiting},
     {"/page/failures.js", kScript, kFailures},
+    {"/page/lanes.js", kScript, kLanes},
     {"/page/document.js", kScript, kDocument},
 }};
 

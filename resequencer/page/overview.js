@@ -6,6 +6,7 @@ import {
   Table, age, clock, count, isNumber, list, make, plural, rate, shortTime, sum, timeOf, visible, words, write,
 } from "./format.js";
 import { failureTroubles } from "./failures.js";
+import { laneTroubles } from "./lanes.js";
 
 const kInputs = ["requests", "control", "commands"];
 const kOutcomes = ["forwarded", "released", "dropped", "dead_lettered", "registered", "removed", "applied",
@@ -149,7 +150,7 @@ export function troubles(picture, memory, now) {
     found.push({ bad: false, text: `${plural(older, "document")} got only requests that are older than the newest ` +
                                    "one: if a producer's counter has started again, it has to raise reseq-epoch, " +
                                    "or resequencer reset does" });
-  found.push(...failureTroubles(picture, now));
+  found.push(...failureTroubles(picture, now), ...laneTroubles(picture, now));
   if (!away) for (const one of list(picture.targets)) found.push(...quietText(one, now));
   const dead = sum(parts.map((part) => part.per_s?.dead_lettered));
   if (dead > 0) found.push({ bad: false, text: "Inputs are dead-lettered: the reasons are below Outcomes, and " +

@@ -3,6 +3,7 @@
 import { Search } from "./document.js";
 import { age, clock, make, timeOf, visible, write } from "./format.js";
 import { Failures } from "./failures.js";
+import { Lanes } from "./lanes.js";
 import { Overview } from "./overview.js";
 import { WaitingList } from "./waiting.js";
 
@@ -15,6 +16,7 @@ const search = new Search();
 const overview = new Overview();
 const waiting = new WaitingList((document) => search.open(document));
 const failures = new Failures((document) => search.open(document));
+const lanes = new Lanes((document) => search.open(document));
 const stream = { source: null, heardAt: null, openedAt: null, again: null };
 
 function showChip(text, kind) {
@@ -47,6 +49,7 @@ function showPicture(picture) {
   showVerdict(overview.show(picture), picture.letters !== undefined);
   waiting.show(picture);
   failures.show(picture);
+  lanes.show(picture);
   document.getElementById("read-only").hidden = picture.operations === true;
   showChip("live", "good");
   document.body.classList.remove("stale");

@@ -6,6 +6,7 @@
 
 #include "codec/base64.h"
 #include "config/print.h"
+#include "config/rules.h"
 #include "engine/standing.h"
 #include "runtime/desk/failures_report.h"
 #include "runtime/desk/queue_report.h"
@@ -104,11 +105,40 @@ Json lane_head_json(const LaneHead& head, SequenceKind kind) {
   return one;
 }
 
+Json held_results_json(const HeldResults& held) {
+  Json one = {{"results", held.count}};
+  if (held.more) one["more"] = true;
+  return one;
+}
+
+// Beside what the row of the document says of its lanes.
+void add_standings(Json& document, const std::vector<LaneStanding>& standings, SequenceKind kind) {
+  for (const LaneStanding& standing : standings)
+    for (Json& lane : document["lanes"]) {
+      if (lane["target"] != standing.target) continue;
+      if (standing.head) lane["waits_for"] = lane_head_json(*standing.head, kind);
+      if (standing.first_held) {
+        lane["held"] = held_results_json(standing.held);
+        lane["held"]["order"] = admin::order_json(standing.first_held->order, kind);
+        lane["held"]["since"] = admin::time_text(standing.first_held->since);
+        lane["held"]["came"] = admin::time_text(standing.first_held->came);
+      }
+      if (standing.blocks.count > 0) lane["blocks"] = held_results_json(standing.blocks);
+    }
+}
+
 // A partition without places says nothing of lanes.
 void add_lanes(Json& object, const PartitionReport& partition, SequenceKind kind) {
   if (partition.places == 0) return;
   Json lanes = {{"places", partition.places}};
   if (partition.lane_head) lanes["waits_for"] = lane_head_json(*partition.lane_head, kind);
+  if (partition.lanes)
+    for (const auto& [target, found] : *partition.lanes) {
+      Json one = {
+          {"places", found.places}, {"held", found.held}, {"held_bytes", found.held_bytes}, {"gaps", found.gaps}};
+      if (found.head) one["waits_for"] = lane_head_json(*found.head, kind);
+      lanes["by_target"][target] = std::move(one);
+    }
   object["lanes"] = std::move(lanes);
 }
 
@@ -169,6 +199,17 @@ Json waits_json(const std::vector<Board::Seen>& seen) {
   return waits;
 }
 
+// What left lanes of ordered targets, since the process began.
+Json lanes_json(const std::vector<Board::Seen>& seen) {
+  std::uint64_t released = 0;
+  std::uint64_t gaps = 0;
+  for (const Board::Seen& worker : seen) {
+    released += worker.now->totals.held_released;
+    gaps += worker.now->totals.gaps;
+  }
+  return {{"held_released", released}, {"gaps", gaps}};
+}
+
 // Of all partitions of this instance, because each has its own ten.
 Json longest_waits_json(const std::vector<Board::Seen>& seen) {
   std::vector<std::pair<Partition, const Survey::Waiting*>> all;
@@ -205,9 +246,13 @@ Json owned_json(const std::vector<Board::Seen>& seen) {
 Json targets_json(const Application& application, const std::vector<Board::Seen>& seen) {
   Json targets = Json::array();
   if (seen.empty()) return targets;
-  for (const TargetReport& one : target_reports(application, seen))
+  auto configured = application.settings.targets.begin();
+  for (const TargetReport& one : target_reports(application, seen)) {
     targets.push_back(
         {{"target", one.target}, {"released", one.released}, {"per_s", one.per_s}, {"quiet_ms", one.quiet.value()}});
+    if (config::is_ordered(*configured)) targets.back()["order"] = configured->order;
+    ++configured;
+  }
   return targets;
 }
 
@@ -282,13 +327,12 @@ Json state_json(const StateAnswer& answer, const Application& application, UnixM
     object["in_flight"] = {{"documents", documents_under_way(answer.partition.priorities)},
                            {"max", answer.dispatch.in_flight_max}};
   object["documents"] = Json::array();
-  for (const FoundDocument& one : answer.documents)
+  for (const FoundDocument& one : answer.documents) {
     object["documents"].push_back(admin::document_json(
         one.id, one.row, {engine::overdue_targets(one.row, now), starving_targets(one.row, now, starvation_after)},
         context, places_of(one.row, answer, now)));
-  for (const LaneHead& head : answer.lane_heads)
-    for (Json& lane : object["documents"].back()["lanes"])
-      if (lane["target"] == head.target) lane["waits_for"] = lane_head_json(head, application.sequence_kind);
+    add_standings(object["documents"].back(), one.lanes, application.sequence_kind);
+  }
   if (!answer.ended && !answer.cursor.empty()) object["cursor"] = codec::base64(answer.cursor);
   return object;
 }
@@ -299,6 +343,8 @@ Json stats_reply(const Application& application, const std::vector<Board::Seen>&
   reply["longest_waits"] = longest_waits_json(seen);
   reply["targets"] = targets_json(application, seen);
   reply["waits"] = waits_json(seen);
+  const auto& targets = application.settings.targets;
+  if (std::any_of(targets.begin(), targets.end(), config::is_ordered)) reply["lanes"] = lanes_json(seen);
   if (Json failures = failures_json(seen); !failures.is_null()) reply["failures"] = std::move(failures);
   if (Json changes = breaker_changes_json(seen); !changes.empty()) reply["breaker_changes"] = std::move(changes);
   reply["partitions"] = Json::array();

@@ -220,6 +220,7 @@ Json picture_json(const admin::Answers& answers, const std::string& own, const s
   picture["targets"] = admin::targets_of(answers);
   picture["queue"] = admin::queue_of(answers);
   picture["waits"] = admin::waits_of(answers);
+  picture["lanes"] = admin::lanes_of(answers);
   picture["failures"] = admin::failures_of(answers);
   picture["breaker_changes"] = admin::breaker_changes_of(answers);
   picture["point"] = chart_point(answers, now);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "codec/keys.h"
-#include "runtime/worker/lane_heads.h"
 #include "runtime/worker/survey.h"
 
 namespace reseq::runtime {
@@ -21,8 +20,8 @@ void find_document(const std::string& id, const PartitionTask& task, StateAnswer
   store::LookedUp looked_up;
   engine::Lookup found = task.store().look_up(id, keys, looked_up);
   if (!found.row || found.collision) return;
-  answer.lane_heads = lane_heads_of(task, *found.row);
-  answer.documents.push_back({id, std::move(*found.row)});
+  auto lanes = LaneStandings(task).of(id, *found.row);
+  answer.documents.push_back({id, std::move(*found.row), std::move(lanes)});
 }
 
 // Since its first request came that waits or is under way.
@@ -43,8 +42,21 @@ std::optional<UnixMs> failed_since(const Row& row, bool for_good, const admin::W
   return since;
 }
 
-bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Milliseconds starvation_after,
-               const engine::DispatchRules& dispatch) {
+// Since the first of its results came that are held, or the first of those went to work that hold others back; none:
+// there is none.
+std::optional<UnixMs> in_lanes_since(const std::vector<LaneStanding>& lanes, admin::State state) {
+  std::optional<UnixMs> since;
+  for (const LaneStanding& lane : lanes) {
+    if (state == admin::State::kHeld && lane.first_held)
+      since = std::min(since.value_or(lane.first_held->came), lane.first_held->came);
+    if (state == admin::State::kGap && lane.blocks.count > 0)
+      since = std::min(since.value_or(lane.head->since), lane.head->since);
+  }
+  return since;
+}
+
+bool is_wanted(const admin::ListQuery& list, const Row& row, const std::vector<LaneStanding>& lanes, UnixMs now,
+               Milliseconds starvation_after, const engine::DispatchRules& dispatch) {
   switch (list.state) {
     case admin::State::kAny:
       break;
@@ -73,15 +85,20 @@ bool is_wanted(const admin::ListQuery& list, const Row& row, UnixMs now, Millise
     case admin::State::kFailed:
       if (!failed_since(row, list.state == admin::State::kFailed, list.error)) return false;
       break;
+    case admin::State::kHeld:
+    case admin::State::kGap:
+      if (!in_lanes_since(lanes, list.state)) return false;
+      break;
   }
   if (list.older_than == Milliseconds()) return true;
   auto since = admin::is_of_the_queue(list.state) ? in_queue_since(row) : row.without_release_since();
+  if (admin::is_of_lanes(list.state)) since = in_lanes_since(lanes, list.state);
   if (admin::is_of_failures(list.state)) since = failed_since(row, list.state == admin::State::kFailed, list.error);
   return since && now.value() - since->value() >= list.older_than.value();
 }
 
 // Of its JSON: a byte of an id may be written with six characters, and orders may be texts.
-std::size_t bytes_max_of(const std::string& id, const Row& row) {
+std::size_t bytes_max_of(const std::string& id, const Row& row, const std::vector<LaneStanding>& lanes) {
   constexpr std::size_t kRowBytes = 600;
   constexpr std::size_t kGroupBytes = 400;
   constexpr std::size_t kEntryBytes = 600;  // of a journal
@@ -92,7 +109,11 @@ std::size_t bytes_max_of(const std::string& id, const Row& row) {
                      kMaxTargetNameBytes * static_cast<std::size_t>(failure.targets.size());
   for (const JournalEntry& entry : row.journal)
     journal_bytes += kEntryBytes + kMaxTargetNameBytes * static_cast<std::size_t>(entry.targets.size());
-  return journal_bytes + kRowBytes + kEscapeBytes * id.size() + kGroupBytes * (row.groups.size() + row.lanes.size()) +
+  std::size_t lane_bytes = 0;
+  for (const LaneStanding& lane : lanes)
+    lane_bytes += 2 * kGroupBytes + kMaxTargetNameBytes + (lane.head ? kEscapeBytes * lane.head->id.size() : 0);
+  return journal_bytes + lane_bytes + kRowBytes + kEscapeBytes * id.size() +
+         kGroupBytes * (row.groups.size() + row.lanes.size()) +
          2 * kMaxTargetNameBytes * static_cast<std::size_t>(row.known().size());
 }
 
@@ -103,13 +124,20 @@ void list_documents(const admin::ListQuery& list, const PartitionTask& task, con
   const bool is_also_complete = list.state == admin::State::kAny || list.state == admin::State::kCompleted;
   const bool only_live =
       list.state != admin::State::kFailed && (list.older_than != Milliseconds() || !is_also_complete);
+  LaneStandings standings(task);
+  if (admin::is_of_lanes(list.state) && !standings.any_held()) {
+    answer.ended = true;
+    return;
+  }
   std::size_t bytes = 0;
   const auto visit = [&](std::string id, Row row) {
-    if (id.starts_with(list.id_prefix) && is_wanted(list, row, now, starvation_after, answer.dispatch)) {
-      bytes += bytes_max_of(id, row);
-      answer.documents.push_back({std::move(id), std::move(row)});
+    if (!id.starts_with(list.id_prefix)) return true;
+    auto lanes = admin::is_of_lanes(list.state) ? standings.of(id, row) : std::vector<LaneStanding>();
+    if (is_wanted(list, row, lanes, now, starvation_after, answer.dispatch)) {
+      bytes += bytes_max_of(id, row, lanes);
+      answer.documents.push_back({std::move(id), std::move(row), std::move(lanes)});
     }
-    return answer.documents.size() < list.documents_max && bytes < kPageBytes;
+    return answer.documents.size() < list.documents_max && bytes < kPageBytes && standings.looked_at() < kListRowsMax;
   };
   const auto prefixes = codec::document_key_prefixes(list.id_prefix);
   std::size_t rows_left = kListRowsMax;

@@ -17,6 +17,7 @@
 #include "admin/query.h"
 #include "model/row.h"
 #include "model/target.h"
+#include "runtime/worker/lane_heads.h"
 #include "runtime/worker/worker.h"
 
 namespace reseq::runtime {
@@ -24,6 +25,7 @@ namespace reseq::runtime {
 struct FoundDocument {
   std::string id;
   Row row;
+  std::vector<LaneStanding> lanes = {};  // of a document query, and of a list of what is about lanes
 };
 
 struct StateAnswer {
@@ -31,7 +33,6 @@ struct StateAnswer {
   TargetTable targets;
   engine::DispatchRules dispatch;
   std::vector<FoundDocument> documents;  // of a document query: one or none
-  std::vector<LaneHead> lane_heads;      // of a document query: what its places in lanes wait for
   std::string cursor;                    // of a list: for the next page, unless it has ended
   bool ended = false;
   std::optional<admin::Refused> refused;  // instead of documents
@@ -65,7 +66,7 @@ struct StateQuestion {
 };
 
 // Rows that one page of a list looks at at most: a millisecond of the worker. The page may be shorter than asked for,
-// or empty, and still not the last.
+// or empty, and still not the last. Of lanes it looks at so many rows more, and those of one document.
 inline constexpr std::size_t kListRowsMax = 4000;
 
 [[nodiscard]] StateAnswered answer_from(const StateQuestion& question, const Worker& worker,

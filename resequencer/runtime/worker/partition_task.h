@@ -26,6 +26,7 @@
 #include "runtime/takeover/takeover.h"
 #include "runtime/worker/chores.h"
 #include "runtime/worker/input_queue.h"
+#include "runtime/worker/lane_survey.h"
 #include "runtime/worker/older_requests.h"
 #include "runtime/worker/referenced_records.h"
 #include "runtime/worker/report.h"
@@ -123,6 +124,8 @@ class PartitionTask {
   [[nodiscard]] const OlderRequests& older_requests() const { return older_requests_; }
   [[nodiscard]] Survey& survey() { return survey_; }
   [[nodiscard]] const Survey& survey() const { return survey_; }
+  [[nodiscard]] LaneSurvey& lane_survey() { return lane_survey_; }
+  [[nodiscard]] const LaneSurvey& lane_survey() const { return lane_survey_; }
   // REQUIRES for the following: not kOpen.
   // Its state cannot be read any more, and nobody has begun to rebuild it.
   [[nodiscard]] bool faulty() const { return takeover_.faulty(); }
@@ -208,6 +211,7 @@ class PartitionTask {
   OutcomeCounts outcomes_;
   OlderRequests older_requests_;
   Survey survey_;
+  LaneSurvey lane_survey_;
   TargetTable targets_;
   bool targets_grew_ = false;
 };

@@ -17,6 +17,7 @@
 #include "model/partition_state.h"
 #include "runtime/takeover/phase.h"
 #include "runtime/worker/breaker_log.h"
+#include "runtime/worker/lane_survey.h"
 #include "runtime/worker/survey.h"
 #include "runtime/worker/totals.h"
 
@@ -52,15 +53,6 @@ struct TargetDown {
   Breaker breaker;
 };
 
-// Of what ordered targets wait for, the first that will be skipped.
-struct LaneHead {
-  std::string target;
-  std::string id;
-  Order order;
-  UnixMs since;  // it went to `work`
-  UnixMs skipped_at;
-};
-
 struct PartitionReport {
   Partition partition;
   Phase phase = Phase::kOpen;
@@ -88,8 +80,9 @@ struct PartitionReport {
   std::vector<PriorityCount> priorities;
   std::uint64_t held_records = 0;
   std::uint64_t held_bytes = 0;
-  std::uint64_t places = 0;  // in lanes of ordered targets
-  std::optional<LaneHead> lane_head;
+  std::uint64_t places = 0;                        // in lanes of ordered targets
+  std::optional<LaneHead> lane_head;               // of what they wait for, the first that will be skipped
+  std::shared_ptr<const LaneSurvey::Found> lanes;  // null: there are none, or nobody has looked yet
 };
 
 struct WorkerReport {

@@ -141,7 +141,12 @@ void Worker::survey_one() {
   surveyed_at_ = clock_.steady();
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     PartitionTask& task = *tasks_[next_survey_++ % tasks_.size()];
-    if (task.phase() != Phase::kRunning || task.faulty() || !task.survey().due(surveyed_at_)) continue;
+    if (task.phase() != Phase::kRunning || task.faulty()) continue;
+    const bool lanes_due = task.lane_survey().due(surveyed_at_);
+    const bool documents_due = task.survey().due(surveyed_at_);
+    if (!lanes_due && !documents_due) continue;
+    if (lanes_due) task.lane_survey().look(task.store(), surveyed_at_);
+    if (!documents_due) return;
     task.survey().look(task.store(), surveyed_at_, clock_.now(),
                        Milliseconds(application_.settings.starvation_after_ms), task.setting().context.dispatch);
     return;
@@ -201,6 +206,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.held_bytes = store.summary().counts[Count::kHeldBytes];
   report.places = store.summary().counts[Count::kPlaces];
   if (report.places > 0) report.lane_head = next_gap_of(task);
+  report.lanes = task.lane_survey().found();
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();
   if (const auto last = store.checkpointed()) report.checkpointed = last->position;

@@ -1,5 +1,5 @@
-// UnfinishedWatch: how many documents wait for their dispatch or are under way, and how many places lanes have, asked as
-// an operator does.
+// UnfinishedWatch: how many documents wait for their dispatch or are under way, and how many places lanes have, asked
+// as an operator does.
 // Thread rule: one thread.
 #pragma once
 

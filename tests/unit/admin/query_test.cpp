@@ -46,6 +46,19 @@ TEST(Query, KnowsTheStatesOfTheQueueByTheirNames) {
     EXPECT_FALSE(is_of_the_queue(state));
 }
 
+TEST(Query, KnowsTheStatesOfLanesByTheirNames) {
+  for (const State state : {State::kHeld, State::kGap}) {
+    EXPECT_TRUE(is_of_lanes(state));
+    EXPECT_FALSE(is_of_the_queue(state));
+    EXPECT_FALSE(is_of_failures(state));
+    const auto read = parse_request(R"({"protocol":1,"query":"list","state":")" + std::string(name_of(state)) + "\"}");
+    EXPECT_EQ(std::get<ListQuery>(std::get<Request>(read).query).state, state);
+  }
+  EXPECT_EQ(name_of(State::kHeld), "held");
+  EXPECT_EQ(name_of(State::kGap), "gap");
+  EXPECT_FALSE(is_of_lanes(State::kFailed));
+}
+
 TEST(Query, AsksForWhatFailedOfAnErrorThatMayBeNoText) {
   ListQuery list;
   list.state = State::kFailed;
@@ -131,7 +144,7 @@ RC_GTEST_PROP(Query, ComesBackAsItWasWritten, (const std::string& prefix, const 
   ListQuery list;
   list.partition = Partition(*rc::gen::inRange(0, 1000));
   list.id_prefix = prefix.substr(0, 4096);
-  list.state = static_cast<State>(*rc::gen::inRange(0, static_cast<int>(State::kStuck) + 1));
+  list.state = static_cast<State>(*rc::gen::inRange(0, static_cast<int>(State::kGap) + 1));
   list.older_than = Milliseconds(*rc::gen::inRange<std::int64_t>(0, INT64_MAX));
   list.documents_max = *rc::gen::inRange<std::size_t>(1, kPageDocumentsMax + 1);
   list.cursor = cursor;

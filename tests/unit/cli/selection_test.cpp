@@ -47,5 +47,17 @@ TEST(CausingTargets, OfAnErrorAreThoseThatFailedOfIt) {
   EXPECT_FALSE(is_because_of("mail", document, State::kFailed, {"no PDF"})) << "it failed of something else";
 }
 
+TEST(CausingTargets, OfLanesAreThoseThatHoldOrAreHeldUp) {
+  const auto document = admin::Json::parse(R"({"id": "book", "groups": [], "lanes": [
+    {"target": "history", "places": 3, "blocks": {"results": 1}, "held": {"results": 1}},
+    {"target": "audit", "places": 2, "held": {"results": 2}},
+    {"target": "ledger", "places": 1},
+    {"target": "old", "places": 0}]})");
+  EXPECT_THAT(causing_targets(document, State::kHeld), ElementsAre("history", "audit"));
+  EXPECT_THAT(causing_targets(document, State::kGap), ElementsAre("history"));
+  EXPECT_THAT(causing_targets(document, State::kLive), ElementsAre("history", "audit", "ledger"));
+  EXPECT_FALSE(is_because_of("ledger", document, State::kHeld)) << "nothing is held for it";
+}
+
 }  // namespace
 }  // namespace reseq::cli

@@ -22,7 +22,7 @@ from .ids import Id, bytes_of
 from .outbox import Outbox, Outgoing
 
 State = Literal["any", "live", "overdue", "starving", "completed", "waiting", "processing", "stuck",
-                "retrying", "failed"]
+                "retrying", "failed", "held", "gap"]
 
 PROTOCOL = 1
 PAGE_MAX = 1000
