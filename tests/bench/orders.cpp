@@ -37,12 +37,14 @@ const std::string kHeld = "held";
 const std::string kResults = "reversed-results";
 const std::string kNewest = "newest";
 const std::string kStrict = "strict";
-const std::string kTotal = "total";
+const std::string kTotal = "total";  // results of sixteen partitions of `work` overtake each other
+const std::string kTotalInOrder = "total, results in order";
 const std::string kWithLosses = "total, one in a hundred lost";
 const std::string kExtra = "time-outs a burst";
 const std::vector<std::string> kLibraries = {"camel", "spring-integration"};
 
 const std::string kOneOutput = "init.output_partitions = 1\n";
+const std::string kOneOfWork = "init.work_partitions = 1\n";
 
 std::string gap_timeout(std::uint64_t ms) {
   return "orders.gap_timeout_ms = " + std::to_string(ms) + "\n";
@@ -191,6 +193,8 @@ void add_metrics(Report& report) {
   ratio("orders_versions_throughput_to_newest", four, kInOrder, kNewest, kPerSecond, Goal::kAtLeast, 0.8);
   ratio("orders_reversed_throughput_to_newest", four, kReversed, kNewest, kPerSecond, Goal::kAtLeast, 0.5);
   ratio("orders_total_throughput_to_newest", kOnePartition, kTotal, kNewest, kPerSecond, Goal::kAtLeast, 0.5);
+  ratio("orders_total_in_order_throughput_to_newest", kOnePartition, kTotalInOrder, kNewest, kPerSecond, Goal::kAtLeast,
+        0.5);
   report.add({"orders_losses_in_time_outs_a_burst", report.find(kOnePartition, kWithLosses, kExtra)->median(),
               Goal::kAtMost, 2});
   report.add({"orders_held_restored_per_s", report.find(kHeld, "from the changelog", kPerSecond)->median(),
@@ -220,7 +224,10 @@ void measure_losses(const Site& site, std::uint64_t requests, Report& report) {
   const std::uint64_t burst = std::clamp<std::uint64_t>(requests / kOneInAHundred, 1, kLostBurst);
   const Losing losing{.every = burst * kOneInAHundred, .burst = burst};
   const Layout one{.partitions = 1, .settings = kOneOutput + gap_timeout(kGapTimeoutMs)};
+  Layout in_order = one;
+  in_order.settings += kOneOfWork;
   (void)measure(site, {kOnePartition, kNewest, one}, kNewest, once, report);
+  (void)measure(site, {kOnePartition, kTotal, in_order}, kTotalInOrder, once, report);
   const double all_s = measure(site, {kOnePartition, kTotal, one}, kTotal, once, report);
   const double lost_s = measure(site, {kOnePartition, kTotal, one, {.losing = losing}}, kWithLosses, once, report);
   const auto bursts = static_cast<double>(losing.count(requests)) / static_cast<double>(burst);
