@@ -93,6 +93,7 @@ class OrdersBatch {
 
   // orders_turns.cpp
   void run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until);
+  [[nodiscard]] UnixMs due_from_dispatch(const Place& place) const;
   [[nodiscard]] bool is_overdue(const Place& head, UnixMs until) const;
   [[nodiscard]] bool take_room(Turn& turn, const Place& head) const;
   void skip(const Place& head);

@@ -124,8 +124,9 @@ void OrdersBatch::add(Document& document, TargetNumber target, const Order& orde
   const auto first = alone ? std::nullopt : places_.first(LaneRows::lane_of(place));
   ++lane.places;
   if (place.row.total) lane.mark = order;
+  if (alone) place.row.due = due_from_dispatch(place);  // it is the head of its lane, as most are
   places_.put(place.key, place.row);
-  stand_behind(place, first);
+  if (!alone) stand_behind(place, first);
 }
 
 // In a strict lane it may stand in front: what was the head is not any more.

@@ -65,9 +65,13 @@ void OrdersBatch::run(const LaneName& lane, Turn& turn, std::optional<UnixMs> ga
   }
 }
 
+UnixMs OrdersBatch::due_from_dispatch(const Place& place) const {
+  return behind(place.row.dispatched_at, context_.lanes.gap_timeout);
+}
+
 // It may have become the head in this turn.
 bool OrdersBatch::is_overdue(const Place& head, UnixMs until) const {
-  return head.row.due.value_or(behind(head.row.dispatched_at, context_.lanes.gap_timeout)) <= until;
+  return head.row.due.value_or(due_from_dispatch(head)) <= until;
 }
 
 bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
@@ -160,13 +164,15 @@ void OrdersBatch::let_go(const Place& head) {
 void OrdersBatch::leave(const Place& place, Reached next) {
   Document& document = overlay_.find_copied(place.row.id);
   places_.remove(place);
-  touched_[LaneRows::lane_of(place)] = next;
+  const LaneName name = LaneRows::lane_of(place);
+  touched_[name] = next;
   if (!document.now.row) return;
   for (Lane& lane : document.now.row->lanes) {
     if (lane.target != place.row.target) continue;
     RESEQ_ASSERT(lane.places > 0, "a place that its document does not know");
     --lane.places;
     lane.mark = std::max(lane.mark, place.row.order);
+    if (lane.places == 0 && !place.row.total) touched_.erase(name);  // nothing is behind it
   }
   overlay_.settle(document, context_);
 }
@@ -189,7 +195,7 @@ void OrdersBatch::close() {
 
 void OrdersBatch::make_head(Place head, Reached reached) {
   const bool waits = head.row.state == codec::PlaceState::kWaits;
-  UnixMs due = waits ? behind(head.row.dispatched_at, context_.lanes.gap_timeout) : UnixMs();
+  UnixMs due = waits ? due_from_dispatch(head) : UnixMs();
   if (waits && reached == Reached::kBehindOneThatLeft) due = std::max(due, behind(context_.now, kHeadPatience));
   head.row.due = due;
   places_.put(head.key, head.row);
