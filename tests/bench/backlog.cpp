@@ -56,10 +56,7 @@ Start Backlog::start(const std::string& settings) {
 }
 
 std::uint64_t Backlog::appended() const {
-  std::uint64_t sum = 0;
-  for (const auto& end : test::good(admin_->stable_ends(application_.topic("work"), kEndsLimit)))
-    sum += static_cast<std::uint64_t>(end.offset.value());
-  return sum;
+  return bench::appended(*admin_, application_.topic("work"));
 }
 
 Measured Backlog::dispatch() {

@@ -12,7 +12,6 @@ namespace reseq::bench {
 namespace {
 
 constexpr std::uint64_t kShortBackoffMs = 100;
-constexpr Milliseconds kChangelogEndsLimit{10'000};
 const std::string kFailingLife = "failing life";
 const std::string kNothingFails = "none";
 const std::string kOnePercent = "one-percent";
@@ -24,14 +23,6 @@ struct Life {
   Measured cost;
   double changelog = 0;  // records each
 };
-
-double appended(const Application& application, const std::string& role) {
-  const auto admin = test::good(kafka::Admin::open(application.site().connection()));
-  double sum = 0;
-  for (const auto& end : test::good(admin->stable_ends(application.topic(role), kChangelogEndsLimit)))
-    sum += static_cast<double>(end.offset.value());
-  return sum;
-}
 
 // All requests are there before the start. From when all partitions run until the last result is decided.
 Life live(const Site& site, const std::string& name, const Requests& requests, const Failing& failing) {
@@ -48,8 +39,10 @@ Life live(const Site& site, const std::string& name, const Requests& requests, c
   stop(*echo);
   check_attempts(application, requests, failing);
   check_outputs(application, requests);
+  const auto admin = test::good(kafka::Admin::open(site.connection()));
   const auto documents = static_cast<double>(requests.documents());
-  return {between(begin, end, documents), appended(application, "changelog") / documents};
+  return {between(begin, end, documents),
+          static_cast<double>(appended(*admin, application.topic("changelog"))) / documents};
 }
 
 void add_failing_metrics(Report& report) {

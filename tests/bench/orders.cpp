@@ -27,7 +27,6 @@ constexpr std::uint64_t kOneInAHundred = 100;
 constexpr std::uint64_t kGapTimeoutMs = 2'000;
 constexpr std::uint64_t kNobodyGivesUpMs = 86'400'000;
 constexpr std::size_t kHeldResultBytes = 1'024;
-constexpr Milliseconds kEndsLimit{10'000};
 constexpr int kSkipLimitMs = 60'000;
 const std::string kFourPartitions = "life, four partitions";
 const std::string kInOrder = "strict, sixteen versions";
@@ -57,11 +56,8 @@ class Outputs {
       : application_(application), admin_(test::good(kafka::Admin::open(application.site().connection()))) {}
 
   [[nodiscard]] std::uint64_t appended() const {
-    std::uint64_t sum = 0;
-    for (const char* target : {"output.search", "output.catalogue"})
-      for (const auto& end : test::good(admin_->stable_ends(application_.topic(target), kEndsLimit)))
-        sum += static_cast<std::uint64_t>(end.offset.value());
-    return sum;
+    return bench::appended(*admin_, application_.topic("output.search")) +
+           bench::appended(*admin_, application_.topic("output.catalogue"));
   }
 
  private:
@@ -125,12 +121,7 @@ class Answered {
     (void)await(requests.all().size(), taken, processes);
     stop(processes);
     const auto admin = test::good(kafka::Admin::open(site.connection()));
-    const auto count = [&] {
-      std::uint64_t sum = 0;
-      for (const auto& end : test::good(admin->stable_ends(application_.topic("commands"), kEndsLimit)))
-        sum += static_cast<std::uint64_t>(end.offset.value());
-      return sum;
-    };
+    const auto count = [&] { return appended(*admin, application_.topic("commands")); };
     Processes answering;
     answering.push_back(start_echo(application_, 0, {.reversed = kVersions}));
     await_last(

@@ -26,6 +26,7 @@ constexpr std::chrono::seconds kSoLimit{600};
 // Longer waits only hide that the answer was held back by an open transaction.
 constexpr Milliseconds kQuestionLimit{300};
 constexpr int kStopLimitMs = 60'000;
+constexpr Milliseconds kEndsLimit{30'000};
 
 volatile std::sig_atomic_t interrupted = 0;
 void interrupt(int number) {
@@ -94,6 +95,13 @@ Sample await(std::uint64_t goal, Progress& progress, const Processes& processes)
     last = now;
   }
   return last;
+}
+
+std::uint64_t appended(kafka::Admin& admin, const std::string& topic) {
+  std::uint64_t sum = 0;
+  for (const auto& end : test::good(admin.stable_ends(topic, kEndsLimit)))
+    sum += static_cast<std::uint64_t>(end.offset.value());
+  return sum;
 }
 
 void await_last(std::uint64_t goal, const std::function<std::uint64_t()>& count, const std::function<void()>& grew,

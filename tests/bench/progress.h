@@ -52,6 +52,9 @@ using Processes = std::vector<std::unique_ptr<test::Process>>;
 // The first sample at or behind `goal`. Throws when a process ends before, when they stand still, or at a signal.
 [[nodiscard]] Sample await(std::uint64_t goal, Progress& progress, const Processes& processes);
 
+// Records of a topic, as far as what is committed may be read, with the marks of transactions.
+[[nodiscard]] std::uint64_t appended(kafka::Admin& admin, const std::string& topic);
+
 // Until nothing more comes of what is counted, and it is `goal` at least; calls `grew` whenever it is more than before.
 // Throws when nothing comes before, when one of the processes ends, or at a signal.
 void await_last(std::uint64_t goal, const std::function<std::uint64_t()>& count, const std::function<void()>& grew,

@@ -46,10 +46,7 @@ class Comparison {
   [[nodiscard]] const Application& application() const { return application_; }
 
   [[nodiscard]] std::uint64_t appended(const std::string& role) const {
-    std::uint64_t sum = 0;
-    for (const auto& end : test::good(admin_->stable_ends(application_.topic(role), kRetryTopicsLimit)))
-      sum += static_cast<std::uint64_t>(end.offset.value());
-    return sum;
+    return bench::appended(*admin_, application_.topic(role));
   }
 
   // `worker`: the process that does the work; none: the contestant does.
