@@ -79,6 +79,7 @@ void Takeover::begin_again() {
   phase_ = Phase::kOffsets;
   to_be_born_ = false;
   behind_since_ = Milliseconds(0);
+  no_meta_row_up_to_.reset();
   started_at_ = clock_.steady();
 }
 
@@ -202,7 +203,7 @@ void Takeover::watch_restore(changelog::Restorer& restorer) {
 // What becomes of a partition whose changelog is read. `vector` = positions in the meta row, `offsets` = committed to
 // the group.
 //   nothing at all                     -> birth
-//   no meta row, but rows or offsets   -> park: the changelog is not the one that belongs to these offsets
+//   no meta row, but rows or offsets   -> ask again; park when the log ends there: it is not that of these offsets
 //   the state does not fit the log     -> rebuild it; park when that does not help
 //   vector == offsets                  -> ready
 //   vector behind offsets              -> the transaction that moved them is not read yet: aim again, park in the end
@@ -221,11 +222,7 @@ void Takeover::compare(changelog::Restorer& restorer) {
     to_be_born_ = true;
     return;
   }
-  if (!store_->meta())
-    return parking_.park(Parked::kNoMetaRow,
-                         store_->empty()
-                             ? "the changelog is empty but offsets are committed: it was deleted or truncated"
-                             : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
+  if (!store_->meta()) return miss_meta_row();
   if (const Rebuild why = distrust(); why != Rebuild::kNone)
     return rebuild(why, "the state differs from what was written", restorer);
   if (const auto reason = runtime::refusal(*store_->identity(), store_->meta(), application_))
@@ -241,6 +238,19 @@ void Takeover::compare(changelog::Restorer& restorer) {
     return log_waiting(Waiting::kClockBehind, "versions are " + std::to_string(ahead) +
                                                   " ms ahead of this host's clock (max_clock_drift_ms): set the clock");
   compare_positions(restorer);
+}
+
+// Of a process that slept, others wrote on, and compaction took away the meta row in front of the end that it knew:
+// a newer one stands behind that end. Where the log does end there, none does.
+void Takeover::miss_meta_row() {
+  if (no_meta_row_up_to_ != restore_target_) {
+    no_meta_row_up_to_ = restore_target_;
+    phase_ = Phase::kOffsets;
+    return;
+  }
+  parking_.park(Parked::kNoMetaRow,
+                store_->empty() ? "the changelog is empty but offsets are committed: it was deleted or truncated"
+                                : "the changelog has rows but no meta row: it was truncated, or its beginning torn");
 }
 
 void Takeover::compare_positions(changelog::Restorer& restorer) {

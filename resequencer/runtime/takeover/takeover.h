@@ -105,6 +105,7 @@ class Takeover {
   void open();
   void watch_restore(changelog::Restorer& restorer);
   void compare(changelog::Restorer& restorer);
+  void miss_meta_row();
   void compare_positions(changelog::Restorer& restorer);
   void get_ready(changelog::Restorer& restorer);
   void empty_store(Rebuild why, std::string_view detail);
@@ -129,8 +130,9 @@ class Takeover {
   bool to_wipe_ = false;    // is to be emptied, which failed
   bool lost_rows_ = false;  // a copy with rows was thrown away
   bool forgot_ = false;
-  bool to_be_born_ = false;   // when its first offsets are known
-  bool asked_again_ = false;  // the offsets, because they were not those of the meta row
+  bool to_be_born_ = false;                  // when its first offsets are known
+  bool asked_again_ = false;                 // the offsets, because they were not those of the meta row
+  std::optional<Offset> no_meta_row_up_to_;  // so far was read, and none found
   WaitedFor waited_for_;
   unsigned rebuilds_ = 0;  // since it ran
   Rebuild rebuilt_ = Rebuild::kNone;
