@@ -126,9 +126,10 @@ bool holds(const Row& row) {
     overtaken |= one.targets;
   }
   TargetSet failed;
+  const TargetSet ordered = row.in_lanes();
   for (const Failure& one : row.failures) {
     if (one.targets.empty() || !(one.targets & failed).empty() || one.error.size() > kMaxErrorBytes) return false;
-    failed |= one.targets;
+    failed |= one.targets.without(ordered);
   }
   if (!row.journal.empty()) {
     if (!journal_holds(row)) return false;

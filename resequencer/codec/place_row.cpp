@@ -1,11 +1,14 @@
 #include "codec/place_row.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 #include "base/big_endian.h"
 #include "codec/byte_reader.h"
 #include "codec/byte_writer.h"
 #include "codec/keys.h"
 #include "codec/row_frame.h"
+#include "codec/row_journal.h"
 #include "codec/row_order.h"
 #include "model/effects.h"
 
@@ -17,7 +20,8 @@ constexpr std::uint8_t kIsTotal = 4;
 constexpr std::uint8_t kHasDue = 8;
 constexpr std::uint8_t kDeletes = 16;
 constexpr std::uint8_t kHasObserved = 32;
-constexpr std::uint8_t kAllFlags = 63;
+constexpr std::uint8_t kMarks = 64;
+constexpr std::uint8_t kHasEntry = 128;
 
 void append_sorting(const Order& order, std::string& out) {
   append_big_endian(order.epoch.value(), out);
@@ -35,11 +39,19 @@ std::uint8_t flags_of(const PlaceRow& place) {
   if (place.due) flags |= kHasDue;
   if (place.op == Op::kDelete) flags |= kDeletes;
   if (place.observed) flags |= kHasObserved;
+  if (!place.reason.empty()) flags |= kMarks;
+  if (place.queued) flags |= kHasEntry;
   return static_cast<std::uint8_t>(flags);
 }
 
 bool holds(const PlaceRow& place) {
   const bool held = place.state == PlaceState::kHeld;
+  if (place.state != PlaceState::kEnded && !place.reason.empty()) return false;
+  if (place.reason.empty() && place.attempts != 0) return false;
+  if (place.queued.has_value() != (place.document != 0)) return false;
+  if (place.queued && (place.state != PlaceState::kWaits || place.queued->order != place.order ||
+                       place.queued->targets != TargetSet::of(place.target)))
+    return false;
   if (!held && (place.op == Op::kDelete || place.observed)) return false;
   if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;
   if (place.state == PlaceState::kWaits && place.due && *place.due <= UnixMs()) return false;
@@ -50,7 +62,7 @@ bool holds(const PlaceRow& place) {
 void read_body(ByteReader& in, PlaceRow& place) {
   const std::uint8_t flags = in.u8();
   const auto state = static_cast<std::uint8_t>(flags & kStates);
-  in.require(flags <= kAllFlags && state <= static_cast<std::uint8_t>(PlaceState::kEnded));
+  in.require(state <= static_cast<std::uint8_t>(PlaceState::kEnded));
   place.state = in.ok() ? static_cast<PlaceState>(state) : PlaceState::kWaits;
   place.total = (flags & kIsTotal) != 0;
   place.op = (flags & kDeletes) != 0 ? Op::kDelete : Op::kUpsert;
@@ -64,6 +76,14 @@ void read_body(ByteReader& in, PlaceRow& place) {
   place.dispatched_at = in.time();
   if ((flags & kHasDue) != 0) place.due = in.time();
   if ((flags & kHasObserved) != 0) place.observed = Version(in.fixed64());
+  if ((flags & kMarks) != 0) {
+    place.reason = in.bytes();
+    place.attempts = in.varint32();
+    in.require(!place.reason.empty());
+  }
+  if ((flags & kHasEntry) == 0) return;
+  place.document = in.varint();
+  place.queued = read_entry(in);
 }
 
 }  // namespace
@@ -107,6 +127,13 @@ void encode_place(std::string_view key, const PlaceRow& place, std::string& out)
   writer.time(place.dispatched_at);
   if (place.due) writer.time(*place.due);
   if (place.observed) writer.fixed64(place.observed->value());
+  if (!place.reason.empty()) {
+    writer.bytes(place.reason);
+    writer.varint(place.attempts);
+  }
+  if (!place.queued) return seal(key, place.extensions, begin, writer);
+  writer.varint(place.document);
+  write_entry(*place.queued, writer);
   seal(key, place.extensions, begin, writer);
 }
 
@@ -129,11 +156,30 @@ void each_place_entry(std::string_view value, const EntryVisit& visit) {
   read_body(in, place);
   if (!in.ok()) return;
   if (place.total) visit(kLaneIndex, lane_entry(place.target, place.number));
+  if (place.queued) {
+    visit(kQueuedIndex, queued_entry(place.document, place.number));
+    std::string sent;
+    append_big_endian(static_cast<std::uint64_t>(std::max(place.queued->request.timestamp, UnixMs()).value()), sent);
+    visit(kSentIndex, sent);
+  }
   if (!place.due) return;
   std::string head;
   const bool waits = place.state == PlaceState::kWaits;
   append_big_endian(waits ? static_cast<std::uint64_t>(place.due->value()) : place.number, head);
   visit(waits ? kGapIndex : kReadyIndex, head);
+}
+
+CountSet count_place(std::string_view value) {
+  constexpr std::size_t kFlagsAt = 1;  // behind the format
+  const bool queued = value.size() > kFlagsAt && (static_cast<std::uint8_t>(value[kFlagsAt]) & kHasEntry) != 0;
+  return queued ? CountSet::of(Count::kPlaces) | CountSet::of(Count::kQueued) : CountSet::of(Count::kPlaces);
+}
+
+std::string queued_entry(std::uint64_t document, std::uint64_t number) {
+  std::string entry;
+  append_big_endian(document, entry);
+  append_big_endian(number, entry);
+  return entry;
 }
 
 std::string lane_entry(TargetNumber target, std::uint64_t number) {

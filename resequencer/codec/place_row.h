@@ -5,13 +5,17 @@
 //   order   := epoch u32 | sequence, each 00 written as 00 FF | 00 00 | revision u64
 //   body    := flags u8 | target u8 | order of row_order.h | id bytes | number varint | request offset
 //              | bytes varint | dispatched time | [due time] | [observed fixed64]
+//              | [reason bytes | attempts varint] | [number of the document varint | entry of row_journal.h]
 //   flags   := 0 waits | 1 its result is held | 2 ended without one      4 total     8 due     16 a delete
-//              32 observed
+//              32 observed     64 the output is told why it ended, when its turn comes
+//              128 it waits to get into the journal, with this entry there
 //
 // A held result is a held record under the same rank (held_rows.h). `due` has the head of a lane alone, once it is
-// known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0.
+// known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0. Times are
+// kNever while it waits for its dispatch, or nothing but a lease may end it.
 // Entries of indexes: of a total place its target and number; of a head that waits its due time; of another head its
-// number.
+// number; of one that waits to get into the journal the number of its document and its own, and when its request was
+// sent.
 // Thread rule: any thread.
 #pragma once
 
@@ -22,11 +26,14 @@
 
 #include "codec/rows.h"
 #include "model/command.h"
+#include "model/journal.h"
 #include "model/lane.h"
+#include "model/summary.h"
 
 namespace reseq::codec {
 
 enum class PlaceState : std::uint8_t { kWaits, kHeld, kEnded };
+inline constexpr UnixMs kNever{INT64_MAX};
 
 struct PlaceRow {
   PlaceState state = PlaceState::kWaits;
@@ -37,19 +44,28 @@ struct PlaceRow {
   std::uint64_t number = 0;  // given out in the order of the requests
   Offset request;            // where that is,
   std::uint64_t bytes = 0;   // and what it may have as a record of `work`
-  UnixMs dispatched_at;
+  UnixMs dispatched_at;      // last
   std::optional<UnixMs> due;
   // Of a held result.
   Op op = Op::kUpsert;
   std::optional<Version> observed;
+  // Of one that has ended: why, by its name, and behind how many attempts; empty = nothing is said on the output.
+  std::string_view reason;
+  std::uint32_t attempts = 0;
+  // What becomes its entry in the journal when there is room for it, for its target alone, and the number of its
+  // document; none: it is there, or none is needed.
+  std::optional<JournalEntry> queued;
+  std::uint64_t document = 0;
   std::string_view extensions;  // of a later version
 
   friend bool operator==(const PlaceRow&, const PlaceRow&) = default;
 };
 
-inline constexpr std::uint8_t kLaneIndex = 7;   // target u8 | number u64
-inline constexpr std::uint8_t kGapIndex = 8;    // time u64
-inline constexpr std::uint8_t kReadyIndex = 9;  // number u64
+inline constexpr std::uint8_t kLaneIndex = 7;     // target u8 | number u64
+inline constexpr std::uint8_t kGapIndex = 8;      // time u64
+inline constexpr std::uint8_t kReadyIndex = 9;    // number u64
+inline constexpr std::uint8_t kQueuedIndex = 10;  // number of the document u64 | number u64
+inline constexpr std::uint8_t kSentIndex = 5;     // time u64; of held requests, too
 
 // What the ranks of all places of a document in the lane of this target begin with.
 [[nodiscard]] std::string lane_rank(TargetNumber target, std::uint64_t document_number);
@@ -64,7 +80,11 @@ void encode_place(std::string_view key, const PlaceRow& place, std::string& out)
 // REQUIRES: the value came from encode_place or was decoded once.
 void each_place_entry(std::string_view value, const EntryVisit& visit);
 
+// REQUIRES: as above.
+[[nodiscard]] CountSet count_place(std::string_view value);
+
 // As they stand in the indexes.
+[[nodiscard]] std::string queued_entry(std::uint64_t document, std::uint64_t number);
 [[nodiscard]] std::string lane_entry(TargetNumber target, std::uint64_t number);
 // The number of a lane_entry() of this target; none: it is another one's.
 [[nodiscard]] std::optional<std::uint64_t> number_in_lane(std::string_view entry, TargetNumber target);

@@ -84,16 +84,14 @@ void read_deletions(std::string_view bytes, Row& row, ByteReader& in) {
   if (!list.ok()) in.fail(*list.error());
 }
 
-// A list whose entries begin with sets of targets that are disjoint. `read`: the rest of one, with its set.
+// A list whose entries begin with sets of targets. `read`: the rest of one, with its set.
 template <typename Read>
 void read_by_targets(std::string_view bytes, ByteReader& in, const Read& read) {
   ByteReader list(bytes);
-  TargetSet seen;
   list.require(!bytes.empty());
   while (!list.rest().empty()) {
     const TargetSet targets(list.varint());
-    list.require(!targets.empty() && (targets & seen).empty());
-    seen |= targets;
+    list.require(!targets.empty());
     read(targets, list);
   }
   in.require(list.ok());

@@ -42,6 +42,9 @@ struct JournalHead {
 
 [[nodiscard]] bool journal_holds(const Row& row);
 void write_journal(const Row& row, ByteWriter& out);
+// One entry alone, as it stands in a row.
+void write_entry(const JournalEntry& entry, ByteWriter& out);
+[[nodiscard]] JournalEntry read_entry(ByteReader& in);
 // Into a row without one. What breaks an invariant is for journal_holds().
 void read_journal(ByteReader& list, Row& row);
 [[nodiscard]] JournalHead read_journal_head(ByteReader& list);

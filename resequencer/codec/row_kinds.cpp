@@ -32,7 +32,6 @@ std::optional<UnixMs> untimed(std::string_view /*value*/) {
 constexpr auto kOneHeld = always<Count::kHeldRecords>;
 constexpr auto kOnePiece = always<Count::kHeldPieces>;
 constexpr auto kOneTask = always<Count::kTasks>;
-constexpr auto kOnePlace = always<Count::kPlaces>;
 
 }  // namespace
 
@@ -50,7 +49,7 @@ const std::array<RowKind, 8> kRowKinds = {{
     {KeyType::kPiece,     0,     "held piece",   true,      true,   check<decode_piece>,     kOnePiece,      untimed,
         true},
     {KeyType::kTask,      0,     "task",         true,      true,   check<decode_task>,      kOneTask,       untimed},
-    {KeyType::kPlace,     0,     "place",        true,      true,   check<decode_place>,     kOnePlace,      untimed,
+    {KeyType::kPlace,     0,     "place",        true,      true,   check<decode_place>,     count_place,    untimed,
         false, each_place_entry},
 }};
 // clang-format on

@@ -27,8 +27,8 @@ struct Batch::Body {
   Overlay overlay;
   Rows rows;
   Effects effects;
-  JournalBatch journal{view, rows, overlay, effects, state, context};
   OrdersBatch orders{view, rows, overlay, effects, state, context};
+  JournalBatch journal{view, rows, overlay, effects, state, context, orders};
   Inputs inputs{context, overlay, effects, state, journal, orders};
   std::vector<RowChange> changes;        // once it is closed
   std::vector<KeyedChange> row_changes;  // the same

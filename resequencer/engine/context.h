@@ -74,6 +74,9 @@ struct LaneRules {
   OrderedTargets targets;
   Milliseconds gap_timeout{600'000};  // so long behind its dispatch the head of a lane is waited for
   bool markers = false;               // the output is told of what was skipped
+  // Orders of a document that a journal has for ordered targets; what comes then stands in its lane alone, until one of
+  // these ends.
+  std::uint32_t lane_in_flight_max = 16;
 };
 
 struct Context {

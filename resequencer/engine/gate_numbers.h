@@ -30,7 +30,7 @@ inline constexpr std::array<GateNumbers, 5> kGateNumbers = {{
     // name      gate  bit  kinds          indexes
     {"journal",  1,    1,   {2, 3, 4, 5},  {2, 3, 4, 5}},  // engine/journal: lease, expire, dispatch, age
     {"failures", 2,    2,   {},            {6}},           // engine/failures: what waits, by its targets
-    {"orders",   3,    3,   {6, 7},        {7, 8, 9}},     // engine/orders: gap, drain
+    {"orders",   3,    3,   {6, 7},        {7, 8, 9, 10}}, // engine/orders: gap, drain
     {"window",   255,  63,  {254, 255},    {127}},         // tests/gate: 254 open, 255 drain
     {"latest",   200,  0,   {200, 201},    {1}},           // tests/unit/gate
 }};

@@ -35,7 +35,7 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
   Document& document = overlay_.find(request.what.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
   const bool ordered = orders_.any();
-  if (!ordered && journal_.takes(document)) {
+  if (journal_.takes(document)) {
     const InputIndex input = effects_.next();
     const Taken taken = journal_.decide(document, request, position);
     if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
@@ -51,12 +51,9 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
   return taken;
 }
 
-// What the journal may have left behind, beside lanes, are orders that are gone.
 Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position) {
-  std::optional<Row> as_if;
-  if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
-  Ruling ruling = decide_request(request, position, as_if ? &*as_if : document.known(), state_, context_);
-  orders_.enter(document, request, position, ruling);
+  Ruling ruling = decide_request(request, position, document.known(), state_, context_);
+  orders_.enter(document, request, position, document.known(), ruling);
   return ruling;
 }
 
@@ -97,7 +94,9 @@ Taken Inputs::unregister_ordered(Document& document, const Unregister& command, 
 
 Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
-  if (orders_.takes(command.target) && !document.now.collision) return orders_.decide(document, command, requests_read);
+  if (orders_.takes(command.target) && !document.now.collision)
+    return document.journaled ? decide_ordered(document, command, requests_read)
+                              : orders_.decide(document, command, requests_read);
   Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision)
                                          : decide_sequence(command, document.known(), state_, context_);
   if (document.journaled && (ruling.edit.served || !ruling.edit.removed.empty()))
@@ -107,11 +106,32 @@ Taken Inputs::decide(const SequenceResult& command, Offset, bool requests_read) 
       set_order(ruling, order);
     }
   if (!state_.breakers.empty() && ruling.edit.served)  // nearly always there is none
-    journal_.note_release(document, command, ruling.edit.order);
+    journal_.note_release(document, command.target, ruling.edit.order,
+                          journal_.dispatch_of(document, command, ruling.edit.order));
   const TableRow met = ruling.decision.table_row;
   const bool too_late = met == TableRow::kS4 || met == TableRow::kS6;
   if (too_late && ruling.decision.outcome == Outcome::kDropped) note_late(document, ruling.edit.order);
   return settle(document, ruling, requests_read, command.target, command.attempt);
+}
+
+// What is under way for it ends with its result, held or not.
+Taken Inputs::decide_ordered(Document& document, const SequenceResult& command, bool requests_read) {
+  const auto order = command_order(command, document.known(), state_.default_epoch);
+  const Row* const row = document.known();
+  const bool waits = order && row != nullptr && entry_in_lane(*row, *order, command.target) != nullptr;
+  if (const auto reason = waits ? journal_.refusal_of_attempt(document, command, *order) : std::nullopt) {
+    Ruling ruling = *reason == Reason::kAttemptMissing ? refuse(*reason) : drop(TableRow::kNone, *reason);
+    set_order(ruling, *order);
+    return settle(document, ruling, requests_read, command.target, command.attempt);
+  }
+  const std::uint64_t dispatch = waits ? journal_.dispatch_of(document, command, *order) : 0;
+  const InputIndex input = effects_.next();
+  const Taken taken = orders_.decide(document, command, requests_read);
+  if (taken != Taken::kDecided || !waits || state_.breakers.empty()) return taken;
+  const Outcome outcome = effects_.decided(input).outcome;
+  if (outcome == Outcome::kReleased || outcome == Outcome::kHeld)
+    journal_.note_release(document, command.target, *order, dispatch);
+  return taken;
 }
 
 Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
@@ -132,7 +152,17 @@ Taken Inputs::decide(const Heartbeat& command, Offset, bool requests_read) {
 Taken Inputs::decide(const Fail& command, Offset, bool requests_read) {
   Document& document = overlay_.find(command.id);
   if (document.now.collision) return settle(document, refuse(Reason::kIdCollision), true);
-  const FailRuling fail = decide_fail(command, document.known(), state_, context_);
+  if (!command.everything && orders_.takes(command.target))
+    if (const auto ruling = orders_.not_under_way(document, command)) {
+      const Taken taken = settle(document, *ruling, requests_read, command.target, command.attempt);
+      const bool ends = taken == Taken::kDecided && ruling->decision.outcome == Outcome::kDeadLettered;
+      if (ends && ruling->decision.reason == Reason::kNoRequest)
+        orders_.end(document, ruling->edit.order, TargetSet::of(command.target));
+      return taken;
+    }
+  FailRuling fail = decide_fail(command, document.known(), state_, context_);
+  if (fail.ruling.miss && command.everything && orders_.knows(document, fail.ruling.edit.order))
+    fail.ruling.decision = drop(TableRow::kF0, Reason::kStale).decision, fail.ruling.miss = false;
   const auto target = command.everything ? std::nullopt : std::optional(command.target);
   const Taken taken = settle(document, fail.ruling, requests_read, target, command.attempt);
   if (!fail.failures.empty()) journal_.fail(document, fail);

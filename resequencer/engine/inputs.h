@@ -52,6 +52,7 @@ class Inputs {
   [[nodiscard]] const std::vector<InputIndex>& older_requests() const { return older_; }
 
  private:
+  Taken decide_ordered(Document& document, const SequenceResult& command, bool requests_read);
   [[nodiscard]] Ruling decide_with_lanes(Document& document, const Request& request, Offset position);
   Taken unregister_ordered(Document& document, const Unregister& command, bool requests_read);
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.

@@ -116,5 +116,11 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
 [[nodiscard]] constexpr std::string_view name_of(Reason reason) {
   return kReasonNames[static_cast<std::size_t>(reason)];
 }
+// None: it names none that this version knows.
+[[nodiscard]] constexpr std::optional<Reason> reason_named(std::string_view name) {
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i)
+    if (!name.empty() && kReasonNames[i] == name) return static_cast<Reason>(i);
+  return std::nullopt;
+}
 
 }  // namespace reseq

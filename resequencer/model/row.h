@@ -108,7 +108,7 @@ struct Row {
   RareList<Deletion> deletions;    // each target once, in the order of their releases
   RareList<Meanwhile> meanwhile;   // sets disjoint
   RareList<Overtaken> overtaken;   // sets disjoint
-  RareList<Failure> failures;      // sets disjoint
+  RareList<Failure> failures;      // sets disjoint, but for those of ordered targets: one for each order
   RareList<JournalEntry> journal;  // those that wait by rising order, then the others as they came
   RareList<Lane> lanes;            // of ordered targets, by target
   RareText extensions;             // optional ones that this version does not know, kept as they came
@@ -123,9 +123,7 @@ struct Row {
     TargetSet all = pending();
     for (const JournalEntry& entry : journal)
       if (entry.state == EntryState::kWaiting) all |= entry.targets;
-    for (const Lane& lane : lanes)
-      if (lane.places > 0) all |= TargetSet::of(lane.target);
-    return all;
+    return all | in_lanes();
   }
   [[nodiscard]] TargetSet known() const {
     TargetSet all;
@@ -177,17 +175,18 @@ struct Row {
     return longest;
   }
   // Null: nobody said that it could not be done for this target, since it waits for what it waits for.
-  [[nodiscard]] const Failure* failure_of(TargetNumber target) const {
+  [[nodiscard]] const Failure* failure_of(TargetNumber target, const Order& order) const {
     for (const Failure& one : failures)
-      if (one.targets.contains(target)) return &one;
+      if (one.order == order && one.targets.contains(target)) return &one;
     return nullptr;
   }
   // Those for which it still counts: a command without a journal leaves behind what it has overtaken.
   [[nodiscard]] TargetSet holding(const Failure& failure) const {
+    TargetSet holding = failure.targets & waiting_in_lanes(failure.order);
     for (const Group& group : groups)
       if (group.order == failure.order)
-        return failure.targets & (failure.for_good ? group.pending | group.removed : group.pending);
-    return {};
+        holding |= failure.targets & (failure.for_good ? group.pending | group.removed : group.pending);
+    return holding;
   }
   // Given up because of their failures.
   [[nodiscard]] TargetSet failed_at(const Group& group) const {
@@ -206,14 +205,15 @@ struct Row {
   // behind, for which nothing is known there yet.
   [[nodiscard]] TargetSet wanted(const JournalEntry& entry) const {
     const bool waits = entry.state == EntryState::kWaiting;
-    if (waits && barrier && entry.order < *barrier) return {};
+    const TargetSet in_order = lanes.empty() ? TargetSet() : entry.targets & in_lanes();
+    if (waits && barrier && entry.order < *barrier) return in_order;
     TargetSet pending;
     TargetSet ended;
     for (const Group& group : groups) {
       if (group.order == entry.order) pending = group.pending;
       if (group.order >= entry.order) ended |= group.known().without(pending);
     }
-    return waits ? entry.targets.without(ended) : entry.targets & pending;
+    return in_order | (waits ? entry.targets.without(ended) : entry.targets & pending);
   }
   // No target is pending: the row is a watermark that stops old results.
   [[nodiscard]] bool completed() const { return pending().empty(); }
@@ -238,10 +238,21 @@ struct Row {
   // In the keys of its places; 0: it never had one.
   [[nodiscard]] std::uint64_t lane_number() const { return lanes.empty() ? 0 : lanes.begin()->document; }
   // It has a place in a lane.
-  [[nodiscard]] bool in_lane() const {
+  [[nodiscard]] bool in_lane() const { return !in_lanes().empty(); }
+  // Ordered targets in whose lanes it has a place.
+  [[nodiscard]] TargetSet in_lanes() const {
+    TargetSet targets;
     for (const Lane& lane : lanes)
-      if (lane.places > 0) return true;
-    return false;
+      if (lane.places > 0) targets |= TargetSet::of(lane.target);
+    return targets;
+  }
+  // Ordered targets for which this order waits in the journal, or is under way: nothing newer takes them over.
+  [[nodiscard]] TargetSet waiting_in_lanes(const Order& order) const {
+    TargetSet targets;
+    if (lanes.empty()) return targets;
+    for (const JournalEntry& entry : journal)
+      if (entry.order == order && entry.state != EntryState::kGone) targets |= entry.targets;
+    return targets & in_lanes();
   }
   // Something of it is still to happen.
   [[nodiscard]] bool live() const {

@@ -27,6 +27,7 @@ enum class Count : std::uint8_t {
   kWaiting,     // documents of which an order is to be dispatched
   kProcessing,  // documents of which an order that was dispatched is under way, with a lease
   kPlaces,      // in lanes of ordered targets
+  kQueued,      // of these, behind as many of the document as may be under way
   kCount,
 };
 inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);

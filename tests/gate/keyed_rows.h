@@ -49,23 +49,25 @@ class KeyedRows {
   }
 
   void put(std::string_view key, std::optional<std::string_view> value) {
+    const codec::RowKind* const kind = codec::row_kind_of(key);
+    const bool counts = kind != nullptr && kind->type != codec::KeyType::kDocument;
     const auto known = rows_.find(key);
-    if (known != rows_.end()) bytes_ -= known->second.size();
+    if (counts && known != rows_.end()) {
+      counts_.subtract(kind->counted(known->second));
+      if (kind->held) counts_[Count::kHeldBytes] -= known->second.size();
+    }
+    if (counts && value) {
+      counts_.add(kind->counted(*value));
+      if (kind->held) counts_[Count::kHeldBytes] += value->size();
+    }
     if (value) {
-      bytes_ += value->size();
       rows_.insert_or_assign(std::string(key), std::string(*value));
     } else if (known != rows_.end()) {
       rows_.erase(known);
     }
   }
-  // Of all values.
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] std::uint64_t places() const {
-    const std::string prefix(1, static_cast<char>(codec::KeyType::kPlace));
-    std::uint64_t places = 0;
-    scan(prefix, {}, SIZE_MAX, [&](std::string_view, std::string_view) { return ++places > 0; });
-    return places;
-  }
+  // Of all but documents.
+  [[nodiscard]] const Counts& counts() const { return counts_; }
   void apply(std::span<const KeyedChange> changes) {
     for (const KeyedChange& change : changes) put(change.key, change.value);
   }
@@ -74,7 +76,7 @@ class KeyedRows {
 
  private:
   std::map<std::string, std::string, std::less<>> rows_;
-  std::uint64_t bytes_ = 0;
+  Counts counts_;
 };
 
 // Documents with a journal, encoded, and what they add up to.
@@ -98,8 +100,8 @@ class JournaledDocuments {
   }
   [[nodiscard]] const KeyedRows& rows() const { return rows_; }
   [[nodiscard]] const Summary& summary(const KeyedRows& others) const {
-    summary_.counts[Count::kHeldBytes] = others.bytes();
-    summary_.counts[Count::kPlaces] = others.places();
+    for (const Count count : {Count::kHeldBytes, Count::kPlaces, Count::kQueued})
+      summary_.counts[count] = others.counts()[count];
     return summary_;
   }
 

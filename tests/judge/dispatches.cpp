@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "codec/header_names.h"
+#include "config/rules.h"
 
 namespace reseq::judge {
 
@@ -28,6 +29,17 @@ bool was_under_way(const Journaled& journaled, const JournalEntry& entry) {
 }
 
 }  // namespace
+
+Dispatches::Dispatches(const config::Settings& settings, Partition partition, Verdict& verdict)
+    : settings_(settings), leases_(settings.dispatch_mode == "journal"), partition_(partition), verdict_(verdict) {
+  for (std::size_t i = 0; i < settings.targets.size(); ++i)
+    if (config::is_ordered(settings.targets[i])) ordered_ |= TargetSet::of(TargetNumber(static_cast<std::uint8_t>(i)));
+}
+
+bool Dispatches::is_ordered(const std::string& target) const {
+  return std::any_of(settings_.targets.begin(), settings_.targets.end(),
+                     [&](const config::Target& one) { return one.name == target && config::is_ordered(one); });
+}
 
 void Dispatches::wrong(const std::string& what) {
   verdict_.add(Check::kDispatch, "partition " + std::to_string(partition_.value()) + ": " + what);
@@ -92,7 +104,20 @@ void Dispatches::check_down(const ReplayedBatch& batch) {
 // With markers whoever is given up for good is told of, once for each of its targets, and nobody else.
 void Dispatches::check_markers(const ReplayedBatch& batch) {
   std::set<std::tuple<Offset, std::string, Reason>> told;
+  for (const GivenUp& one : batch.given_up)
+    for (const std::string& target : one.targets)
+      if (is_ordered(target)) given_up_in_lanes_.emplace(one.id, target, one.reason);
   for (const Marked& one : batch.marked) {
+    if (one.reason == Reason::kGap) continue;
+    if (is_ordered(one.target)) {
+      const auto given_up = given_up_in_lanes_.find({one.id, one.target, one.reason});
+      if (given_up != given_up_in_lanes_.end())
+        given_up_in_lanes_.erase(given_up);
+      else
+        wrong(one.id + " is marked for " + one.target + " with " + std::string(name_of(one.reason)) + ", request " +
+              std::to_string(one.request.value()) + ", and was not given up");
+      continue;
+    }
     if (!told.emplace(one.request, one.target, one.reason).second) wrong(one.id + " is marked twice for " + one.target);
     const bool given_up = std::any_of(batch.given_up.begin(), batch.given_up.end(), [&](const GivenUp& of) {
       return of.request == one.request && of.reason == one.reason;
@@ -104,11 +129,13 @@ void Dispatches::check_markers(const ReplayedBatch& batch) {
   for (const GivenUp& one : batch.given_up) {
     const bool failed = one.reason == Reason::kFailed || one.reason == Reason::kEffectUnknown;
     if (!failed && one.reason != Reason::kTimedOut && one.reason != Reason::kBodyGone) continue;
+    const bool in_lanes = std::any_of(one.targets.begin(), one.targets.end(),
+                                      [&](const std::string& target) { return is_ordered(target); });
     const bool marked = std::any_of(batch.marked.begin(), batch.marked.end(),
                                     [&](const Marked& of) { return of.request == one.request; });
-    if (!marked) wrong(one.id + " was given up without a marker");
+    if (!marked && !in_lanes) wrong(one.id + " was given up without a marker");
     for (const std::string& target : one.targets)
-      if (!told.contains({one.request, target, one.reason}))
+      if (!is_ordered(target) && !told.contains({one.request, target, one.reason}))
         wrong(one.id + " was given up without a marker for " + target);
   }
 }
@@ -198,9 +225,10 @@ void Dispatches::take_given_up(const GivenUp& given_up) {
 // Older ones that came back may join a newer one, not the other way round.
 void Dispatches::check_one_at_a_time(const Journaled& journaled) {
   for (const JournalEntry& newer : journaled.after) {
-    if (!is_under_way(newer) || was_under_way(journaled, newer)) continue;
+    if (!is_under_way(newer) || was_under_way(journaled, newer) || ordered_.covers(newer.targets)) continue;
     for (const JournalEntry& older : journaled.after)
-      if (is_under_way(older) && older.order < newer.order && was_under_way(journaled, older))
+      if (is_under_way(older) && !ordered_.covers(older.targets) && older.order < newer.order &&
+          was_under_way(journaled, older))
         wrong(journaled.id + " at " + named(newer.order) + " was dispatched while " + named(older.order) +
               " was under way");
   }

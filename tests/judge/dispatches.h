@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "config/settings.h"
@@ -19,8 +21,7 @@ namespace reseq::judge {
 
 class Dispatches {
  public:
-  Dispatches(const config::Settings& settings, Partition partition, Verdict& verdict)
-      : settings_(settings), leases_(settings.dispatch_mode == "journal"), partition_(partition), verdict_(verdict) {}
+  Dispatches(const config::Settings& settings, Partition partition, Verdict& verdict);
 
   // The batches of one partition, in their order.
   void take(const ReplayedBatch& batch);
@@ -45,11 +46,13 @@ class Dispatches {
   void take_given_up(const GivenUp& given_up);
   [[nodiscard]] bool has_failed_before(const GivenUp& given_up, const std::string& target) const;
   [[nodiscard]] bool is_potent(const std::string& target) const;
+  [[nodiscard]] bool is_ordered(const std::string& target) const;
   void check_one_at_a_time(const Journaled& journaled);
   void wrong(const std::string& what);
 
   const config::Settings& settings_;
   bool leases_;  // else an attempt ends only when somebody says so
+  TargetSet ordered_;
   Partition partition_;
   Verdict& verdict_;
   UnixMs now_;     // of the batch
@@ -58,6 +61,8 @@ class Dispatches {
   std::map<std::string, std::map<Order, std::map<std::string, Attempts>>> attempts_;
   std::map<Offset, std::pair<std::string, Order>> by_request_;  // of what was dispatched
   std::map<Offset, std::string> contents_;                      // of requests, where what failed is inherited
+  // Documents and ordered targets whose marker leaves in its turn: of which of two requests with one order nobody says.
+  std::multiset<std::tuple<std::string, std::string, Reason>> given_up_in_lanes_;
 };
 
 }  // namespace reseq::judge

@@ -88,6 +88,7 @@ void ExpectedEnd::take_journal(const ReplayedBatch& batch) {
     const Order order{one.order.epoch.value(), one.order.sequence.number().value_or(0)};
     Document& document = documents_[one.id];
     for (const std::string& name : one.targets) {
+      if (ordered_.contains(name)) continue;
       Target& target = document.targets[name];
       take_dispatched(document, target, order);
     }
@@ -197,7 +198,9 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
 
 // It went to `work` for ordered targets alone. The others, which it is new for, must have what it asks for.
 bool ExpectedEnd::is_unchanged_beside_lanes(const Decided& decided, const Asked& asked, const Order& order) {
-  const bool goes = decided.decision.outcome == Outcome::kForwarded || decided.decision.outcome == Outcome::kRegistered;
+  const Outcome outcome = decided.decision.outcome;
+  const bool goes = outcome == Outcome::kForwarded || outcome == Outcome::kRegistered || outcome == Outcome::kWaiting ||
+                    decided.decision.reason == Reason::kExpired;
   if (!goes || decided.decision.table_row != TableRow::kO1) return false;
   Document& document = documents_[asked.id];
   document.in_lanes = true;

@@ -36,13 +36,19 @@ void Lanes::wrong(const std::string& what) {
 // Requests come before operations, those before commands; what is due comes behind them.
 void Lanes::take(const ReplayedBatch& batch) {
   if (targets_.empty()) return;
+  for (const Journaled& one : batch.journaled) take_waiting(one);
   for (const Dispatched& one : batch.dispatched) take_dispatched(one, batch.meta.now);
   for (const Decided& one : batch.inputs) {
     if (one.role == Role::kControl) take_skip(one);
     if (one.role == Role::kCommands) take_command(one);
   }
-  for (const GivenUp& one : batch.given_up)
-    if (one.reason == Reason::kGap) take_gap(one, batch.meta.now);
+  for (const Journaled& one : batch.journaled) take_expired(one, batch.meta.now);
+  for (const GivenUp& one : batch.given_up) {
+    if (one.reason == Reason::kGap)
+      take_gap(one, batch.meta.now);
+    else
+      take_given_up(one);
+  }
   for (const Released& one : batch.releases) take_release(one);
   for (const GivenUp& one : batch.given_up)  // a turn skips, releases and skips again
     if (one.reason == Reason::kGap) leave_gap(one);
@@ -55,16 +61,67 @@ void Lanes::take(const ReplayedBatch& batch) {
     }
 }
 
+// Null: it cannot have one.
+Lanes::Place* Lanes::enter(const std::string& name, const std::string& id, const Order& order, Offset request) {
+  const auto target = targets_.find(name);
+  if (target == targets_.end()) return nullptr;
+  Lane& lane = target->second.documents[id];
+  const auto [place, is_new] = lane.waits.try_emplace(order);
+  if (!is_new) return &place->second;
+  place->second.number = static_cast<std::uint64_t>(request.value()) + 1;
+  if (lane.left && order <= *lane.left)
+    wrong(id + " for " + name + ": " + place_text(order) + " came behind " + place_text(*lane.left));
+  return &place->second;
+}
+
+std::vector<std::string> Lanes::ordered_of(const JournalEntry& entry) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < settings_.targets.size(); ++i)
+    if (entry.targets.contains(TargetNumber(static_cast<std::uint8_t>(i))) &&
+        targets_.contains(settings_.targets[i].name))
+      names.push_back(settings_.targets[i].name);
+  return names;
+}
+
+void Lanes::take_waiting(const Journaled& one) {
+  for (const JournalEntry& entry : one.after) {
+    if (entry.state != EntryState::kWaiting) continue;
+    requests_[entry.request.offset] = {one.id, entry.order};
+    for (const std::string& name : ordered_of(entry)) enter(name, one.id, entry.order, entry.request.offset);
+  }
+}
+
+// What waited and expires, or did so when it lost its lease.
+void Lanes::take_expired(const Journaled& one, UnixMs now) {
+  for (const JournalEntry& entry : one.before) {
+    const UnixMs wanted_until = entry.urgency.expires_at;
+    const bool stays = std::any_of(one.after.begin(), one.after.end(), [&](const JournalEntry& after) {
+      return after.order == entry.order && after.state != EntryState::kGone && !(after.targets & entry.targets).empty();
+    });
+    if (entry.state == EntryState::kWaiting && !stays && wanted_until != UnixMs() && wanted_until <= now)
+      for (const std::string& name : ordered_of(entry)) end(name, one.id, entry.order);
+  }
+}
+
 void Lanes::take_dispatched(const Dispatched& one, UnixMs now) {
   requests_[one.request] = {one.id, one.order};
+  const bool again = one.attempt > 1;
   for (const std::string& name : one.targets) {
-    const auto target = targets_.find(name);
-    if (target == targets_.end()) continue;
-    Lane& lane = target->second.documents[one.id];
+    Place* const place = enter(name, one.id, one.order, one.request);
+    if (place == nullptr) continue;
     const std::string what = one.id + " for " + name + ": " + place_text(one.order);
-    if (lane.left && one.order <= *lane.left) wrong(what + " went to work behind " + place_text(*lane.left));
-    if (!lane.waits.emplace(one.order, Place{++number_, now, false}).second) wrong(what + " went to work twice");
+    if (place->has_result) wrong(what + " went to work although it has its result");
+    if (place->dispatched_at && !again) wrong(what + " went to work twice");
+    place->dispatched_at = now;
   }
+}
+
+// What stays without a result for good.
+void Lanes::take_given_up(const GivenUp& one) {
+  const auto request = requests_.find(one.request);
+  if (request == requests_.end()) return;
+  for (const std::string& name : one.targets)
+    if (targets_.contains(name)) end(name, request->second.first, request->second.second);
 }
 
 void Lanes::take_command(const Decided& one) {
@@ -119,8 +176,10 @@ void Lanes::take_gap(const GivenUp& one, UnixMs now) {
       continue;
     }
     if (place->second.has_result) wrong(what + " was skipped although its result is held");
-    if (now.value() - place->second.dispatched_at.value() < settings_.orders_gap_timeout_ms)
+    if (!place->second.dispatched_at ||
+        now.value() - place->second.dispatched_at->value() < settings_.orders_gap_timeout_ms)
       wrong(what + " was skipped early");
+    if (settings_.dispatch_mode == "journal") wrong(what + " was skipped although it has a lease");
     lane.waits.erase(place);
   }
 }

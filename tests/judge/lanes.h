@@ -1,7 +1,8 @@
 // Lanes: what strict and total targets of a partition get, told from what was sent to `work` for them and what the
 // pipeline answered, without the engine's table: each release once, in the order of its lane, with nothing in front of
 // it that is still waited for; what is skipped was waited for long enough, and had no result; in the end nothing is
-// waited for.
+// waited for. Where requests wait for their turn, or may fail: nothing goes to `work` that has its result, and who has a
+// lease is never skipped.
 // Thread rule: one thread.
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/settings.h"
 #include "tests/judge/replay.h"
@@ -29,8 +31,8 @@ class Lanes {
 
  private:
   struct Place {
-    std::uint64_t number = 0;  // in the order of the requests
-    UnixMs dispatched_at;
+    std::uint64_t number = 0;             // in the order of the requests
+    std::optional<UnixMs> dispatched_at;  // last
     bool has_result = false;
   };
   // Places that are waited for, by document and order; of a total target all in one lane.
@@ -44,7 +46,12 @@ class Lanes {
     std::uint64_t left = 0;  // of a total one: number of the last that was released
   };
 
+  Place* enter(const std::string& name, const std::string& id, const Order& order, Offset request);
+  [[nodiscard]] std::vector<std::string> ordered_of(const JournalEntry& entry) const;
+  void take_waiting(const Journaled& one);
+  void take_expired(const Journaled& one, UnixMs now);
   void take_dispatched(const Dispatched& one, UnixMs now);
+  void take_given_up(const GivenUp& one);
   void take_command(const Decided& one);
   void take_skip(const Decided& one);
   void take_gap(const GivenUp& one, UnixMs now);
@@ -60,7 +67,6 @@ class Lanes {
   Verdict& verdict_;
   std::map<std::string, Target> targets_;
   std::map<Offset, std::pair<std::string, Order>> requests_;
-  std::uint64_t number_ = 0;
 };
 
 }  // namespace reseq::judge

@@ -67,8 +67,7 @@ UnderWay under_way(const Row& row, const Order& order, TargetSet asked, std::uin
 // What is known of a target that was dispatched at the order, behind this failure of that attempt.
 Failure failure_behind(const Fail& command, const Order& order, TargetNumber target, std::uint32_t attempt,
                        const Row& row, bool waits_for_target, const Context& context) {
-  const Failure* before = row.failure_of(target);
-  if (before != nullptr && before->order != order) before = nullptr;
+  const Failure* const before = row.failure_of(target, order);
   const DispatchRules& rules = context.dispatch;
   const bool of_document = command.scope == FailureScope::kDocument;
   Failure failure;
@@ -131,7 +130,8 @@ FailRuling decide_fail(const Fail& command, const Row* row, const PartitionState
   const std::optional<Order> order = command_order(command, row, state.default_epoch);
   if (!order) return {refuse(Reason::kEpochMissing), {}, {}, {}};
   const Standing at = standing_at(row, *order);
-  const TargetSet asked = command.everything ? at.pending : at.pending & TargetSet::of(command.target);
+  const TargetSet pending = row != nullptr ? at.pending | row->waiting_in_lanes(*order) : TargetSet();
+  const TargetSet asked = command.everything ? pending : pending & TargetSet::of(command.target);
   const Order* newest = newest_order(row);
   const bool older = command.everything ? at.group == nullptr && newest != nullptr && *order < *newest
                                         : at.newer.contains(command.target);

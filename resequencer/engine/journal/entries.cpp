@@ -39,7 +39,7 @@ Row as_if_dispatched(const Row& row, const Context& context, bool with_gone) {
     const Standing at = standing_at(&*as_if, entry->order);
     RowEdit edit;
     edit.order = entry->order;
-    const TargetSet moved = entry->targets.without(at.newer | at.here());
+    const TargetSet moved = entry->targets.without(at.newer | at.here() | context.lanes.targets.all());
     (entry->state == EntryState::kGone ? edit.removed : edit.moved) = moved;
     if (!edit.nothing()) apply(edit, context, as_if);
     mark_requested(*as_if, entry->order);
@@ -108,14 +108,30 @@ const JournalEntry* under_way_for(const Row& row, const Order& order, TargetNumb
   return nullptr;
 }
 
+const JournalEntry* entry_in_lane(const Row& row, const Order& order, TargetNumber target) {
+  for (const JournalEntry& entry : row.journal)
+    if (entry.order == order && entry.state != EntryState::kGone && entry.targets.contains(target)) return &entry;
+  return nullptr;
+}
+
+void end_in_lane(Row& row, const Order& order, TargetNumber target) {
+  for (JournalEntry& entry : row.journal)
+    if (entry.order == order && entry.state != EntryState::kGone)
+      entry.targets = entry.targets.without(TargetSet::of(target));
+  row.journal.erase_if([](const JournalEntry& one) { return one.state != EntryState::kGone && one.targets.empty(); });
+}
+
 Reason reason_of(const Failure& failure) {
   return failure.effect_unknown ? Reason::kEffectUnknown : Reason::kFailed;
 }
 
 bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
   if (!rules.journal || !rules.one_at_a_time) return false;
-  return std::any_of(row.journal.begin(), row.journal.end(),
-                     [&](const JournalEntry& other) { return other.takes_room() && other.order < entry.order; });
+  const TargetSet in_lanes = row.in_lanes();
+  if (in_lanes.covers(entry.targets) && !entry.targets.empty()) return false;
+  return std::any_of(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
+    return other.takes_room() && other.order < entry.order && !in_lanes.covers(other.targets);
+  });
 }
 
 std::optional<std::uint8_t> most_urgent(const RareList<JournalEntry>& journal, EntryState state) {

@@ -37,7 +37,11 @@ void add(Row& row, const JournalEntry& entry);
 [[nodiscard]] const JournalEntry* under_way_for(const Row& row, const Order& order, TargetNumber target);
 // Why what failed for good is given up.
 [[nodiscard]] Reason reason_of(const Failure& failure);
-// An older order that is under way keeps this one from its dispatch.
+// What an ordered target waits for at this order; null: nothing of it waits, or is under way.
+[[nodiscard]] const JournalEntry* entry_in_lane(const Row& row, const Order& order, TargetNumber target);
+// It does not wait for it any more. The caller settles the row. REQUIRES: entry_in_lane().
+void end_in_lane(Row& row, const Order& order, TargetNumber target);
+// An older order that is under way keeps this one from its dispatch. Of ordered targets none does.
 [[nodiscard]] bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules);
 
 // Most urgent priority of those in this state; of those under way, with a lease.

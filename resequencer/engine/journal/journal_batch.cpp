@@ -49,7 +49,22 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
   event.attempt = entry.attempt;
 }
 
+// Of lanes whose document had too many orders here. Its record lies in `requests`, so it leaves with a batch behind
+// this one.
+void JournalBatch::take_from_queue() {
+  const std::vector<Overlay::Journaled> journaled = overlay_.journaled();
+  for (const auto& [document, before] : journaled) {
+    if (!document->changed) continue;
+    while (auto entry = orders_.next_of_queue(*document)) {
+      entry->number = next_number();
+      add(*document->now.row, *entry);
+      settle(*document);
+    }
+  }
+}
+
 void JournalBatch::close() {
+  if (orders_.any_queued()) take_from_queue();
   // Not in the order in which they were looked up: some were for nothing, and are not when it is decided again.
   for (const Document* document : overlay_.changed())
     if (document->journaled) close(overlay_.journaled()[document->journaled_at]);

@@ -29,6 +29,7 @@
 #include "engine/failures/decide_fail.h"
 #include "engine/gate_numbers.h"
 #include "engine/journal/rank.h"
+#include "engine/orders/orders_batch.h"
 #include "engine/overlay.h"
 #include "engine/rows.h"
 #include "engine/ruling.h"
@@ -40,6 +41,7 @@ inline constexpr GateNumbers kJournalNumbers = gate_numbers("journal");
 inline constexpr std::uint8_t kLeaseIndex = *kJournalNumbers.indexes[0];   // of documents: the earliest lease
 inline constexpr std::uint8_t kExpireIndex = *kJournalNumbers.indexes[2];  // of held records: the date
 inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];     // of references: when the record was sent
+static_assert(kAgeIndex == codec::kSentIndex);
 enum JournalKind : std::uint8_t {
   kLeaseTurn = *kJournalNumbers.kinds[0],
   kExpireTurn = *kJournalNumbers.kinds[1],
@@ -59,13 +61,14 @@ class JournalBatch {
  public:
   // REQUIRES: all of them outlive it.
   JournalBatch(const StateView& view, Rows& rows, Overlay& overlay, Effects& effects, PartitionState& state,
-               const Context& context)
+               const Context& context, OrdersBatch& orders)
       : view_(view),
         rows_(rows),
         overlay_(overlay),
         effects_(effects),
         state_(state),
         context_(context),
+        orders_(orders),
         first_number_(state.journal_number) {}
 
   // Requests of this document go through the journal: they may wait, or what becomes of them has to be known.
@@ -85,8 +88,11 @@ class JournalBatch {
   void fail(Document& document, const FailRuling& ruling);
   // Of what was removed because of it.
   void note_failure(Document& document, const Failure& failure);
-  // A result was released for a target.
-  void note_release(const Document& document, const SequenceResult& result, const Order& order);
+  // The number of the dispatch that a result of this order comes from; 0: of none that is under way.
+  [[nodiscard]] std::uint64_t dispatch_of(const Document& document, const SequenceResult& result,
+                                          const Order& order) const;
+  // A result was released for a target, or has its place in a lane.
+  void note_release(const Document& document, TargetNumber target, const Order& order, std::uint64_t dispatch);
   // An operator gives up what waits for these targets, or for all. False: nothing does.
   bool give_up(Document& document, TargetSet targets);
   // An operator moves what waits for one of the targets of the command, an order as a whole. False: nothing moves.
@@ -116,6 +122,7 @@ class JournalBatch {
 
   // journal_inputs.cpp
   void enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input);
+  void carry_out(Document& document, const Request& request, const Ruling& ruling, bool waits_for_older);
   void take_over_older(Document& document, JournalEntry& entry, TargetSet moved);
   static void leave_behind(JournalEntry& gone);
   void merge_same(Document& document, const Request& request, const Order& order);
@@ -133,6 +140,8 @@ class JournalBatch {
   void take_leases(Turn& turn);
   void take_expired(Turn& turn);
   void take_aged(Turn& turn);
+  // False: the turn has no room for more.
+  [[nodiscard]] bool let_in_aged(std::string_view place_key, Turn& turn);
   void lose(Document& document, JournalEntry entry);
   void wait_again(Document& document, JournalEntry& entry);
   [[nodiscard]] Document* document_of_key(std::string_view row_key);
@@ -154,6 +163,7 @@ class JournalBatch {
 
   // journal_dispatch.cpp
   void dispatch(Turn& turn);
+  void take_from_queue();
   // False: the turn has no room for more.
   [[nodiscard]] bool dispatch_new(Turn& turn);
   using CameBack = std::vector<JournalEntry>;
@@ -203,6 +213,7 @@ class JournalBatch {
   Effects& effects_;
   PartitionState& state_;
   const Context& context_;
+  OrdersBatch& orders_;
   std::uint64_t first_number_;            // numbers above it are of this batch
   std::vector<InputIndex> fresh_;         // inputs by their numbers, kNoInput: of no input
   std::vector<std::int64_t> processing_;  // documents by priority, while there are turns

@@ -19,7 +19,7 @@ constexpr Milliseconds kAfterExpired{60'000};
 
 Reason why_given_up(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
   if (entry.timeouts == kGivenUp) {
-    const Failure* failure = row.failure_of(entry.targets.first());
+    const Failure* failure = row.failure_of(entry.targets.first(), entry.order);
     return failure != nullptr ? reason_of(*failure) : Reason::kFailed;
   }
   return is_timed_out(entry, rules) ? Reason::kTimedOut : Reason::kTooLarge;
@@ -154,9 +154,10 @@ bool JournalBatch::leave(Turn& turn, Document& document, std::uint64_t number, s
   const DispatchRules& rules = context_.dispatch;
   const Standing at = standing_at(&*document.now.row, entry.order);
   const bool below = below_barrier(&*document.now.row, entry.order);
-  const TargetSet wanted = below ? TargetSet() : entry.targets;
+  const TargetSet in_lanes = orders_.of_lanes(entry.targets);
+  const TargetSet wanted = below ? TargetSet() : entry.targets.without(in_lanes);
   const TargetSet moved = wanted.without(at.newer | at.here());
-  const TargetSet targets = moved | (wanted & at.pending);
+  const TargetSet targets = moved | (wanted & at.pending) | in_lanes;
   const TargetSet behind = targets & blocked_now(entry);
   if (!behind.empty() && behind == targets) return stay(turn, document, number, behind);
   InputIndex input = input_of(number);
@@ -208,11 +209,14 @@ void JournalBatch::dead_letter(Document& document, const JournalEntry& entry, In
   effects_.send(input, DeadLetter{reason, document.newest_order(), effects_.kept(given_up)});
   RowEdit edit;
   edit.order = entry.order;
-  edit.removed = targets;
+  edit.removed = targets.without(orders_.of_lanes(targets));
   edit.fails = reason == Reason::kFailed || reason == Reason::kEffectUnknown || reason == Reason::kTimedOut;
-  if (reason != Reason::kTooLarge) edit.version = mark(document, entry.order, reason, entry.attempt, targets, input);
+  if (reason != Reason::kTooLarge)
+    edit.version = mark(document, entry.order, reason, entry.attempt, edit.removed, input);
   if (reason == Reason::kTimedOut) note_timed_out(document, entry, targets);
-  overlay_.change(document, edit, context_);
+  if (!edit.removed.empty()) overlay_.change(document, edit, context_);
+  orders_.give_up(document, entry.order, targets, {input, reason, entry.attempt, given_up.error});
+  settle(document);
 }
 
 // Nothing of it can be reached: what something newer has taken from it is seen now.
@@ -276,6 +280,7 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
   sent.taken_over = TargetSet();
   sent.retry_at = UnixMs();
   sent.urgency.consolidate_until = UnixMs();
+  orders_.sent(document, entry.order, targets);
   if (rules.keeps_under_way()) {
     sent.number = next_number();
     if (rules.journal) {

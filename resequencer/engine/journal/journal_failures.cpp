@@ -16,7 +16,10 @@ namespace {
 
 // In the place of what was known of the target.
 void note(Row& row, const Failure& failure) {
-  forget_failures_of(row, failure.targets);
+  forget_failures_of(row, failure.targets.without(row.in_lanes()));
+  for (Failure& one : row.failures)
+    if (one.order == failure.order) one.targets = one.targets.without(failure.targets);
+  row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
   for (Failure& one : row.failures) {
     Failure same = failure;
     same.targets = one.targets;
@@ -69,12 +72,17 @@ void JournalBatch::note_failure(Document& document, const Failure& failure) {
 }
 
 // One of an attempt that is not under way any more says nothing of now.
-void JournalBatch::note_release(const Document& document, const SequenceResult& result, const Order& order) {
+std::uint64_t JournalBatch::dispatch_of(const Document& document, const SequenceResult& result,
+                                        const Order& order) const {
   const JournalEntry* entry = under_way_for(*document.now.row, order, result.target);
   const bool of_now = entry != nullptr && (result.attempt == 0 || result.attempt == entry->attempt);
-  const std::uint64_t dispatch = of_now ? entry->number : 0;
-  if (engine::note_release(state_.breakers, result.target, dispatch))
-    tell_of_target(EventKind::kTargetUp, document, order, result.target);
+  return of_now ? entry->number : 0;
+}
+
+void JournalBatch::note_release(const Document& document, TargetNumber target, const Order& order,
+                                std::uint64_t dispatch) {
+  if (engine::note_release(state_.breakers, target, dispatch))
+    tell_of_target(EventKind::kTargetUp, document, order, target);
 }
 
 // Whatever is told of else: somebody may have to act.
@@ -156,9 +164,8 @@ Version JournalBatch::mark(const Document& document, const Order& order, Reason 
     if (version == nullptr) return last;
     state_.last = last = *version;
     NoResult what{document.id, order, *version, reason, attempts, context_.now, {}};
-    const Failure* const failure = document.now.row->failure_of(target);
-    if (failure != nullptr && failure->order == order &&
-        codec::marker_bytes_max(document.id.size(), failure->error.size()) <= room)
+    const Failure* const failure = document.now.row->failure_of(target, order);
+    if (failure != nullptr && codec::marker_bytes_max(document.id.size(), failure->error.size()) <= room)
       what.error = effects_.arena().copy(failure->error);
     effects_.send(input, Marker{target, effects_.arena().copy(std::span<const NoResult>(&what, 1)).data()});
   }

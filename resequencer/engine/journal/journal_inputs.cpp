@@ -91,6 +91,9 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
     ruling = refuse(Reason::kMalformedHeader);
     set_order(ruling, order);
   }
+  const bool others_wait = ruling.decision.outcome == Outcome::kForwarded && !ruling.edit.requested->forwarded.empty();
+  const Ruling of_others = orders_.any() ? ruling : Ruling();
+  if (orders_.any()) orders_.enter(document, request, position, as_if ? &*as_if : document.known(), ruling);
   const bool waits = ruling.decision.outcome == Outcome::kForwarded;
   const bool may_inherit = waits && context_.dispatch.inherit_failed;
   const std::vector<Failure> failed = may_inherit ? inherited(document, request, ruling) : std::vector<Failure>();
@@ -113,19 +116,28 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
     fail_at_once(document, ruling, input, failed);
     return Taken::kDecided;
   }
+  if (waits && !others_wait) {  // for ordered targets alone
+    ruling.edit.moved = TargetSet();
+    carry_out(document, request, of_others, as_if.has_value());
+  }
   if (waits) {
     enter(document, request, ruling, input);
     return Taken::kDecided;
   }
   if (ruling.decision.outcome == Outcome::kDeadLettered)
     effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
+  carry_out(document, request, ruling, as_if.has_value());
+  return Taken::kDecided;
+}
+
+// What waits for nothing.
+void JournalBatch::carry_out(Document& document, const Request& request, const Ruling& ruling, bool waits_for_older) {
   if (ruling.decision.table_row == TableRow::kR3) merge_same(document, request, ruling.edit.order);
   const bool unchanged = ruling.decision.outcome == Outcome::kUnchanged;  // then nothing waits for anything older
-  if (ruling.edit.raises_barrier && as_if && !unchanged)
+  if (ruling.edit.raises_barrier && waits_for_older && !unchanged)
     raise_barrier(document, ruling.edit.order);  // it is never dispatched
   else if (!ruling.edit.nothing())
     overlay_.change(document, ruling.edit, context_);
-  return Taken::kDecided;
 }
 
 void JournalBatch::enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input) {
@@ -135,12 +147,18 @@ void JournalBatch::enter(Document& document, const Request& request, const Rulin
   overlay_.note_journal(document);
   if (!document.now.row) document.now.row.emplace();
   Row& row = *document.now.row;
+  const TargetSet in_lanes = orders_.of_lanes(entry.targets);
+  if (!in_lanes.empty() && !orders_.has_room_in_journal(document)) {
+    orders_.queue(document, entry);
+    entry.targets = entry.targets.without(in_lanes);
+  }
   Accepted accepted = *ruling.edit.requested;
   accepted.forwarded = TargetSet();  // not yet
   note_requested(row, entry.order, accepted);
   take_over_older(document, entry, ruling.edit.moved);
-  add(row, entry);
+  if (!entry.targets.empty()) add(row, entry);
   settle(document);
+  if (entry.targets.empty()) return;
   if (comes_too_late(entry, context_.now)) expire(document, entry.number);
 }
 
@@ -218,8 +236,10 @@ void JournalBatch::expire(Document& document, std::uint64_t number) {
   }
   drop(document, gone, Reason::kExpired);
   end(document, number);
+  orders_.end(document, gone.order, orders_.of_lanes(gone.targets));
+  gone.targets = gone.targets.without(orders_.of_lanes(gone.targets));
   leave_behind(gone);
-  add(row, gone);
+  if (!gone.targets.empty() || gone.for_all) add(row, gone);
   settle(document);
   if (!edit.nothing()) overlay_.change(document, edit, context_);
 }
@@ -238,7 +258,8 @@ bool JournalBatch::give_up(Document& document, TargetSet targets) {
   Row& row = *document.now.row;
   std::vector<JournalEntry> gone;
   for (JournalEntry& entry : row.journal) {
-    const TargetSet given_up = targets.empty() ? entry.targets : entry.targets & targets;
+    const TargetSet newest = entry.targets.without(orders_.of_lanes(entry.targets));  // the others are skipped
+    const TargetSet given_up = targets.empty() ? newest : newest & targets;
     if (entry.state != EntryState::kWaiting || given_up.empty()) continue;
     gone.push_back(entry);
     leave_behind(gone.back());

@@ -14,6 +14,8 @@ constexpr std::int64_t kBackoffMs = 1'000;
 constexpr std::int64_t kBackoffMsMax = 600'000;
 // Before a record that could not be read is tried again, so that retention cannot take it.
 constexpr std::int64_t kReadAgainMs = 60'000;
+// A row has to fit its changelog.
+constexpr std::size_t kAgedEntriesMax = 1'000;
 
 // The first time at once, then doubling; of one that is stuck the longest.
 std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
@@ -103,9 +105,10 @@ void JournalBatch::wait_again(Document& document, JournalEntry& entry) {
   entry.lease_until = entry.dispatched_at = UnixMs();
   entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate());
   entry.number = next_number();
+  orders_.came_back(document, entry.order, entry.targets);
   for (JournalEntry& newer : document.now.row->journal) {
     if (newer.state != EntryState::kWaiting || newer.order <= entry.order) continue;
-    const TargetSet taken = entry.targets & newer.targets;
+    const TargetSet taken = (entry.targets & newer.targets).without(orders_.of_lanes(entry.targets));
     if (taken.empty()) continue;
     take_over(newer.urgency, entry.urgency, context_.dispatch);
     newer.taken_over |= taken;
@@ -131,10 +134,30 @@ void JournalBatch::take_expired(Turn& turn) {
   expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
 }
 
+// What waits in its lane alone gets in, though there is no room: here it is held whole soon.
+bool JournalBatch::let_in_aged(std::string_view place_key, Turn& turn) {
+  const auto place = orders_.queued_at(place_key);
+  if (!place || place->row.queued->request.timestamp > turn.until()) return true;
+  Document& document = overlay_.find_copied(place->row.id);
+  if (!document.now.row || document.now.row->journal.size() >= kAgedEntriesMax) return true;
+  if (!turn.take(0)) return false;
+  ++done_;
+  JournalEntry entry = orders_.take_from_queue(document, *place);
+  entry.number = next_number();
+  overlay_.note_journal(document);
+  add(*document.now.row, entry);
+  settle(document);
+  return true;
+}
+
 // What waits by its place is held whole from now on, whatever bodies take. What cannot be read is tried again later;
 // what is gone stays as it is until it is to leave: something newer may take its place.
 void JournalBatch::take_aged(Turn& turn) {
   for (const std::string& key : due(view_, kAgeIndex, turn)) {
+    if (key.front() == static_cast<char>(codec::KeyType::kPlace)) {
+      if (!let_in_aged(key, turn)) return;
+      continue;
+    }
     const auto held = find_held(key);
     if (!held) continue;
     Document& document = overlay_.find_copied(held->row.note);

@@ -93,11 +93,45 @@ void LaneRows::put(const std::string& key, const codec::PlaceRow& place) {
   std::string value;
   codec::encode_place(key, place, value);
   rows_.put(key, value);
+  if (place.queued) fresh_queued_[codec::queued_entry(place.document, place.number)] = key;
   if (!is_new) return;
   if (place.total)
     fresh_of_partition_[place.target].emplace(place.number, key);
   else
     fresh_.insert(key);
+}
+
+bool LaneRows::any_queued() const {
+  return !fresh_queued_.empty() || view_.summary().counts[Count::kQueued] > 0;
+}
+
+// Those of this batch have higher numbers than those that are committed. What is not queued any more is passed over.
+std::optional<Place> LaneRows::first_queued(std::uint64_t document) const {
+  std::optional<Place> found;
+  const auto is_queued = [&](const std::string& key) {
+    found = find(key);
+    if (found && !found->row.queued) found.reset();
+    return found.has_value();
+  };
+  const std::string end = codec::queued_entry(document + 1, 0);
+  std::string from = codec::queued_entry(document, 0);
+  for (bool more = true; more && !found;) {
+    std::vector<std::string> keys;
+    view_.index(codec::kQueuedIndex, from, kFirstPlaces, [&](std::string_view entry, std::string_view key) {
+      if (entry >= end) return false;
+      from = entry;
+      from.push_back('\0');
+      keys.emplace_back(key);
+      return true;
+    });
+    more = keys.size() == kFirstPlaces;
+    for (std::size_t i = 0; i < keys.size() && !is_queued(keys[i]); ++i) {
+    }
+  }
+  for (auto fresh = fresh_queued_.lower_bound(codec::queued_entry(document, 0));
+       !found && fresh != fresh_queued_.end() && fresh->first < end; ++fresh)
+    (void)is_queued(fresh->second);
+  return found;
 }
 
 void LaneRows::remove(const Place& place) {

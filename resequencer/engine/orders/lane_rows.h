@@ -22,6 +22,7 @@ inline constexpr GateNumbers kOrdersNumbers = gate_numbers("orders");
 static_assert(codec::kLaneIndex == *kOrdersNumbers.indexes[0]);
 static_assert(codec::kGapIndex == *kOrdersNumbers.indexes[1]);
 static_assert(codec::kReadyIndex == *kOrdersNumbers.indexes[2]);
+static_assert(codec::kQueuedIndex == *kOrdersNumbers.indexes[3]);
 
 struct Place {
   std::string key;
@@ -47,6 +48,9 @@ class LaneRows {
   void put(const std::string& key, const codec::PlaceRow& place);
   void remove(const Place& place);
   [[nodiscard]] static LaneName lane_of(const Place& place);
+  // The first place of a document that waits to get into the journal, in the order of its requests.
+  [[nodiscard]] std::optional<Place> first_queued(std::uint64_t document) const;
+  [[nodiscard]] bool any_queued() const;
 
  private:
   // Keys of committed places in their order, some at a time. What has gone from the front does not come back.
@@ -67,6 +71,7 @@ class LaneRows {
   std::set<std::string, std::less<>> fresh_;
   std::map<TargetNumber, std::map<std::uint64_t, std::string>> fresh_of_partition_;
   std::map<LaneName, Ahead> ahead_;
+  std::map<std::string, std::string> fresh_queued_;  // by their entries of the index
 };
 
 }  // namespace reseq::engine

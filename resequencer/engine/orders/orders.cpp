@@ -41,7 +41,8 @@ std::optional<UnixMs> Orders::next(std::uint8_t kind, const Moment& moment) cons
   if (moment.view.summary().counts[Count::kPlaces] == 0) return std::nullopt;
   if (kind == kGapTurn) {
     const auto due = first_of(moment.view, codec::kGapIndex);
-    return due ? std::optional(UnixMs(static_cast<std::int64_t>(*due))) : std::nullopt;
+    if (!due || *due == static_cast<std::uint64_t>(codec::kNever.value())) return std::nullopt;
+    return UnixMs(static_cast<std::int64_t>(*due));
   }
   return first_of(moment.view, codec::kReadyIndex) ? std::optional(UnixMs()) : std::nullopt;
 }

@@ -54,7 +54,34 @@ class OrdersBatch {
   [[nodiscard]] bool takes(TargetNumber target) const { return ordered_.contains(target); }
 
   // What a request gets in lanes, beside what table R says of its other targets.
-  void enter(Document& document, const Request& request, Offset position, Ruling& ruling);
+  // Those that got one are in the list of what is forwarded. `seen`: the row as table R saw it.
+  void enter(Document& document, const Request& request, Offset position, const Row* seen, Ruling& ruling);
+  // Where the journal has as many orders of the document as it may: each of these gets in when one of those ends.
+  void queue(const Document& document, const JournalEntry& entry);
+  // What gets in next, for all of its ordered targets; none: nothing waits to, or there is no room.
+  [[nodiscard]] std::optional<JournalEntry> next_of_queue(const Document& document);
+  [[nodiscard]] std::optional<Place> queued_at(std::string_view key) const;
+  // It gets in, for all of its ordered targets that wait for that. REQUIRES: it is queued.
+  [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& place);
+  [[nodiscard]] bool has_room_in_journal(const Document& document) const;
+  [[nodiscard]] bool any_queued() const { return places_.any_queued(); }
+  // Those of them that are ordered: the journal keeps an order for all of its targets, and nothing newer takes over
+  // what waits in a lane.
+  [[nodiscard]] TargetSet of_lanes(TargetSet targets) const { return targets & ordered_; }
+  // What the journal did with ordered targets of an order: it went to `work`, it waits again, or it was given up.
+  void sent(const Document& document, const Order& order, TargetSet targets);
+  void came_back(const Document& document, const Order& order, TargetSet targets);
+  struct GaveUp {
+    InputIndex input;
+    Reason reason = Reason::kNone;
+    std::uint32_t attempts = 0;
+    std::string_view error;
+  };
+  void give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why);
+  // The order has a place in a lane, or had one.
+  [[nodiscard]] bool knows(const Document& document, const Order& order) const;
+  // What a failure says of a target that does not wait at its order in the journal; none: it does.
+  [[nodiscard]] std::optional<Ruling> not_under_way(const Document& document, const Fail& command) const;
   // Why a registration by a command is refused; none: it is not.
   [[nodiscard]] std::optional<Reason> refusal(const Document& document, const Registration& what) const;
   Taken decide(Document& document, const SequenceResult& result, bool requests_read);
@@ -89,6 +116,11 @@ class OrdersBatch {
                              const std::optional<Place>& place);
   [[nodiscard]] Ruling judge_waiting(const SequenceResult& result, const Document& document, const Place& place);
   void hold(Place place, const SequenceResult& result, InputIndex input);
+  // What ends an entry of the journal for one target.
+  enum class EndedBy : std::uint8_t { kResult, kCommand, kNobody };
+  void end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by);
+  void end_place(Document& document, const Order& order, TargetNumber target, const GaveUp* why);
+  [[nodiscard]] static bool was_dispatched(const Document& document, const Place& place);
   [[nodiscard]] bool is_head(const Document& document, const Place& place);
 
   // orders_turns.cpp
@@ -98,8 +130,9 @@ class OrdersBatch {
   [[nodiscard]] bool take_room(Turn& turn, const Place& head) const;
   void skip(const Place& head);
   void let_go(const Place& head);
-  void give_up(const Place& head, InputIndex input, Reason reason);
-  void mark(const Place& head, InputIndex input, Reason reason);
+  void leave_letter(const Place& head, InputIndex input, Reason reason);
+  void mark(const Place& head, const GaveUp& why);
+  void pass_by(const Place& head);
   void tell(const Place& head, const Document& document, InputIndex input, const Decision& decision,
             std::optional<Version> version);
   // It is not in its lane any more.

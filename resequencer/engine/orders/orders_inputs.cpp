@@ -22,6 +22,7 @@
 
 #include "engine/documents/decide_register.h"
 #include "engine/documents/orders.h"
+#include "engine/journal/entries.h"
 #include "engine/orders/orders_batch.h"
 #include "engine/release.h"
 #include "engine/stamp.h"
@@ -67,8 +68,8 @@ std::optional<Reason> OrdersBatch::refusal(const Document& document, const Regis
   return ordered.empty() ? std::nullopt : std::optional(Reason::kOrderedTarget);
 }
 
-void OrdersBatch::enter(Document& document, const Request& request, Offset position, Ruling& ruling) {
-  const TargetSet asked = targets_asked(request.what, document.known(), context_);
+void OrdersBatch::enter(Document& document, const Request& request, Offset position, const Row* seen, Ruling& ruling) {
+  const TargetSet asked = targets_asked(request.what, seen, context_);
   const TargetSet ordered = asked & ordered_;
   if (ordered.empty() || !may_enter(ruling)) return;
   const Order order = ruling.edit.order;
@@ -118,7 +119,8 @@ void OrdersBatch::add(Document& document, TargetNumber target, const Order& orde
   place.row.number = ++state_.lane_number;
   place.row.request = position;
   place.row.bytes = std::max<std::uint64_t>(bytes, 1);
-  place.row.dispatched_at = std::max(context_.now, UnixMs());
+  const bool waits = context_.dispatch.keeps_under_way() || document.journaled;  // for its dispatch
+  place.row.dispatched_at = waits ? codec::kNever : std::max(context_.now, UnixMs());
   place.key = codec::place_key(kOrdersNumbers.gate, codec::place_rank(target, lane.document, order));
   const bool alone = lane.places == 0 && !place.row.total;
   const auto first = alone ? std::nullopt : places_.first(LaneRows::lane_of(place));
@@ -148,7 +150,8 @@ bool OrdersBatch::is_head(const Document& document, const Place& place) {
 
 Taken OrdersBatch::decide(Document& document, const SequenceResult& result, bool requests_read) {
   const auto order = command_order(result, document.known(), state_.default_epoch);
-  const auto place = order ? place_of(document, result.target, *order) : std::nullopt;
+  auto place = order ? place_of(document, result.target, *order) : std::nullopt;
+  if (place && !was_dispatched(document, *place)) place.reset();
   const Ruling ruling = judge(document, result, order, place);
   if (ruling.miss && !requests_read) return Taken::kRequestsFirst;
   const InputIndex input = effects_.number(ruling.decision);
@@ -163,8 +166,10 @@ Taken OrdersBatch::decide(Document& document, const SequenceResult& result, bool
   if (ruling.decision.outcome == Outcome::kReleased) {
     release(effects_, state_, ruling, input);
     document.now.row->last_version = ruling.edit.version;
+    end_entry(document, *order, result.target, EndedBy::kResult);
     leave(*place, Reached::kBehindOneThatLeft);
   } else if (ruling.decision.outcome == Outcome::kHeld) {
+    end_entry(document, *order, result.target, EndedBy::kResult);
     hold(*place, result, input);
   } else if (ruling.decision.outcome == Outcome::kDeadLettered) {
     effects_.send(input, DeadLetter{ruling.decision.reason, document.newest_order()});
@@ -264,14 +269,147 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
 }
 
 void OrdersBatch::end(Document& document, const Order& order, TargetSet targets) {
-  each(targets, [&](TargetNumber target) {
-    auto place = place_of(document, target, order);
-    if (!place) return;
-    if (is_head(document, *place)) return leave(*place, Reached::kBehindOneThatLeft);
-    place->row.state = codec::PlaceState::kEnded;
-    place->row.due.reset();
+  each(targets, [&](TargetNumber target) { end_place(document, order, target, nullptr); });
+}
+
+void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
+  each(targets & ordered_, [&](TargetNumber target) { end_place(document, order, target, &why); });
+}
+
+// What is said on the output has its turn there, too.
+void OrdersBatch::end_place(Document& document, const Order& order, TargetNumber target, const GaveUp* why) {
+  auto place = place_of(document, target, order);
+  if (!place) return;
+  const bool marks = why != nullptr && why->reason != Reason::kTooLarge && context_.dispatch.markers;
+  end_entry(document, order, target, why == nullptr ? EndedBy::kCommand : EndedBy::kNobody);
+  if (is_head(document, *place)) {
+    if (marks) mark(*place, *why);
+    return leave(*place, Reached::kBehindOneThatLeft);
+  }
+  place->row.state = codec::PlaceState::kEnded;
+  place->row.due.reset();
+  place->row.queued.reset();
+  place->row.document = 0;
+  if (marks) {
+    place->row.reason = name_of(why->reason);
+    place->row.attempts = why->attempts;
+  }
+  places_.put(place->key, place->row);
+}
+
+// Whoever answers shows that workers answer, as for other targets.
+void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by) {
+  if (!document.journaled || !document.now.row) return;
+  const JournalEntry* const found = entry_in_lane(*document.now.row, order, target);
+  if (found == nullptr) return;
+  const JournalEntry entry = *found;
+  end_in_lane(*document.now.row, order, target);
+  if (entry.state == EntryState::kProcessing && by != EndedBy::kNobody) {
+    state_.journal_answered = std::max(state_.journal_answered, entry.number);
+    if (by == EndedBy::kResult && entry.dispatched_at != UnixMs())
+      state_.release_times.note(Milliseconds(context_.now.value() - entry.dispatched_at.value()));
+  }
+  overlay_.settle(document, context_);
+}
+
+bool OrdersBatch::has_room_in_journal(const Document& document) const {
+  std::vector<const Order*> orders;
+  if (const Row* const row = document.known())
+    for (const JournalEntry& entry : row->journal) {
+      const bool of_lanes_too = entry.state != EntryState::kGone && !of_lanes(entry.targets).empty();
+      const bool known = std::any_of(orders.begin(), orders.end(), [&](const Order* o) { return *o == entry.order; });
+      if (of_lanes_too && !known) orders.push_back(&entry.order);
+    }
+  return orders.size() < context_.lanes.lane_in_flight_max;
+}
+
+void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
+  each(of_lanes(entry.targets), [&](TargetNumber target) {
+    auto place = place_of(document, target, entry.order);
+    RESEQ_ASSERT(place, "a queued order without a place");
+    place->row.queued = entry;
+    place->row.queued->targets = TargetSet::of(target);
+    place->row.queued->for_all = false;
+    place->row.document = document.known()->lane_number();
     places_.put(place->key, place->row);
   });
+}
+
+std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document) {
+  if (document.known() == nullptr || !has_room_in_journal(document)) return std::nullopt;
+  const auto first = places_.first_queued(document.known()->lane_number());
+  return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
+}
+
+std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
+  auto place = places_.find(std::string(key));
+  return place && place->row.queued ? place : std::nullopt;
+}
+
+JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place& first) {
+  JournalEntry entry = *first.row.queued;
+  entry.targets = TargetSet();
+  each(document.known()->in_lanes(), [&](TargetNumber target) {
+    auto place = place_of(document, target, entry.order);
+    if (!place || !place->row.queued) return;
+    entry.targets |= TargetSet::of(target);
+    place->row.queued.reset();
+    place->row.document = 0;
+    places_.put(place->key, place->row);
+  });
+  return entry;
+}
+
+// What comes for one that never was is about something else.
+bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
+  if (place.row.state != codec::PlaceState::kWaits || place.row.dispatched_at != codec::kNever) return true;
+  const JournalEntry* const entry = entry_in_lane(*document.known(), place.row.order, place.row.target);
+  return entry != nullptr && entry->attempt > 0;
+}
+
+void OrdersBatch::sent(const Document& document, const Order& order, TargetSet targets) {
+  each(targets & ordered_, [&](TargetNumber target) {
+    auto place = place_of(document, target, order);
+    if (!place) return;
+    place->row.dispatched_at = std::max(context_.now, UnixMs());
+    if (place->row.due) place->row.due = due_from_dispatch(*place);
+    places_.put(place->key, place->row);
+  });
+}
+
+void OrdersBatch::came_back(const Document& document, const Order& order, TargetSet targets) {
+  each(targets & ordered_, [&](TargetNumber target) {
+    auto place = place_of(document, target, order);
+    if (!place) return;
+    place->row.dispatched_at = codec::kNever;
+    if (place->row.due) place->row.due = codec::kNever;
+    places_.put(place->key, place->row);
+  });
+}
+
+bool OrdersBatch::knows(const Document& document, const Order& order) const {
+  if (document.known() == nullptr) return false;
+  return std::any_of(document.known()->lanes.begin(), document.known()->lanes.end(),
+                     [&](const Lane& lane) { return order <= lane.mark || place_of(document, lane.target, order); });
+}
+
+std::optional<Ruling> OrdersBatch::not_under_way(const Document& document, const Fail& command) const {
+  const auto order = command_order(command, document.known(), state_.default_epoch);
+  const Row* const row = document.known();
+  if (!order || (row != nullptr && entry_in_lane(*row, *order, command.target) != nullptr)) return std::nullopt;
+  const auto place = place_of(document, command.target, *order);
+  const Lane* const lane = row != nullptr ? row->lane_of(command.target) : nullptr;
+  Ruling ruling;
+  if (place && place->row.state == codec::PlaceState::kWaits && place->row.dispatched_at != codec::kNever)
+    ruling = dead_letter(TableRow::kF6, Reason::kNoRequest);
+  else if (place && place->row.state != codec::PlaceState::kEnded)
+    ruling = drop(TableRow::kF0, Reason::kDuplicate);
+  else if (place || (lane != nullptr && *order <= lane->mark))
+    ruling = drop(TableRow::kF0, Reason::kStale);
+  else
+    ruling = by_policy(context_.policies.on_unregistered, TableRow::kF0, Reason::kUnregistered, true);
+  set_order(ruling, *order);
+  return ruling;
 }
 
 std::optional<Order> OrdersBatch::skippable(const Document& document, const SkipPlace& command) {

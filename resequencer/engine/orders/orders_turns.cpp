@@ -61,11 +61,19 @@ void OrdersBatch::run(const LaneName& lane, Turn& turn, std::optional<UnixMs> ga
     else if (head->row.state == codec::PlaceState::kHeld)
       let_go(*head);
     else
-      leave(*head, Reached::kBehindOneThatLeft);
+      pass_by(*head);
   }
 }
 
+void OrdersBatch::pass_by(const Place& head) {
+  if (const auto reason = reason_named(head.row.reason))
+    mark(head, {effects_.let_through({head.key, head.row.id, {}, {}}), *reason, head.row.attempts, {}});
+  leave(head, Reached::kBehindOneThatLeft);
+}
+
+// Its clock stands while it waits for a dispatch, and where that has a lease, which ends by itself.
 UnixMs OrdersBatch::due_from_dispatch(const Place& place) const {
+  if (place.row.dispatched_at == codec::kNever || context_.dispatch.journal) return codec::kNever;
   return behind(place.row.dispatched_at, context_.lanes.gap_timeout);
 }
 
@@ -82,27 +90,35 @@ bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
 
 void OrdersBatch::skip(const Place& head) {
   const InputIndex input = effects_.let_through({head.key, head.row.id, {}, {}});
-  give_up(head, input, Reason::kGap);
-  mark(head, input, Reason::kGap);
+  leave_letter(head, input, Reason::kGap);
+  if (context_.lanes.markers) mark(head, {input, Reason::kGap, 1, {}});
+  end_entry(overlay_.find_copied(head.row.id), head.row.order, head.row.target, EndedBy::kNobody);
   leave(head, Reached::kBehindAGap);
 }
 
-// With a version of its own: a sink takes it as it takes a result.
-void OrdersBatch::mark(const Place& head, InputIndex input, Reason reason) {
+// With a version of its own: a sink takes it as it takes a result. An error that has no room there is left out.
+void OrdersBatch::mark(const Place& head, const GaveUp& why) {
   const std::uint64_t room = context_.output_bytes_max[head.row.target.value()];
-  const bool marks = context_.lanes.markers && context_.all_targets.contains(head.row.target);
-  if (!marks || codec::marker_bytes_max(head.row.id.size(), 0) > room) return;
+  const bool known = context_.all_targets.contains(head.row.target);
+  if (!known || codec::marker_bytes_max(head.row.id.size(), 0) > room) return;
   const auto stamp = next_stamp(state_, head.row.target, std::nullopt, context_.now, context_.max_clock_drift);
   const auto* const version = std::get_if<Version>(&stamp);
   if (version == nullptr) return;
   state_.last = *version;
-  const NoResult what{head.row.id, head.row.order, *version, reason, 1, context_.now, {}};
+  const bool fits = codec::marker_bytes_max(head.row.id.size(), why.error.size()) <= room;
+  const NoResult what{head.row.id,
+                      head.row.order,
+                      *version,
+                      why.reason,
+                      why.attempts,
+                      context_.now,
+                      fits ? why.error : std::string_view()};
   const auto kept = effects_.arena().copy(std::span<const NoResult>(&what, 1));
-  effects_.send(input, Marker{head.row.target, kept.data()});
+  effects_.send(why.input, Marker{head.row.target, kept.data()});
 }
 
 // What a place without a result, or a result that its output cannot take, leaves behind.
-void OrdersBatch::give_up(const Place& head, InputIndex input, Reason reason) {
+void OrdersBatch::leave_letter(const Place& head, InputIndex input, Reason reason) {
   const Document& document = overlay_.find_copied(head.row.id);
   const Decision decision{Outcome::kDeadLettered, reason, TableRow::kO4};
   GivenUp given_up;
@@ -148,10 +164,10 @@ void OrdersBatch::let_go(const Place& head) {
   }
   const bool unknown = !context_.all_targets.contains(head.row.target);  // it is configured no more
   if (unknown || too_large || version == nullptr) {
-    give_up(head, input,
-            unknown     ? Reason::kUnknownTarget
-            : too_large ? Reason::kTooLarge
-                        : *std::get_if<Reason>(&stamp));
+    leave_letter(head, input,
+                 unknown     ? Reason::kUnknownTarget
+                 : too_large ? Reason::kTooLarge
+                             : *std::get_if<Reason>(&stamp));
     return leave(head, Reached::kBehindOneThatLeft);
   }
   tell(head, document, input, {Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3}, *version);

@@ -38,6 +38,7 @@ int usage() {
 std::string_view option_of(Profile profile) {
   if (profile == Profile::kPlain) return "";
   if (profile == Profile::kLanes) return " --lanes";
+  if (profile == Profile::kLanesJournal) return " --lanes --journal";
   return profile == Profile::kGated ? " --gated" : " --journal";
 }
 
@@ -77,9 +78,9 @@ int main(int count, char** arguments) {
     } else if (name == "--gated") {
       run.profile = Profile::kGated;
     } else if (name == "--journal") {
-      run.profile = Profile::kJournal;
+      run.profile = run.profile == Profile::kLanes ? Profile::kLanesJournal : Profile::kJournal;
     } else if (name == "--lanes") {
-      run.profile = Profile::kLanes;
+      run.profile = run.profile == Profile::kJournal ? Profile::kLanesJournal : Profile::kLanes;
     } else if (name == "--worlds" && i + 1 < count) {
       worlds = arguments[++i];
     } else if (i + 1 >= count || !read(name, arguments[++i], run)) {

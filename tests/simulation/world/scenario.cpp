@@ -166,6 +166,16 @@ Scenario of_lanes(Scenario world, Draw& draw) {
   return world;
 }
 
+Scenario of_lanes_in_journal(Scenario world, Draw& draw) {
+  const bool skips = world.settings.skip_unchanged;
+  world = of_lanes(std::move(world), draw);
+  config::Settings& settings = world.settings;
+  settings.skip_unchanged = skips;
+  for (config::Target& target : settings.targets)
+    if (target.order == "total" && world.leases()) target.order = "strict";
+  return world;
+}
+
 Scenario of_many_partitions(Scenario world, std::int32_t partitions) {
   world.partitions = partitions;
   world.documents *= 8;

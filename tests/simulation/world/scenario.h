@@ -30,9 +30,10 @@ inline constexpr std::size_t kPayloadOfPieces = 5'000;  // and more than a row t
 // What the worlds of a run have in common.
 enum class Profile : std::uint8_t {
   kPlain,
-  kGated,    // a gate of the tests holds some of the requests
-  kJournal,  // requests wait for their turn, and work that is lost comes back
-  kLanes,    // some targets get every version
+  kGated,         // a gate of the tests holds some of the requests
+  kJournal,       // requests wait for their turn, and work that is lost comes back
+  kLanes,         // some targets get every version
+  kLanesJournal,  // both: these wait for their turn, too, and what fails of them is tried again
 };
 
 struct Scenario {
@@ -75,6 +76,8 @@ struct Scenario {
 [[nodiscard]] Scenario of_journal(Scenario world, Draw& draw);
 // The same with targets that get every version. It is large like of_pieces().
 [[nodiscard]] Scenario of_lanes(Scenario world, Draw& draw);
+// The same of a world of_journal(). Requests of a total target do not wait.
+[[nodiscard]] Scenario of_lanes_in_journal(Scenario world, Draw& draw);
 [[nodiscard]] Scenario of_many_partitions(Scenario world, std::int32_t partitions);
 
 }  // namespace reseq::simulation

@@ -30,6 +30,7 @@ Scenario scenario_of(Draw& draw, std::int32_t partitions, Profile profile) {
   if (partitions != 0) drawn = of_many_partitions(std::move(drawn), partitions);
   if (profile == Profile::kJournal) return of_journal(std::move(drawn), draw);
   if (profile == Profile::kLanes) return of_lanes(std::move(drawn), draw);
+  if (profile == Profile::kLanesJournal) return of_lanes_in_journal(of_journal(std::move(drawn), draw), draw);
   return profile == Profile::kGated ? of_gate(std::move(drawn), draw) : drawn;
 }
 
