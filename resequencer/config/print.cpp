@@ -47,8 +47,8 @@ name is `RESEQ_` and the key in upper case, with underscores for dots and dashes
 | `unchanged_headers` | `RESEQ_UNCHANGED_HEADERS=tenant,language` |
 | `sasl.password` below `[kafka]` | `RESEQ_KAFKA_SASL_PASSWORD=...` |
 
-`[[target]]`, `[[route]]` and `[[step]]` stand in the file alone. A variable that is one or two letters away from that of
-a key is an error; any other one that begins with `RESEQ_` is not read.
+`[[target]]`, `[[route]]` and `[[step]]` stand in the file alone. A variable that is one or two letters away from that
+of a key is an error; any other one that begins with `RESEQ_` is not read.
 
 ## `[kafka]`
 
@@ -64,8 +64,8 @@ every connection of the process to the brokers: what they want of TLS and of a l
 ```
 
 A variable says the same: `RESEQ_KAFKA_` and the property in upper case, with underscores for dots. A password belongs
-there. Properties that its guarantees rest on, as `isolation.level` and `enable.idempotence`, the resequencer sets itself,
-whatever stands here.
+there. Properties that its guarantees rest on, as `isolation.level` and `enable.idempotence`, the resequencer sets
+itself, whatever stands here.
 
 ## Keys
 
