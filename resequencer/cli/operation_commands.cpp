@@ -69,10 +69,10 @@ void declare_documents(CLI::App& command, OperationArguments& into, bool also_fa
                                                 {"starving", admin::State::kStarving}};
   if (also_failed) states.emplace("failed", admin::State::kFailed);
   const std::string names = also_failed ? "overdue, starving, failed" : "overdue, starving";
-  CLI::Option* state = command.add_option("--state", into.selection.state, "all documents that are: " + names)
-                           ->transform(one_of(states))
-                           ->option_text("STATE")
-                           ->excludes(id);
+  CLI::Option* state =
+      command.add_option("--state", into.selection.state, "instead of an id, all documents that are: " + names)
+          ->transform(one_of(states))
+          ->option_text("STATE");
   command.add_option("--prefix", into.selection.id_prefix, "with --state: ids that begin with it")->needs(state);
   command.add_option("--older-than", into.older_than_ms, "with --state: waits for at least so long, as 90s, 10m, 2h")
       ->transform(duration())
@@ -92,6 +92,8 @@ void declare_documents(CLI::App& command, OperationArguments& into, bool also_fa
   }
   command.callback([id, state, error, &wanted = into.selection] {
     if (id->count() == 0 && state->count() == 0) throw CLI::RequiredError("id, or --state for all that are in it,");
+    // Not sooner: what stands behind an option that there is not is taken for an id.
+    if (id->count() > 0 && state->count() > 0) throw CLI::ExcludesError("id", "--state");
     if (error) error->refuse_unless(wanted.state == admin::State::kFailed, "failed");
   });
 }
@@ -133,7 +135,8 @@ std::vector<LetterPlace> places_of(const std::vector<std::string>& texts, std::s
 }
 
 Result<> pause_or_resume(bool paused, const OperationArguments& arguments, const config::Settings& settings) {
-  if (!arguments.partition && !arguments.all_partitions) return invalid("say --partition P or --all");
+  if (!arguments.partition && !arguments.all_partitions)
+    return invalid(paused ? "say --partition P or --all" : "say --partition P or --all, or --target T");
   return pause(settings, paused, arguments.partition, arguments.options);
 }
 

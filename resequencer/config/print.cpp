@@ -13,6 +13,64 @@ namespace {
 
 constexpr std::string_view kMasked = "********";
 
+// What stands above the tables of keys.
+constexpr std::string_view kIntroduction = R"(# Configuration
+
+A file in [TOML](https://toml.io), which commands get with `--config FILE`. This page is what
+`resequencer config reference` prints; `resequencer config print --config FILE` prints every key with the value that is
+in force.
+
+`application.id`, `bootstrap.servers` and one `[[target]]` have to be there, everything else has a default:
+
+```toml
+application.id = "shop"
+bootstrap.servers = "kafka-1:9092,kafka-2:9092"
+dispatch.mode = "journal"       # or, the same, `mode = "journal"` below a line `[dispatch]`
+
+[[target]]
+name = "search"
+```
+
+A value is a text, a whole number, `true` or `false`, or a list of texts. What ends in `ms` is in milliseconds. An
+unknown key is an error, which names the nearest one.
+
+## Environment variables
+
+Each key of the [first table](#keys) may be said by a variable as well, and the variable counts more than the file. Its
+name is `RESEQ_` and the key in upper case, with underscores for dots and dashes. A list is separated by commas.
+
+| key | variable |
+|---|---|
+| `bootstrap.servers` | `RESEQ_BOOTSTRAP_SERVERS=kafka-1:9092,kafka-2:9092` |
+| `topic.dead-letter` | `RESEQ_TOPIC_DEAD_LETTER=shop.letters` |
+| `http.page` | `RESEQ_HTTP_PAGE=false` |
+| `unchanged_headers` | `RESEQ_UNCHANGED_HEADERS=tenant,language` |
+| `sasl.password` below `[kafka]` | `RESEQ_KAFKA_SASL_PASSWORD=...` |
+
+`[[target]]`, `[[route]]` and `[[step]]` stand in the file alone. A variable that is one or two letters away from that
+of a key is an error; any other one that begins with `RESEQ_` is not read.
+
+## `[kafka]`
+
+Properties of librdkafka ([all of them](https://github.com/confluentinc/librdkafka/blob/master/CONFIGURATION.md)), for
+every connection of the process to the brokers: what they want of TLS and of a login
+([security](security.md#transport)), and whatever else librdkafka has:
+
+```toml
+[kafka]
+"security.protocol" = "sasl_ssl"
+"sasl.mechanism" = "PLAIN"
+"sasl.username" = "reseq"
+```
+
+A variable says the same: `RESEQ_KAFKA_` and the property in upper case, with underscores for dots. A password belongs
+there. Properties that its guarantees rest on, as `isolation.level` and `enable.idempotence`, the resequencer sets
+itself, whatever stands here.
+
+## Keys
+
+)";
+
 std::string quoted(const std::string& text) {
   const toml::value<std::string> value(text);
   std::ostringstream out;
@@ -115,7 +173,7 @@ std::string print(const Settings& settings) {
 }
 
 std::string reference() {
-  return table_of(keys()) + "\n## `[[target]]`\n\n" + table_of(target_keys()) +
+  return std::string(kIntroduction) + table_of(keys()) + "\n## `[[target]]`\n\n" + table_of(target_keys()) +
          "\n## `[[route]]`\n\nWhich targets a request without `reseq-targets` has. The first route of which all "
          "conditions hold wins; without one, all\ntargets that are not `optional`.\n\n" +
          table_of(route_keys()) +

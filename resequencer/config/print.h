@@ -13,7 +13,7 @@ namespace reseq::config {
 // shown, all others as asterisks: a mistyped or new name must not give a password away.
 [[nodiscard]] std::string print(const Settings& settings);
 
-// The tables of docs/configuration.md, as Markdown.
+// docs/configuration.md: how a configuration is written, and what every key means.
 [[nodiscard]] std::string reference();
 
 // True: its value may be printed.
