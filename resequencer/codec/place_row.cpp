@@ -50,7 +50,8 @@ bool holds(const PlaceRow& place) {
   if (place.reason.empty() && place.attempts != 0) return false;
   if (place.queued.has_value() != (place.document != 0)) return false;
   if (place.queued && (place.state != PlaceState::kWaits || place.queued->order != place.order ||
-                       place.queued->targets != TargetSet::of(place.target)))
+                       place.queued->targets != TargetSet::of(place.target) || !entry_holds(*place.queued) ||
+                       place.queued->state != EntryState::kWaiting || place.queued->attempt != 0))
     return false;
   if (!held && (place.op == Op::kDelete || place.observed)) return false;
   if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;

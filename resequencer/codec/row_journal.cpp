@@ -61,23 +61,6 @@ std::uint8_t state_of(const JournalEntry& entry) {
   return static_cast<std::uint8_t>(state);
 }
 
-bool entry_holds(const JournalEntry& entry, const Row& row) {
-  const bool gone = entry.state == EntryState::kGone;
-  const bool processing = entry.state == EntryState::kProcessing;
-  if (entry.for_all && entry.op != Op::kDelete) return false;
-  if (entry.targets.empty() && !(gone && entry.for_all)) return false;
-  if (entry.number == 0 && !gone) return false;
-  if (entry.urgency.process_at < entry.urgency.inserted) return false;
-  const bool waits = entry.state == EntryState::kWaiting;
-  const UnixMs never;
-  if (entry.urgency.consolidate_until < never || (entry.urgency.consolidate_until != never && !waits)) return false;
-  if (entry.retry_at < never || (entry.retry_at != never && !waits)) return false;
-  if (entry.lease_until < never || (entry.lease_until != never && !processing)) return false;
-  if (entry.dispatched_at < never || (entry.dispatched_at != never && entry.lease_until == never)) return false;
-  const bool was_dispatched = processing || (!gone && entry.attempt > 0);
-  return !was_dispatched || row.wanted(entry) == entry.targets;
-}
-
 }  // namespace
 
 void write_entry(const JournalEntry& entry, ByteWriter& out) {
@@ -144,10 +127,27 @@ JournalEntry read_entry(ByteReader& in) {
   return entry;
 }
 
+bool entry_holds(const JournalEntry& entry) {
+  const bool gone = entry.state == EntryState::kGone;
+  const bool processing = entry.state == EntryState::kProcessing;
+  if (entry.for_all && entry.op != Op::kDelete) return false;
+  if (entry.targets.empty() && !(gone && entry.for_all)) return false;
+  if (entry.number == 0 && !gone) return false;
+  if (entry.urgency.process_at < entry.urgency.inserted) return false;
+  const bool waits = entry.state == EntryState::kWaiting;
+  const UnixMs never;
+  if (entry.urgency.consolidate_until < never || (entry.urgency.consolidate_until != never && !waits)) return false;
+  if (entry.retry_at < never || (entry.retry_at != never && !waits)) return false;
+  if (entry.lease_until < never || (entry.lease_until != never && !processing)) return false;
+  return entry.dispatched_at >= never && (entry.dispatched_at == never || entry.lease_until != never);
+}
+
 bool journal_holds(const Row& row) {
   const JournalEntry* before = nullptr;
   for (const JournalEntry& entry : row.journal) {
-    if (!entry_holds(entry, row)) return false;
+    if (!entry_holds(entry)) return false;
+    const bool was_dispatched = entry.state != EntryState::kGone && entry.attempt > 0;
+    if ((was_dispatched || entry.state == EntryState::kProcessing) && row.wanted(entry) != entry.targets) return false;
     const bool in_front = before == nullptr || (before->state == EntryState::kWaiting && before->order <= entry.order);
     if (entry.state == EntryState::kWaiting && !in_front) return false;
     before = &entry;

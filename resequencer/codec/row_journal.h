@@ -16,8 +16,8 @@
 //   request    := offset | timestamp time | hash fixed64 | bytes of its record varint | bytes on `work` varint
 //
 // Invariants: targets are not empty, but for a delete for all that is gone; nothing but a delete is for all; orders of
-// those that wait strictly rising; what is under way, and what waits and was dispatched before, has targets that are
-// pending at its order; no process date before the insertion; no number 0 but for what is gone; nothing but what is
+// those that wait rising; what is under way, and what waits and was dispatched before, has targets that are pending at
+// its order, or ordered ones that have a place; no process date before the insertion; no number 0 but for what is gone; nothing but what is
 // under way has a lease and a date of its dispatch, and nothing but what waits is consolidated or tried again later; no
 // date is before 1970.
 // Thread rule: pure functions.
@@ -45,6 +45,8 @@ void write_journal(const Row& row, ByteWriter& out);
 // One entry alone, as it stands in a row.
 void write_entry(const JournalEntry& entry, ByteWriter& out);
 [[nodiscard]] JournalEntry read_entry(ByteReader& in);
+// What can be said of one alone.
+[[nodiscard]] bool entry_holds(const JournalEntry& entry);
 // Into a row without one. What breaks an invariant is for journal_holds().
 void read_journal(ByteReader& list, Row& row);
 [[nodiscard]] JournalHead read_journal_head(ByteReader& list);

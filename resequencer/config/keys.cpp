@@ -162,10 +162,6 @@ std::vector<Key<S>> order_keys() {
       number("orders.gap_timeout_ms", &S::orders_gap_timeout_ms, 1000,
              "strict, total: so long behind its dispatch the result that all others wait for is waited for, then it is "
              "skipped; at most 366 days"),
-      number(
-          "orders.lane_in_flight_max", &S::orders_lane_in_flight_max, 1,
-          "strict, total: with a journal or with retries, so many versions of a document are on their way at a time, "
-          "and the next waits for one of them; at most 256"),
       text("orders.on_gap", &S::orders_on_gap, "dead-letter|marker",
            "strict, total: what is left of a result that was skipped: a dead letter, or beside it a marker on the "
            "output of its target"),

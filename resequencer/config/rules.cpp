@@ -174,7 +174,6 @@ Result<> check_observe(const Settings& s) {
 // So that no sum with a date is too large.
 constexpr std::int64_t kDispatchMsMax = std::int64_t{366} * 24 * 3600 * 1000;
 constexpr std::int64_t kDispatchCountMax = 1'000'000'000;
-constexpr std::int64_t kLaneInFlightMax = 256;  // each has an entry in the row of its document
 constexpr std::int64_t kPriorityMax = 255;
 constexpr std::int64_t kBreakerDocumentsMax = 32;  // a meta row keeps no more (model/breaker.h)
 
@@ -247,13 +246,14 @@ Result<> check_orders(const Settings& s) {
           check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days");
       !checked)
     return checked;
-  if (auto checked = check_most("orders.lane_in_flight_max", s.orders_lane_in_flight_max, kLaneInFlightMax); !checked)
-    return checked;
   for (const Target& target : s.targets) {
     if (!is_ordered(target)) continue;
     const std::string which = "target \"" + target.name + "\" is " + target.order + ": ";
-    if (target.order == "total" && s.dispatch_mode == "journal")
-      return invalid(which + "set dispatch.mode = \"immediate\", because priorities and dates are another order");
+    if (s.dispatch_mode == "journal")
+      return invalid(which +
+                     "set dispatch.mode = \"immediate\", because what waits in a journal leaves in another order");
+    if (s.failures_mode == "retry")
+      return invalid(which + "set failures.mode = \"off\", because what is tried again holds up what comes behind it");
     if (target.order == "total" && s.intake == "tap")
       return invalid(which + "set intake = \"inline\", because in tap results may come before their requests are seen");
   }

@@ -95,7 +95,6 @@ struct Settings {
   std::int64_t held_bytes_max = 256 * 1024 * 1024;
   // [orders]: what strict and total targets wait for.
   std::int64_t orders_gap_timeout_ms = 600'000;
-  std::int64_t orders_lane_in_flight_max = 16;
   std::string orders_on_gap = "dead-letter";
 
   std::int64_t session_timeout_ms = 10'000;

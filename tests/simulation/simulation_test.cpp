@@ -24,12 +24,14 @@ constexpr std::uint64_t kSeeds = 250;
 constexpr std::uint64_t kGatedSeeds = 100;
 constexpr std::uint64_t kJournalSeeds = 100;
 constexpr std::uint64_t kLanesSeeds = 50;
+constexpr std::uint64_t kLanesJournalSeeds = 50;
 #else
 constexpr const char* kPlayer = "script/simulate";
 constexpr std::uint64_t kSeeds = 2'000;
 constexpr std::uint64_t kGatedSeeds = 1'000;
 constexpr std::uint64_t kJournalSeeds = 1'000;
 constexpr std::uint64_t kLanesSeeds = 500;
+constexpr std::uint64_t kLanesJournalSeeds = 500;
 #endif
 // With fewer, some kind of trouble is met by chance only.
 constexpr std::uint64_t kSeedsThatMeetAll = 2'000;
@@ -239,6 +241,15 @@ constexpr LeastOf kLeastLanes[] = {
 // its lane, and nothing waits in the end.
 TEST(Simulation, LanesLeaveInTheirOrderAndInTheEndAll) {
   expect_right(Profile::kLanes, kLanesSeeds, kLeastLanes);
+}
+
+constexpr LeastOf kLeastLanesJournal[] = {
+    {"lanes drain", 500}, {"lanes gap", 50}, {"outcome held", 500}, {"work failed", 1'000}, {"work lost", 1'000},
+};
+
+// The same where they wait for their turn, lose their leases, fail and are tried again, or are given up.
+TEST(Simulation, LanesInAJournalLeaveInTheirOrderAndInTheEndAll) {
+  expect_right(Profile::kLanesJournal, kLanesJournalSeeds, kLeastLanesJournal);
 }
 
 // While every transaction began with the first partition there was no time for the last ones in a quarter of them.

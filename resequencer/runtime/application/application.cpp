@@ -99,8 +99,7 @@ std::string failures_text(const config::Settings& s) {
 }
 
 std::string orders_text(const config::Settings& s) {
-  return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms) + ' ' +
-         std::to_string(s.orders_lane_in_flight_max);
+  return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms);
 }
 
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
@@ -258,7 +257,6 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.watermark_retention = Milliseconds(settings.watermark_retention_ms);
   context.dispatch = dispatch_of(settings);
   context.lanes.gap_timeout = Milliseconds(settings.orders_gap_timeout_ms);
-  context.lanes.lane_in_flight_max = static_cast<std::uint32_t>(settings.orders_lane_in_flight_max);
   context.lanes.markers = settings.orders_on_gap == "marker";
   context.gate = application.gate;
   context.guards = application.guards;

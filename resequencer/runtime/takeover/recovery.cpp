@@ -108,6 +108,15 @@ std::optional<std::string> refusal(const Identity& identity, const std::optional
   return std::nullopt;
 }
 
+std::optional<std::string> refusal_of_lanes(const Counts& counts, const Application& application) {
+  const config::Target* const ordered = first_ordered(application.settings);
+  const config::Settings& settings = application.settings;
+  const bool keeps_journal = settings.dispatch_mode == "journal" || settings.failures_mode == "retry";
+  if (ordered == nullptr || keeps_journal || !counts.any_journaled()) return std::nullopt;
+  return "documents still wait in the journal, which knows no lanes, and target " + ordered->name + " is " +
+         ordered->order + ": run without it, with dispatch.mode = \"journal\", until none wait or are under way";
+}
+
 std::string target_still_waits(const std::string& name) {
   return "documents still wait for target " + name + ", which is not configured: add [[target]] name = \"" + name +
          "\" until they are done";

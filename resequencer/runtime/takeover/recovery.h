@@ -73,6 +73,8 @@ enum class Rebuild : std::uint8_t {
 // `meta` none: nothing is in the state yet.
 [[nodiscard]] std::optional<std::string> refusal(const Identity& identity, const std::optional<Meta>& meta,
                                                  const Application& application);
+// The same, because ordered targets are configured and rows wait in the journal, which knows no lanes.
+[[nodiscard]] std::optional<std::string> refusal_of_lanes(const Counts& counts, const Application& application);
 // The same, because rows wait for a target that it does not have.
 [[nodiscard]] std::string target_still_waits(const std::string& name);
 

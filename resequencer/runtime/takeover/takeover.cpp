@@ -229,6 +229,8 @@ void Takeover::compare(changelog::Restorer& restorer) {
     return parking_.refuse(Parked::kIdentity, *reason);
   if (const auto same = check_orders(application_, store_->targets()); !same)
     return parking_.refuse(Parked::kIdentity, same.error().message);
+  if (const auto reason = refusal_of_lanes(store_->summary().counts, application_))
+    return parking_.refuse(Parked::kIdentity, *reason);
   if (!look_for_missing_target()) return;
   const std::int64_t ahead =
       static_cast<std::int64_t>(store_->meta()->state.clock.value() >> 16U) - clock_.now().value();

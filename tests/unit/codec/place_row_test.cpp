@@ -11,6 +11,19 @@
 namespace reseq::codec {
 namespace {
 
+// What gets into the journal later.
+JournalEntry queued_at(const PlaceRow& place) {
+  JournalEntry entry;
+  entry.order = place.order;
+  entry.targets = TargetSet::of(place.target);
+  entry.number = 1;
+  entry.urgency.priority = static_cast<std::uint8_t>(below(256));
+  entry.urgency.inserted = entry.urgency.process_at = UnixMs(static_cast<std::int64_t>(below(1'000'000)));
+  entry.request.offset = place.request;
+  entry.request.timestamp = UnixMs(5);
+  return entry;
+}
+
 PlaceRow any_place(std::string_view id) {
   PlaceRow place;
   place.state = static_cast<PlaceState>(below(3));
@@ -26,6 +39,14 @@ PlaceRow any_place(std::string_view id) {
     place.due = place.state == PlaceState::kWaits ? UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2) : UnixMs();
   if (place.state == PlaceState::kHeld && one_in(2)) place.op = Op::kDelete;
   if (place.state == PlaceState::kHeld && one_in(2)) place.observed = any_version();
+  if (place.state == PlaceState::kEnded && one_in(2)) {
+    place.reason = "failed";
+    place.attempts = any<std::uint32_t>();
+  }
+  if (place.state == PlaceState::kWaits && one_in(2)) {
+    place.document = 1 + any<std::uint64_t>() % UINT64_MAX;
+    place.queued = queued_at(place);
+  }
   return place;
 }
 
@@ -88,6 +109,36 @@ TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
   EXPECT_EQ(entries(), (std::map<int, std::string>{{kLaneIndex, "\x02" + nine}, {kReadyIndex, nine}}));
   EXPECT_EQ(number_in_lane("\x02" + nine, TargetNumber(2)), 9U);
   EXPECT_EQ(number_in_lane("\x02" + nine, TargetNumber(3)), std::nullopt);
+}
+
+TEST(PlaceRow, ThatWaitsToGetIntoTheJournalIsFoundByItsDocumentAndItsAge) {
+  PlaceRow place;
+  place.target = TargetNumber(2);
+  place.order.sequence = Sequence::of_number(7);
+  place.id = "book";
+  place.number = 9;
+  place.bytes = 1;
+  place.document = 3;
+  place.queued = queued_at(place);
+  const std::string key = key_of(place, 3);
+  std::string value;
+  encode_place(key, place, value);
+  std::map<int, std::string> found;
+  each_place_entry(value, [&](std::uint8_t index, std::string_view bytes) { found[index] = bytes; });
+  EXPECT_EQ(found, (std::map<int, std::string>{{kQueuedIndex, queued_entry(3, 9)},
+                                               {kSentIndex, std::string("\0\0\0\0\0\0\0\x05", 8)}}));
+  Counts counts;
+  counts.add(count_place(value));
+  EXPECT_EQ(counts[Count::kPlaces], 1U);
+  EXPECT_EQ(counts[Count::kQueued], 1U);
+  EXPECT_EQ(counts.rows(), 1U);
+  place.queued.reset();
+  place.document = 0;
+  value.clear();
+  encode_place(key, place, value);
+  counts = Counts();
+  counts.add(count_place(value));
+  EXPECT_EQ(counts[Count::kQueued], 0U);
 }
 
 TEST(PlaceRow, UnderTheKeyOfAnotherOrderIsRefused) {

@@ -137,6 +137,23 @@ TEST(Recovery, ThrowsNothingAwayForAConfigurationThatDiffers) {
               testing::HasSubstr("born with 8 partitions"));
 }
 
+TEST(Recovery, RefusesLanesBesideWhatStillWaitsInTheJournal) {
+  Application app = application();
+  Counts counts;
+  EXPECT_EQ(refusal_of_lanes(counts, app), std::nullopt);
+  for (const Count waits : {Count::kWaiting, Count::kProcessing}) {
+    counts = Counts();
+    counts[waits] = 1;
+    app.settings.targets = {{.name = "search"}};
+    EXPECT_EQ(refusal_of_lanes(counts, app), std::nullopt);
+    app.settings.targets.push_back({.name = "audit", .order = "total"});
+    EXPECT_THAT(refusal_of_lanes(counts, app).value_or("none"), testing::HasSubstr("target audit is total"));
+  }
+  counts = Counts();
+  counts[Count::kPlaces] = 1;
+  EXPECT_EQ(refusal_of_lanes(counts, app), std::nullopt);
+}
+
 TEST(Recovery, KnowsAChangelogThatWasDeletedFromOneThatWasCutOff) {
   const Judged judged;
   const auto copy = state(judged.identity, kJudgedAt);
