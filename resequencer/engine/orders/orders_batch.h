@@ -124,6 +124,7 @@ class OrdersBatch {
   };
   std::map<std::string, FreshResult, std::less<>> fresh_;  // results of this batch, by the keys of their places
   std::map<LaneName, Reached> touched_;                    // lanes that may have another head
+  std::map<LaneName, UnixMs> cut_;                         // lanes that a turn of gaps until then had no room for
   std::size_t done_ = 0;
 };
 
