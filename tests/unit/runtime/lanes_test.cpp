@@ -107,6 +107,34 @@ TEST_F(LanesThatStand, AreToldOfWhileTheyAreTakenOver) {
   EXPECT_EQ(end_of_next(), "");
 }
 
+TEST_F(LanesThatStand, CountNoResultThatIsTooLargeByNowAsWork) {
+  const auto result = [&](const std::string& id, std::size_t bytes) {
+    broker.append({*broker.topic("app.commands"), Partition(0)},
+                  {id,
+                   std::string(bytes, 'x'),
+                   {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-target", "audit"}},
+                   broker.now()});
+  };
+  broker.append({*broker.topic("app.requests"), Partition(0)}, {"film", "{}", {{"reseq-seq", "7"}}, broker.now()});
+  {
+    Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+    result("film", 5'000);
+    for (int i = 0; i < 500; ++i) test::good(step(worker));
+    ASSERT_EQ(worker.tasks().front()->store().summary().counts[Count::kHeldRecords], 1U);
+  }
+  application.record_bytes_max[application.topics.output(1).value()] = 2'000;
+  Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+  result("book", 10);
+  for (int i = 0; i < 2'000 && worker.totals().inputs == 0; ++i) test::good(step(worker));
+  for (int i = 0; i < 50; ++i) test::good(step(worker));
+  EXPECT_EQ(worker.tasks().front()->store().summary().counts[Count::kPlaces], 0U);
+  const auto ended = [&](WaitEnd end) { return worker.totals().waits_ended[static_cast<std::size_t>(end)]; };
+  EXPECT_EQ(ended(WaitEnd::kDeadLettered), 0U) << "it waited for no dispatch";
+  EXPECT_EQ(ended(WaitEnd::kDropped), 0U);
+  const simulation::Log& letters = broker.log({*broker.topic("app.dead-letter"), Partition(0)});
+  EXPECT_NE(letters.next_committed(letters.begin()), nullptr);
+}
+
 TEST_F(LanesThatStand, DoNotLoseTheirTarget) {
   application.settings.targets.pop_back();
   EXPECT_THAT(end_of_next(), HasSubstr("documents still wait for target audit"));
