@@ -5,6 +5,7 @@
 
 #include "codec/hash.h"
 #include "codec/header_names.h"
+#include "config/rules.h"
 
 namespace reseq::simulation {
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kOwnDraw = 0x6f70657261746f72;  // any number: their draws are not those of the world
 constexpr std::uint64_t kAheadMs = 20'000;
-constexpr std::uint64_t kSkippedOf = 8;  // the last ones: most that are older are waited for no more
+constexpr std::uint64_t kSkippedOf = 2;  // the last ones: most that are older are waited for no more
 
 bool is_whole_result(const StoredRecord& letter) {
   const std::string* command = header_of(letter, header::kCommand);
@@ -62,7 +63,7 @@ void Operators::write() {
   const std::uint64_t what = draw_.below(100);
   if (what < 35) return expire();
   if (what < 60) return release();
-  if (what < 75) return raise_floor();
+  if (what < (scenario_.lanes ? 65U : 75U)) return raise_floor();
   if (what < 79 && scenario_.lanes) return skip();
   if (what < 79 && scenario_.outages) return resume_target(any_partition(), scenario_.settings.targets.front().name);
   pause(any_partition(), what < 87);
@@ -94,7 +95,10 @@ void Operators::skip() {
     if (const std::string* said = header_of(work, name)) set_header(record, name, *said);
   if (draw_.chance(100)) set_header(record, header::kSeq, std::to_string(1 + draw_.below(10)));
   if (draw_.chance(50)) remove_header(record, draw_.chance(500) ? header::kSeq : header::kEpoch);
-  add_target(record, 1'000);
+  const auto& targets = scenario_.settings.targets;
+  const auto ordered = std::find_if(targets.rbegin(), targets.rend(), config::is_ordered);
+  set_header(record, header::kTarget, ordered->name);
+  add_target(record, 200);
   append(partition, record);
 }
 
