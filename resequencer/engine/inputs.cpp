@@ -41,10 +41,11 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
     if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
     return taken;
   }
-  Ruling ruling = ordered ? decide_with_lanes(document, request, position)
+  bool late = false;  // for a lane
+  Ruling ruling = ordered ? decide_with_lanes(document, request, position, late)
                           : decide_request(request, position, document.known(), state_, context_);
   dispatch_.narrow(document, ruling);
-  if (is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
+  if (late || is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
   const Taken taken = settle(document, ruling, true);
   if (context_.gate != nullptr && ruling.decision.outcome == Outcome::kForwarded)
     dispatch_.offer(document, request, position, context_);
@@ -52,11 +53,11 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
 }
 
 // What the journal may have left behind, beside lanes, are orders that are gone.
-Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position) {
+Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position, bool& late) {
   std::optional<Row> as_if;
   if (document.journaled && document.now.row) as_if = as_if_dispatched(*document.now.row, context_);
   Ruling ruling = decide_request(request, position, as_if ? &*as_if : document.known(), state_, context_);
-  orders_.enter(document, request, position, ruling);
+  late = orders_.enter(document, request, position, ruling);
   return ruling;
 }
 
@@ -210,12 +211,10 @@ Taken Inputs::decide(const ResumeTarget& command, Offset, bool) {
 
 Taken Inputs::decide(const SkipPlace& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
-  const auto place = document.now.collision ? std::nullopt : orders_.skippable(document, command);
-  const Ruling ruling =
-      document.now.collision ? refuse(Reason::kIdCollision) : decide_skip(command, document.known(), place);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision) : orders_.decide_skip(document, command);
   const Taken taken = settle_operation(document, ruling, command.dry_run, document.known(), command.target);
   if (!command.dry_run && ruling.decision.outcome == Outcome::kApplied)
-    orders_.end(document, *place, TargetSet::of(command.target));
+    orders_.end(document, ruling.edit.order, TargetSet::of(command.target));
   return taken;
 }
 

@@ -44,7 +44,7 @@ class Lanes {
     std::uint64_t left = 0;  // of a total one: number of the last that was released
   };
 
-  void take_dispatched(const Dispatched& one, UnixMs now);
+  void take_dispatched(const Dispatched& one, UnixMs now, bool reprocessed);
   void take_command(const Decided& one);
   void take_skip(const Decided& one);
   void take_gap(const GivenUp& one, UnixMs now);

@@ -457,10 +457,9 @@ Command Player::command_of(const Line& line) {
     return command;
   }
   if (line.verb == "skip") {
-    SkipPlace command{says(line, "dry"), line.words.at(0), target_of(line.words.at(1)), std::nullopt};
-    if (const auto expected = value_of(line, "expect"))
-      command.expected = ExpectedRequest{Epoch(0), order_of(*expected).sequence};
-    return command;
+    const WrittenOrder order = order_of(line.words.at(1));
+    return SkipPlace{says(line, "dry"), line.words.at(0), order.epoch,
+                     order.sequence,    order.revision,   target_of(line.words.at(2))};
   }
   if (line.verb == "resume-target") return ResumeTarget{says(line, "dry"), target_of(line.words.at(0))};
   if (line.verb == "dispatch-now" || line.verb == "dispatch-postpone") return moving_of(line);

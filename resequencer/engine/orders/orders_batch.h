@@ -53,8 +53,9 @@ class OrdersBatch {
   [[nodiscard]] bool any() const { return !ordered_.empty(); }
   [[nodiscard]] bool takes(TargetNumber target) const { return ordered_.contains(target); }
 
-  // What a request gets in lanes, beside what table R says of its other targets.
-  void enter(Document& document, const Request& request, Offset position, Ruling& ruling);
+  // What a request gets in lanes, beside what table R says of its other targets. True: it goes on, and was too late for
+  // one of its lanes.
+  [[nodiscard]] bool enter(Document& document, const Request& request, Offset position, Ruling& ruling);
   // Why a registration by a command is refused; none: it is not.
   [[nodiscard]] std::optional<Reason> refusal(const Document& document, const Registration& what) const;
   Taken decide(Document& document, const SequenceResult& result, bool requests_read);
@@ -62,8 +63,9 @@ class OrdersBatch {
   [[nodiscard]] TargetSet leaving(const Document& document, const Unregister& command, Ruling& ruling);
   // Nobody will deliver these. REQUIRES: they have places at this order that wait.
   void end(Document& document, const Order& order, TargetSet targets);
-  // The place that an operator lets the lane pass by; none: nothing of the document waits there.
-  [[nodiscard]] std::optional<Order> skippable(const Document& document, const SkipPlace& command);
+  // Applied: this order waits there, and is to end(). `no_change`: the lane has passed it, or its result is held.
+  // `unregistered`: it is not known there.
+  [[nodiscard]] Ruling decide_skip(const Document& document, const SkipPlace& command) const;
 
   // A turn of the agenda. REQUIRES: is_orders_kind.
   void take(Turn& turn);
@@ -122,6 +124,7 @@ class OrdersBatch {
   };
   std::map<std::string, FreshResult, std::less<>> fresh_;  // results of this batch, by the keys of their places
   std::map<LaneName, Reached> touched_;                    // lanes that may have another head
+  std::map<LaneName, UnixMs> cut_;                         // lanes that a turn of gaps until then had no room for
   std::size_t done_ = 0;
 };
 

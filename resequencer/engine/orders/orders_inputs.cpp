@@ -16,7 +16,7 @@
 // more. That of a total one is the highest order of the document that was given a place: a request that is sent again
 // is no other version, and an older one behind a newer would be the last that is seen. A request that gets no place
 // although it asks for nothing else is dropped: duplicate when its place is there or was the mark, else superseded or
-// epoch_behind.
+// epoch_behind. A reprocess asks the other targets alone: it is a duplicate, also of a document that was forgotten.
 // The input's outcome is the stronger one of both tables; where table R forwards, it says its row.
 #include <algorithm>
 
@@ -29,8 +29,6 @@
 namespace reseq::engine {
 namespace {
 
-constexpr std::size_t kEndedInFrontMax = 1'000;  // in front of one that waits stand only some that have ended
-
 template <typename Visit>
 void each(TargetSet targets, const Visit& visit) {
   for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
@@ -40,6 +38,11 @@ void each(TargetSet targets, const Visit& visit) {
 bool may_enter(const Ruling& ruling) {
   const TableRow row = ruling.decision.table_row;
   return ruling.has_order && row != TableRow::kNone && row != TableRow::kR5 && row != TableRow::kR6;
+}
+
+// It goes to work for targets without a lane.
+bool is_for_others(const Ruling& ruling) {
+  return ruling.edit.requested && !ruling.edit.requested->forwarded.empty();
 }
 
 Lane& lane_in(Row& row, TargetNumber target, PartitionState& state) {
@@ -67,32 +70,37 @@ std::optional<Reason> OrdersBatch::refusal(const Document& document, const Regis
   return ordered.empty() ? std::nullopt : std::optional(Reason::kOrderedTarget);
 }
 
-void OrdersBatch::enter(Document& document, const Request& request, Offset position, Ruling& ruling) {
+bool OrdersBatch::enter(Document& document, const Request& request, Offset position, Ruling& ruling) {
   const TargetSet asked = targets_asked(request.what, document.known(), context_);
   const TargetSet ordered = asked & ordered_;
-  if (ordered.empty() || !may_enter(ruling)) return;
+  if (ordered.empty() || !may_enter(ruling)) return false;
   const Order order = ruling.edit.order;
   TargetSet fresh;
-  bool known = false;  // it has a place, or had one that left last
-  Order newest;        // of those that keep it out
+  bool known = false;  // it has a place, had one that left last, or is no other version
+  Order newest;        // of those that it is behind
   each(ordered, [&](TargetNumber target) {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
-    if (place_of(document, target, order) || (lane != nullptr && lane->mark == order))
+    if (request.reprocess || place_of(document, target, order) || (lane != nullptr && lane->mark == order))
       known = true;
     else if (lane == nullptr || order > lane->mark)
       fresh |= TargetSet::of(target);
     else
       newest = std::max(newest, lane->mark);
   });
+  const bool behind = newest != Order();
   if (fresh.empty()) {
-    if (asked != ordered || ruling.edit.requested) return;
+    const bool asks_nobody = request.reprocess && !is_for_others(ruling);
+    if (asked != ordered || (ruling.edit.requested && !asks_nobody)) return behind && ruling.edit.requested;
+    if (asks_nobody) ruling = Ruling();  // or it would leave a row that says nothing
     ruling.decision = {Outcome::kDropped, known ? Reason::kDuplicate : why_behind(order, newest), TableRow::kO1};
-    return;
+    set_order(ruling, order);
+    return false;
   }
   const bool forwards = context_.intake == Intake::kInline;
   if (forwards && request.work_bytes > context_.work_bytes_max) {
     ruling = refuse(Reason::kTooLarge);
-    return set_order(ruling, order);
+    set_order(ruling, order);
+    return false;
   }
   const TargetSet others = asked.without(ordered);
   const bool takes = !others.empty() && (ruling.decision.outcome == Outcome::kForwarded ||
@@ -102,6 +110,7 @@ void OrdersBatch::enter(Document& document, const Request& request, Offset posit
   if (forwards) ruling.edit.requested->forwarded |= fresh;
   ruling.op = request.what.op;
   each(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
+  return behind;
 }
 
 // The caller changes the row in another way, too, and settles it.
@@ -274,19 +283,17 @@ void OrdersBatch::end(Document& document, const Order& order, TargetSet targets)
   });
 }
 
-std::optional<Order> OrdersBatch::skippable(const Document& document, const SkipPlace& command) {
-  const Row* row = document.known();
-  const Lane* lane = row != nullptr ? row->lane_of(command.target) : nullptr;
-  if (lane == nullptr || lane->places == 0) return std::nullopt;
-  std::optional<Order> found;
-  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, lane->document));
-  rows_.scan(prefix, {}, kEndedInFrontMax, [&](std::string_view key, std::string_view value) {
-    const auto decoded = codec::decode_place(key, value);
-    const auto* place = std::get_if<codec::PlaceRow>(&decoded);
-    if (place != nullptr && place->state == codec::PlaceState::kWaits) found = place->order;
-    return !found;
-  });
-  return found;
+Ruling OrdersBatch::decide_skip(const Document& document, const SkipPlace& command) const {
+  const auto order = command_order(command, document.known(), state_.default_epoch);
+  if (!order) return refuse(Reason::kEpochMissing);
+  const auto place = place_of(document, command.target, *order);
+  const bool waits = place && place->row.state == codec::PlaceState::kWaits;
+  const Lane* lane = document.known() != nullptr ? document.known()->lane_of(command.target) : nullptr;
+  const bool is_over = place || (lane != nullptr && *order <= lane->mark);
+  Ruling ruling = drop(TableRow::kControl, is_over ? Reason::kNoChange : Reason::kUnregistered);
+  if (waits) ruling.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
+  set_order(ruling, *order);
+  return ruling;
 }
 
 }  // namespace reseq::engine
