@@ -80,6 +80,8 @@ std::string lanes_of_document_text(const Json& document) {
   std::string text;
   for (const Json& lane : member(document, "lanes")) {
     const std::string places = number_text(lane, "places");
+    if (places == "0" && lane.contains("mark"))  // what it was given last has left
+      text += log::one_line(text_in(lane, "target") + " has gone on to " + order_text(member(lane, "mark"))) + "\n";
     if (places == "0") continue;
     std::string line = text_in(lane, "target") + " waits for " + places + (places == "1" ? " version" : " versions") +
                        " of it, and first for " + lane_head_text(member(lane, "waits_for"));

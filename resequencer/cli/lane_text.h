@@ -14,7 +14,7 @@ namespace reseq::cli {
 [[nodiscard]] std::string lane_head_text(const admin::Json& head);
 // How many results, of a `held` or `blocks` of a lane; "0" without one.
 [[nodiscard]] std::string held_text(const admin::Json& held);
-// One line per lane in which the document has places; empty: it has none.
+// One line per lane in which the document has places, or had some; empty: there is none.
 [[nodiscard]] std::string lanes_of_document_text(const admin::Json& document);
 // Of all partitions, what waits and what is skipped first; empty: nothing waits.
 [[nodiscard]] std::string lanes_text(const admin::Answers& answers);

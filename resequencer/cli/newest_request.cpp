@@ -93,6 +93,22 @@ Again again_of(const Newest& newest, SequenceKind kind, const std::vector<config
   return again;
 }
 
+std::string nothing_again_text(const std::string& id, const Newest& newest, const Again& again, SequenceKind kind) {
+  const std::string order = order_text(newest.order);
+  const bool is_in_a_group =
+      !newest.groups.empty() && order_of(member(newest.groups[0], "order"), kind) == order_of(newest.order, kind);
+  std::string why;
+  if (!again.removed.empty())
+    why = id + " is removed from all targets of its newest request " + order + ": only a newer one brings it back";
+  else if (is_in_a_group)
+    why = "what the newest request " + order + " of " + id + " asks for was done, and a potent target does it once";
+  else
+    why = "the newest request " + order + " of " + id +
+          " was for strict or total targets alone, and would be another " +
+          "version for them: the producer has to send it with a new sequence";
+  return log::one_line("nothing would be requested: " + why);
+}
+
 Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind kind) {
   Answers answers;
   if (auto asked = session.collect(admin::DocumentQuery{id}, answers, all_asked); !asked) return asked.error();

@@ -56,6 +56,10 @@ struct Again {
 // `targets`: what was done for a potent one is not done again.
 [[nodiscard]] Again again_of(const Newest& newest, SequenceKind kind, const std::vector<config::Target>& targets);
 
+// Why again_of() names no target.
+[[nodiscard]] std::string nothing_again_text(const std::string& id, const Newest& newest, const Again& again,
+                                             SequenceKind kind);
+
 // kInvalid: the document is not known, or was never requested. kTimeout: nobody answers for its partition.
 [[nodiscard]] Result<Newest> newest_of(Session& session, const std::string& id, SequenceKind kind);
 // Until another revision is the newest. kInvalid: a newer request has come. kTimeout: not decided within `limit`.

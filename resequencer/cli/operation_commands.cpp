@@ -99,17 +99,22 @@ void declare_documents(CLI::App& command, OperationArguments& into, bool also_fa
 }
 
 void declare_skip(CLI::App& app, OperationCommands& all, OperationArguments& into) {
-  all.skip = app.add_subcommand("skip", "a strict or total target does not wait for a document any more");
+  all.skip = app.add_subcommand("skip", "a strict or total target does not wait for a version of a document any more");
   into.id.declare(*all.skip);
-  all.skip->add_option("--target", into.expire.target, "that waits for it")->required();
+  all.skip->add_option("--target", into.skip.target, "that waits for it")->required();
+  CLI::Option* sequence =
+      all.skip->add_option("--seq", into.skip.sequence,
+                           "the version that will not come; default: what the target waits for, if that is one");
+  all.skip->add_option("--epoch", into.skip.epoch, "its epoch (0)")
+      ->needs(sequence)
+      ->check(whole_number(0, UINT32_MAX));
 }
 
 // What an operator has seen.
 void declare_expectations(const OperationCommands& all, OperationArguments& into) {
-  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release, all.skip}) {
-    const char* const what =
-        command == all.skip ? "only if it waits for this one" : "only if this is still the newest request";
-    CLI::Option* sequence = command->add_option("--expect-seq", into.expected.sequence, what);
+  for (CLI::App* command : {all.expire, all.dispatch_now, all.dispatch_postpone, all.release}) {
+    CLI::Option* sequence =
+        command->add_option("--expect-seq", into.expected.sequence, "only if this is still the newest request");
     command->add_option("--expect-epoch", into.expected.epoch, "its epoch (0)")
         ->needs(sequence)
         ->check(whole_number(0, UINT32_MAX));
@@ -242,7 +247,11 @@ std::optional<Result<>> run_operation(const OperationCommands& commands, Operati
   if (commands.expire->parsed()) return expire(settings, arguments.expire, options);
   if (commands.dispatch_now->parsed()) return dispatch(settings, arguments.expire, std::nullopt, options);
   if (commands.dispatch_postpone->parsed()) return dispatch(settings, arguments.expire, arguments.until, options);
-  if (commands.skip->parsed()) return skip(settings, arguments.expire, options);
+  if (commands.skip->parsed()) {
+    arguments.skip.id = id.value();
+    arguments.skip.partition = arguments.expire.partition;
+    return skip(settings, arguments.skip, options);
+  }
   if (commands.release->parsed())
     return release(settings, {places.front(), arguments.expected, arguments.unknown}, options);
   if (commands.reprocess->parsed()) return reprocess(settings, id.value(), options);

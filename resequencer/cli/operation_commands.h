@@ -20,6 +20,7 @@ struct OperationArguments {
   OperationOptions options;
   std::int64_t timeout_ms = admin::kTimeoutDefault.value();
   ExpireRequest expire;
+  SkipRequest skip;
   std::optional<std::string> until;
   FloorRequest floor;
   Expectation expected;

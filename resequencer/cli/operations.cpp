@@ -10,7 +10,9 @@
 
 #include "admin/json_text.h"
 #include "base/log.h"
+#include "cli/lane_text.h"
 #include "cli/refusal.h"
+#include "cli/waited_for.h"
 #include "cli/writing.h"
 #include "codec/hash.h"
 #include "codec/header_names.h"
@@ -59,12 +61,23 @@ class Operation {
     add(header::kControlExpectedEpoch, std::to_string(expected.epoch));
   }
 
+  // Which version it is about.
+  void add_order(const std::string& sequence, const std::string& epoch) {
+    again_ = " with --seq " + log::one_line(sequence) + (epoch == "0" ? "" : " --epoch " + epoch);
+    add(header::kSeq, sequence);
+    add(header::kEpoch, epoch);
+  }
+
+  [[nodiscard]] Result<> fits(const std::string& option, const std::string& sequence) const {
+    if (codec::parse_sequence(application_.sequence_kind, sequence)) return Done{};
+    return invalid(option + " \"" + sequence + "\" is no sequence of this application (sequence_kind = \"" +
+                   application_.settings.sequence_kind + "\")");
+  }
+
   // Whoever decides it would refuse it, and keep what cannot be used as a dead letter: better not to write it.
   [[nodiscard]] Result<> knows(const std::optional<std::string>& target, const Expectation& expected) const {
-    if (expected.sequence && !codec::parse_sequence(application_.sequence_kind, *expected.sequence))
-      return invalid("--expect-seq \"" + *expected.sequence +
-                     "\" is no sequence of this application (sequence_kind = \"" + application_.settings.sequence_kind +
-                     "\")");
+    if (expected.sequence)
+      if (auto fits_it = fits("--expect-seq", *expected.sequence); !fits_it) return fits_it;
     return check_operation(application_.settings, target, options_);
   }
 
@@ -153,12 +166,14 @@ class Operation {
 
   [[nodiscard]] std::string told_of(const Json& event) const {
     std::string text = name_;
+    const bool skips = name_ == "skip";  // it is about one version, whichever is the newest
     if (const std::string id = bytes_in(event, "id"); id != "-") text += " " + id;
+    if (skips && event.contains("order")) text += " " + order_text(member(event, "order"));
     if (event.contains("target")) text += " for " + text_in(event, "target");
     text += (options_.dry_run ? ": would be " : ": ") + text_in(event, "outcome");
     if (event.contains("reason")) text += ", " + text_in(event, "reason");
     if (event.contains("version")) text += ", version " + text_in(event, "version");
-    if (event.contains("expected")) text += ", newest request " + order_text(member(event, "expected"));
+    if (!skips && event.contains("expected")) text += ", newest request " + order_text(member(event, "expected"));
     return text;
   }
 
@@ -172,8 +187,8 @@ class Operation {
           name_ + " is written as " + control_id_ + ", and not confirmed for partitions " + silent +
               (options_.dry_run ? ": it changes nothing, whenever it is decided; `resequencer stats` says whether an "
                                   "instance runs and has them, and which are parked"
-                                : ": it happens when an instance has them; the events topic will tell. Doing it again "
-                                  "is harmless")};
+                                : ": it happens when an instance has them; the events topic will tell. Doing it again" +
+                                      again_ + " is harmless")};
     std::string refused;
     for (const auto& [partition, event] : told) {
       const std::string reason = text_in(event, "reason", "");
@@ -194,6 +209,7 @@ class Operation {
   OperationOptions options_;
   std::string drawn_;  // of this operation alone: its event is told from all others by it
   std::string control_id_;
+  std::string again_;  // how it is to be done again, if that makes a difference
   std::vector<OwnedHeader> headers_;
 };
 
@@ -266,19 +282,32 @@ Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
   return operation.run_for(wanted.id, std::nullopt, wanted.partition);
 }
 
-Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options) {
+Result<> skip(const config::Settings& settings, const SkipRequest& wanted, const OperationOptions& options) {
   if (wanted.id.empty()) return invalid("the id is empty: no document has that");
   Operation operation(settings, "skip", options);
-  if (auto known = operation.knows(wanted.target, wanted.expected); !known) return known;
+  if (auto known = operation.knows(wanted.target, {}); !known) return known;
   const auto is_it = [&](const config::Target& one) { return one.name == wanted.target; };
   const auto target = std::find_if(settings.targets.begin(), settings.targets.end(), is_it);
   if (!config::is_ordered(*target))
     return invalid("target " + target->name +
                    " is neither strict nor total: nothing of it waits for another document; " +
                    "`expire` gives up what it waits for");
-  operation.add(header::kTarget, *wanted.target);
-  operation.expect(wanted.expected);
-  return operation.run_for(wanted.id, std::nullopt, wanted.partition);
+  std::optional<std::int32_t> partition = wanted.partition;
+  if (wanted.sequence) {
+    if (auto fits = operation.fits("--seq", *wanted.sequence); !fits) return fits;
+    operation.add_order(*wanted.sequence, std::to_string(wanted.epoch));
+  } else {
+    const auto found = waited_for(settings, wanted.id, wanted.target, options.ask);
+    if (!found) return found.error();
+    const Json& head = found.value().head;
+    if (options.ask.view != View::kJson)
+      std::printf("%s waits for %s\n", wanted.target.c_str(), log::one_line(lane_head_text(head)).c_str());
+    const Json order = member(head, "order");
+    operation.add_order(admin::raw_bytes_in(order, "seq"), std::to_string(number_in(order, "epoch")));
+    if (!partition) partition = found.value().partition;
+  }
+  operation.add(header::kTarget, wanted.target);
+  return operation.run_for(wanted.id, std::nullopt, partition);
 }
 
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,

@@ -32,6 +32,13 @@ struct ExpireRequest {
   Expectation expected;
   std::optional<std::int32_t> partition;  // needed only with partitioner = unchecked
 };
+struct SkipRequest {
+  std::string id;
+  std::string target;
+  std::optional<std::string> sequence;  // absent: of what the target waits for, if that is of this document
+  std::uint32_t epoch = 0;
+  std::optional<std::int32_t> partition;  // needed only with partitioner = unchecked and a sequence
+};
 struct ReleaseRequest {
   LetterPlace place;
   Expectation expected;
@@ -63,8 +70,8 @@ Result<> expire(const config::Settings& settings, const ExpireRequest& wanted, c
 // What waits of this document and target is to be dispatched at once, or not before the date that `until` says.
 Result<> dispatch(const config::Settings& settings, const ExpireRequest& wanted,
                   const std::optional<std::string>& until, const OperationOptions& options);
-// An ordered target waits for this document no more. REQUIRES: wanted.target.
-Result<> skip(const config::Settings& settings, const ExpireRequest& wanted, const OperationOptions& options);
+// An ordered target waits for this version of a document no more. kInvalid also: it waits for another one.
+Result<> skip(const config::Settings& settings, const SkipRequest& wanted, const OperationOptions& options);
 Result<> raise_version_floor(const config::Settings& settings, const FloorRequest& wanted,
                              const OperationOptions& options);
 // `partition` absent: all.

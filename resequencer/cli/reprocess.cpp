@@ -115,10 +115,7 @@ Result<> reprocess(const config::Settings& settings, const std::string& id, cons
   if (!read) return read;
   if (!is_its_request) return invalid("the request of " + log::one_line(id) + " is not where its row says");
   const Again again = again_of(newest.value(), kind, settings.targets);
-  if (again.targets.empty())
-    return invalid("nothing would be requested: " + log::one_line(id) +
-                   " is removed from all targets of its newest request " +
-                   log::one_line(order_text(newest.value().order)) + ": only a newer one brings it back");
+  if (again.targets.empty()) return invalid(nothing_again_text(id, newest.value(), again, kind));
   if (options.dry_run) {
     print(id, newest.value(), again, options);
     return Done{};

@@ -152,6 +152,11 @@ std::string task_key(std::uint8_t gate, std::string_view rank) {
   return key_of_gate(KeyType::kTask, gate, rank);
 }
 
+std::uint8_t gate_of(std::string_view key) {
+  RESEQ_ASSERT(key.size() > kHeadBytes, "no key of a gate");
+  return static_cast<std::uint8_t>(key[kHeadBytes - 1]);
+}
+
 std::string_view meta_key() {
   return literal("M\0\0partition\0\0");
 }

@@ -71,6 +71,9 @@ inline constexpr std::size_t kMaxRankBytes = 400;
 [[nodiscard]] std::string piece_key(std::string_view held_key, std::uint32_t number);
 [[nodiscard]] std::string task_key(std::uint8_t gate, std::string_view rank);
 
+// Whose a key is that one of these made, or that a place has.
+[[nodiscard]] std::uint8_t gate_of(std::string_view key);
+
 [[nodiscard]] std::string_view meta_key();
 [[nodiscard]] std::string_view target_table_key();
 [[nodiscard]] std::string_view identity_key();

@@ -57,7 +57,14 @@ Command dispatch(RecordReader& reader, bool dry_run, bool postpones) {
 Command skip(RecordReader& reader, bool dry_run) {
   reader.read_id();
   reader.check_partition();
-  SkipPlace command{dry_run, reader.id(), {}, expected(reader)};
+  // What is to be skipped is named as commands name it. An expectation beside it would go unheard.
+  reader.refuse_any({HeaderKind::kControlExpectedSeq, HeaderKind::kControlExpectedEpoch});
+  SkipPlace command;
+  command.dry_run = dry_run;
+  command.id = reader.id();
+  command.sequence = reader.sequence();
+  command.epoch = reader.epoch();
+  command.revision = reader.revision();
   command.target = read_target(reader);
   if (reader.failed()) return reader.refused();
   return command;

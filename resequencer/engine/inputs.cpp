@@ -38,22 +38,23 @@ Taken Inputs::decide(const Request& request, Offset position, bool) {
   if (journal_.takes(document)) {
     const InputIndex input = effects_.next();
     const Taken taken = journal_.decide(document, request, position);
-    if (is_behind(effects_.decided(input).reason)) note_older(document, position, input);
+    if (journal_.late_for_lane() || is_behind(effects_.decided(input).reason)) note_older(document, position, input);
     return taken;
   }
-  Ruling ruling = ordered ? decide_with_lanes(document, request, position)
+  bool late = false;  // for a lane
+  Ruling ruling = ordered ? decide_with_lanes(document, request, position, late)
                           : decide_request(request, position, document.known(), state_, context_);
   dispatch_.narrow(document, ruling);
-  if (is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
+  if (late || is_behind(ruling.decision.reason)) note_older(document, position, effects_.next());
   const Taken taken = settle(document, ruling, true);
   if (context_.gate != nullptr && ruling.decision.outcome == Outcome::kForwarded)
     dispatch_.offer(document, request, position, context_);
   return taken;
 }
 
-Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position) {
+Ruling Inputs::decide_with_lanes(Document& document, const Request& request, Offset position, bool& late) {
   Ruling ruling = decide_request(request, position, document.known(), state_, context_);
-  orders_.enter(document, request, position, document.known(), ruling);
+  late = orders_.enter(document, request, position, document.known(), ruling);
   return ruling;
 }
 
@@ -240,12 +241,10 @@ Taken Inputs::decide(const ResumeTarget& command, Offset, bool) {
 
 Taken Inputs::decide(const SkipPlace& command, Offset, bool) {
   Document& document = overlay_.find(command.id);
-  const auto place = document.now.collision ? std::nullopt : orders_.skippable(document, command);
-  const Ruling ruling =
-      document.now.collision ? refuse(Reason::kIdCollision) : decide_skip(command, document.known(), place);
+  const Ruling ruling = document.now.collision ? refuse(Reason::kIdCollision) : orders_.decide_skip(document, command);
   const Taken taken = settle_operation(document, ruling, command.dry_run, document.known(), command.target);
   if (!command.dry_run && ruling.decision.outcome == Outcome::kApplied)
-    orders_.end(document, *place, TargetSet::of(command.target));
+    orders_.end(document, ruling.edit.order, TargetSet::of(command.target));
   return taken;
 }
 

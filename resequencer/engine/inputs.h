@@ -53,7 +53,8 @@ class Inputs {
 
  private:
   Taken decide_ordered(Document& document, const SequenceResult& command, bool requests_read);
-  [[nodiscard]] Ruling decide_with_lanes(Document& document, const Request& request, Offset position);
+  // `late`: it goes on, and was too late for one of its lanes.
+  [[nodiscard]] Ruling decide_with_lanes(Document& document, const Request& request, Offset position, bool& late);
   Taken unregister_ordered(Document& document, const Unregister& command, bool requests_read);
   // Makes the ruling about an input of `document` happen, unless it has to wait for `requests`. A result has a target.
   Taken settle(Document& document, const Ruling& ruling, bool requests_read,

@@ -172,13 +172,15 @@ struct ResumeTarget {
   TargetNumber target;
 };
 
-// `reseq-control: skip`: an ordered target does not wait for a document any more: its first place in the lane is passed
-// by.
+// `reseq-control: skip`: an ordered target does not wait for this order any more: its lane passes its place by. The
+// order is named, so that a record that comes twice does not take the next one with it.
 struct SkipPlace {
   bool dry_run = false;
   DocumentId id;
+  std::optional<Epoch> epoch;
+  Sequence sequence;
+  Revision revision;
   TargetNumber target;
-  std::optional<ExpectedRequest> expected;  // that the place is of
 };
 
 // A record that is none of the above. It is an ordinary input with an ordinary outcome.

@@ -201,7 +201,7 @@ void check(const Reading& reading, const ResumeTarget& command) {
 
 void check(const Reading& reading, const SkipPlace& command) {
   check_operation(reading, "skip", command.dry_run);
-  RESEQ_ASSERT(command.id == reading.record.key, "an id that is not the key");
+  check_document(reading, command.id, command.sequence);
   check_targets(reading, TargetSet::of(command.target));
 }
 

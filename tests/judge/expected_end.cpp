@@ -183,8 +183,10 @@ void ExpectedEnd::take_request(const Decided& decided, UnixMs now) {
   }
   if (decided.decision.outcome == Outcome::kUnchanged || is_unchanged_beside_lanes(decided, *asked, order))
     return take_unchanged(*asked, order);
-  if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order);
-  const std::set<std::string> targets = named_by(*asked);
+  const bool reprocesses = header_of(record, header::kReprocess) == "true";
+  if (asked->removal && !asked->targets) return take_removal_for_all(asked->id, order, reprocesses);
+  std::set<std::string> targets = named_by(*asked);
+  if (reprocesses) (void)leave_out_ordered(targets);  // for them it is no other version
   if (targets.empty()) return;
   Document& document = documents_[asked->id];
   if (document.barrier && order < *document.barrier) return;
@@ -238,6 +240,10 @@ std::set<std::string> ExpectedEnd::named_by(const Asked& asked) const {
   return asked.targets ? std::set<std::string>(asked.targets->begin(), asked.targets->end()) : default_targets_;
 }
 
+bool ExpectedEnd::leave_out_ordered(std::set<std::string>& targets) const {
+  return std::erase_if(targets, [this](const std::string& name) { return ordered_.contains(name); }) > 0;
+}
+
 // From here on commands see it, and nothing older is owed.
 void ExpectedEnd::take_dispatched(const Document& document, Target& target, const Order& order) {
   target.all.erase(target.all.begin(), target.all.lower_bound(order));
@@ -252,15 +258,18 @@ void ExpectedEnd::raise_barrier(Document& document, const Order& order) const {
 }
 
 // For the default targets and those that the document has; for all when nothing is known of it.
-void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order) {
-  Document& document = documents_[id];
-  if (document.barrier && order < *document.barrier) return;
+void ExpectedEnd::take_removal_for_all(const std::string& id, const Order& order, bool reprocesses) {
+  const auto known = documents_.find(id);
+  const Document before = known != documents_.end() ? known->second : Document();
+  if (before.barrier && order < *before.barrier) return;
   std::set<std::string> targets = default_targets_;
-  for (const auto& [name, target] : document.targets) targets.insert(name);
-  if (document.targets.empty() && !document.in_lanes)
+  for (const auto& [name, target] : before.targets) targets.insert(name);
+  if (before.targets.empty() && !before.in_lanes)
     for (const config::Target& target : settings_.targets) targets.insert(target.name);
-  document.in_lanes = std::erase_if(targets, [this](const std::string& name) { return ordered_.contains(name); }) > 0 ||
-                      document.in_lanes;
+  const bool asks_lanes = leave_out_ordered(targets) && !reprocesses;
+  if (targets.empty() && reprocesses) return;
+  Document& document = documents_[id];
+  document.in_lanes = document.in_lanes || asks_lanes;
   const bool moves = std::any_of(targets.begin(), targets.end(),
                                  [&](const std::string& name) { return document.targets[name].asked < order; });
   raise_barrier(document, order);

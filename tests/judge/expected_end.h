@@ -63,11 +63,13 @@ class ExpectedEnd {
   };
 
   void take_request(const Decided& decided, UnixMs now);
-  void take_removal_for_all(const std::string& id, const Order& order);
+  void take_removal_for_all(const std::string& id, const Order& order, bool reprocesses);
   void raise_barrier(Document& document, const Order& order) const;
   bool is_unchanged_beside_lanes(const Decided& decided, const Asked& asked, const Order& order);
   void take_unchanged(const Asked& asked, const Order& order);
   [[nodiscard]] std::set<std::string> named_by(const Asked& asked) const;
+  // True: there were some.
+  [[nodiscard]] bool leave_out_ordered(std::set<std::string>& targets) const;
   static void take_dispatched(const Document& document, Target& target, const Order& order);
   void take_command(const Decided& decided);
   void take_operation(const Decided& decided);

@@ -37,7 +37,12 @@ void Lanes::wrong(const std::string& what) {
 void Lanes::take(const ReplayedBatch& batch) {
   if (targets_.empty()) return;
   for (const Journaled& one : batch.journaled) take_waiting(one);
-  for (const Dispatched& one : batch.dispatched) take_dispatched(one, batch.meta.now);
+  std::set<Offset> reprocessed;
+  for (const Decided& one : batch.inputs)
+    if (one.role == Role::kRequests && header_of(one.record, header::kReprocess) == "true")
+      reprocessed.insert(one.record.offset);
+  for (const Dispatched& one : batch.dispatched)
+    take_dispatched(one, batch.meta.now, reprocessed.contains(one.request));
   for (const Decided& one : batch.inputs) {
     if (one.role == Role::kControl) take_skip(one);
     if (one.role == Role::kCommands) take_command(one);
@@ -103,13 +108,14 @@ void Lanes::take_expired(const Journaled& one, UnixMs now) {
   }
 }
 
-void Lanes::take_dispatched(const Dispatched& one, UnixMs now) {
+void Lanes::take_dispatched(const Dispatched& one, UnixMs now, bool reprocessed) {
   requests_[one.request] = {one.id, one.order};
   const bool again = one.attempt > 1;
   for (const std::string& name : one.targets) {
     Place* const place = enter(name, one.id, one.order, one.request);
     if (place == nullptr) continue;
     const std::string what = one.id + " for " + name + ": " + place_text(one.order);
+    if (reprocessed) wrong(what + " went to work because it was requested once more: that is no other version");
     if (place->has_result) wrong(what + " went to work although it has its result");
     if (place->dispatched_at && !again) wrong(what + " went to work twice");
     place->dispatched_at = now;
@@ -146,15 +152,24 @@ void Lanes::take_command(const Decided& one) {
   place->second.has_result = true;
 }
 
-// The first place of the document that has no result.
+// The order that it names, and no other, however often it is said.
 void Lanes::take_skip(const Decided& one) {
-  if (header_of(one.record, header::kControl) != "skip" || one.decision.outcome != Outcome::kApplied) return;
+  if (header_of(one.record, header::kControl) != "skip") return;
+  const bool applied = one.decision.outcome == Outcome::kApplied;
+  if (!applied && one.decision.reason != Reason::kNoChange) return;
   const std::string id(*one.record.key);
   const std::string name(header_of(one.record, header::kTarget).value_or(""));
-  auto& waits = targets_[name].documents[id].waits;
-  const auto first = std::find_if(waits.begin(), waits.end(), [](const auto& each) { return !each.second.has_result; });
-  if (first == waits.end()) return wrong(id + " for " + name + ": something was skipped that nobody waits for");
-  end(name, id, Order(first->first));
+  const Order order = order_said_by(one.record);
+  const auto& waits = targets_[name].documents[id].waits;
+  const auto place = waits.find(order);
+  const bool is_waited_for = place != waits.end() && !place->second.has_result;
+  const std::string what = id + " for " + name + ": " + place_text(order);
+  // What stands in its lane alone, behind as many as the journal has of the document, or came in this batch, is not seen.
+  const bool is_unseen =
+      place == waits.end() && (settings_.dispatch_mode == "journal" || settings_.failures_mode == "retry");
+  if (applied && !is_waited_for && !is_unseen) wrong(what + " was skipped although nobody waits for it");
+  if (!applied && is_waited_for) wrong(what + " was not skipped although it is waited for");
+  if (applied) end(name, id, order);
 }
 
 void Lanes::end(const std::string& name, const std::string& id, const Order& order) {

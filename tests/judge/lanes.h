@@ -50,7 +50,7 @@ class Lanes {
   [[nodiscard]] std::vector<std::string> ordered_of(const JournalEntry& entry) const;
   void take_waiting(const Journaled& one);
   void take_expired(const Journaled& one, UnixMs now);
-  void take_dispatched(const Dispatched& one, UnixMs now);
+  void take_dispatched(const Dispatched& one, UnixMs now, bool reprocessed);
   void take_given_up(const GivenUp& one);
   void take_command(const Decided& one);
   void take_skip(const Decided& one);

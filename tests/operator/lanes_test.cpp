@@ -81,8 +81,20 @@ TEST_F(LanesSeen, NameWhatIsHeldAndWhatHoldsItBackUntilItIsSkipped) {
   EXPECT_THAT(shop.run({"describe", "book"}).text, HasSubstr("holds back       2\n"));
   EXPECT_THAT(shop.run({"why", "score"}).text, HasSubstr("audit waits for 1 version of it, and first for book 1"));
 
-  EXPECT_EQ(shop.run({"skip", "book", "--target", "audit"}).code, EX_OK);
+  const Ran behind = shop.run({"skip", "score", "--target", "audit"});
+  EXPECT_EQ(behind.code, EX_CONFIG);
+  EXPECT_THAT(behind.text, HasSubstr("audit waits for book 1"));
+  EXPECT_THAT(shop.run({"skip", "book", "--target", "audit", "--dry-run"}).text,
+              HasSubstr("skip book 1 for audit: would be applied\n"));
+  const Ran skipped = shop.run({"skip", "book", "--target", "audit"});
+  EXPECT_EQ(skipped.code, EX_OK);
+  EXPECT_THAT(skipped.text, HasSubstr("skip book 1 for audit: applied\n")) << "the newest request is 2";
   ASSERT_TRUE(becomes({"--state", "held"}, {"book"})) << "what was held behind what is skipped stays";
+  const Ran again = shop.run({"skip", "book", "--target", "audit", "--seq", "1"});
+  EXPECT_EQ(again.code, EX_OK);
+  EXPECT_THAT(again.text, HasSubstr("skip book 1 for audit: dropped, no_change\n"));
+  EXPECT_EQ(shop.run({"skip", "book", "--target", "audit", "--seq", "3"}).code, EX_CONFIG) << "nobody requested it";
+  EXPECT_THAT(shop.run({"skip", "book", "--target", "audit"}).text, HasSubstr("audit waits for nothing of book"));
   result("book", "1", "history");
   ASSERT_TRUE(becomes({"--state", "gap"}, {}));
   EXPECT_THAT(listed({"--state", "held"}), IsEmpty());

@@ -53,6 +53,36 @@ TEST_P(Bounds, OfATurnMakeNobodyWaitForEachGap) {
   EXPECT_EQ(skipped, kMany);
 }
 
+// Each second one was lost, and the others are held.
+TEST_P(Bounds, OfATurnMakeNobodyWaitForGapsBehindWhatIsHeld) {
+  request_many();
+  std::vector<Input> results;
+  for (OrderNumber order = 1; order <= kMany; ++order)
+    if (order % 2 == 0) results.push_back(of(Kind::kResult, order));
+  EXPECT_EQ(at(1'100, results).held, kMany / 2);
+  std::size_t skipped = 0;
+  for (int batches = 0; batches < 100 && skipped < kMany / 2; ++batches) {
+    ASSERT_TRUE(engine.has_more() || (engine.next_gap() && *engine.next_gap() <= UnixMs(1'000 + kGapMs)))
+        << "waited for a second more";
+    skipped += at(1'000 + kGapMs, {}, true).skipped.size();
+  }
+  EXPECT_EQ(skipped, kMany / 2);
+}
+
+TEST(Skip, FindsItsPlaceBehindHoweverManyThatAreHeld) {
+  EnginePlayer engine;
+  const TargetSet total = TargetSet::of(kTotal);
+  std::vector<Input> requests = {{Kind::kRequest, 1, 1, total}};
+  std::vector<Input> results;
+  constexpr OrderNumber kHeld = 1'100;
+  for (OrderNumber order = 1; order <= kHeld + 1; ++order) requests.push_back({Kind::kRequest, 0, order, total});
+  for (OrderNumber order = 1; order <= kHeld; ++order) results.push_back({Kind::kResult, 0, order, total});
+  (void)engine.play({UnixMs(1'000), false, requests});
+  ASSERT_EQ(engine.play({UnixMs(1'100), false, results}).held, kHeld);
+  const Answer answer = engine.play({UnixMs(1'200), false, {{Kind::kSkip, 0, kHeld + 1, total}}});
+  EXPECT_EQ(answer.verdicts.front(), (Verdict{Outcome::kApplied, Reason::kNone}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Lanes, Bounds, testing::Values(kStrict, kTotal),
                          [](const auto& target) { return target.param == kStrict ? "strict" : "total"; });
 

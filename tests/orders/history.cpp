@@ -33,8 +33,9 @@ constexpr std::array<Weight, static_cast<std::size_t>(Action::kCount)> kWeights 
     {"unregister", 5},
     {"stray", 4},
     {"register", 1},
-    {"skip", 2},
+    {"skip", 4},
     {"expire", 2},
+    {"reprocess", 3},
 }};
 
 constexpr unsigned total_weight() {

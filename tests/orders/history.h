@@ -28,6 +28,7 @@ enum class Action : std::uint8_t {
   kRegister,
   kSkip,
   kExpire,
+  kReprocess,  // of an order that the target without a lane has not as its newest
   kCount,
 };
 

@@ -48,6 +48,11 @@ std::vector<Released> LaneTable::waiting() const {
   return all;
 }
 
+std::optional<OrderNumber> LaneTable::newest(std::size_t document) const {
+  const auto& newest = documents_[document].newest;
+  return newest ? std::optional(newest->order) : std::nullopt;
+}
+
 bool LaneTable::takes(const DocumentLanes& document, TargetNumber target, OrderNumber order) const {
   const auto mark = document.mark.find(target);
   return mark == document.mark.end() || order > mark->second;
@@ -82,6 +87,10 @@ bool LaneTable::is_passed(const DocumentLanes& document, TargetNumber target, Or
 
 bool LaneTable::takes_again(const LanePlace& place) const {
   return place.is == PlaceIs::kWaiting;
+}
+
+OrderNumber LaneTable::skipped_by(const LaneQueue&, const Input& input) const {
+  return input.order;
 }
 
 bool LaneTable::drains(const LaneQueue& lane) const {
@@ -137,6 +146,10 @@ Verdict LaneTable::request(const Input& input) {
   bool known = false;
   for (const TargetNumber target : kOrdered) {
     if (!input.targets.contains(target)) continue;
+    if (input.reprocess && !takes_a_reprocess()) {  // it is no other version
+      known = true;
+      continue;
+    }
     const auto mark = document.mark.find(target);
     const bool was_last = mark != document.mark.end() && mark->second == input.order;
     if (was_last || is_known(lane(target, input.document), input.document, input.order))
@@ -273,14 +286,13 @@ Verdict LaneTable::unregister(const Input& input) {
 }
 
 Verdict LaneTable::skip(const Input& input) {
-  if (!documents_[input.document].known) return dropped(Reason::kUnregistered);
   const TargetNumber target = input.targets.first();
-  std::optional<OrderNumber> first;
-  for (const LanePlace& place : lane(target, input.document).places)
-    if (place.document == input.document && place.is == PlaceIs::kWaiting && (!first || place.order < *first))
-      first = place.order;
-  if (!first) return dropped(Reason::kNoChange);
-  end(target, input.document, *first);
+  const auto order = skipped_by(lane(target, input.document), input);
+  const LanePlace* const place = find(target, input.document, order);
+  if (place == nullptr)
+    return dropped(is_passed(documents_[input.document], target, order) ? Reason::kNoChange : Reason::kUnregistered);
+  if (place->is != PlaceIs::kWaiting) return dropped(Reason::kNoChange);
+  end(target, input.document, order);
   return {Outcome::kApplied, Reason::kNone};
 }
 

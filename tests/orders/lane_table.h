@@ -50,6 +50,8 @@ class LaneTable : public Player {
   [[nodiscard]] Answer play(const Batch& batch) override;
   // Results that somebody waits for.
   [[nodiscard]] std::vector<Released> waiting() const;
+  // Of a document for the target without a lane.
+  [[nodiscard]] std::optional<OrderNumber> newest(std::size_t document) const;
 
  protected:
   // One rule each, so that a wrong lane can have another one.
@@ -63,6 +65,9 @@ class LaneTable : public Player {
   [[nodiscard]] virtual bool skips_all_that_is_due() const { return true; }
   [[nodiscard]] virtual OrderNumber mark_behind(OrderNumber mark, const LanePlace& left) const;
   [[nodiscard]] virtual bool is_passed(const DocumentLanes& document, TargetNumber target, OrderNumber order) const;
+  // Which order of the document a skip ends.
+  [[nodiscard]] virtual OrderNumber skipped_by(const LaneQueue& lane, const Input& input) const;
+  [[nodiscard]] virtual bool takes_a_reprocess() const { return false; }
   [[nodiscard]] virtual bool takes_again(const LanePlace& place) const;
   [[nodiscard]] virtual bool drains(const LaneQueue& lane) const;
   [[nodiscard]] virtual bool ends_in_place() const { return true; }  // what is unregistered does not leave at once

@@ -21,6 +21,7 @@ std::string describe(const Input& input) {
                      ":" + std::to_string(input.order) + " " + describe(input.targets);
   if (input.deletes) text += input.has_list ? " delete" : " delete for all";
   if (input.hash != 0) text += " payload " + std::to_string(input.hash);
+  if (input.reprocess) text += " reprocess";
   if (input.too_large) text += " too large";
   return text;
 }

@@ -36,6 +36,7 @@ struct Input {
   bool deletes = false;       // a request: for all targets when it has no list
   bool has_list = true;       // of a request
   std::uint64_t hash = 0;     // of its payload
+  bool reprocess = false;     // a request that is to be done once more
   bool too_large = false;     // a result that its output cannot take
   std::int64_t position = 0;  // in its topic
 };

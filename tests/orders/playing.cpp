@@ -48,6 +48,7 @@ Command command_of(const Input& input) {
       Request request;
       request.what = what;
       request.hash = PayloadHash(input.hash);
+      request.reprocess = input.reprocess;
       request.work_bytes = 10;
       return request;
     }
@@ -56,7 +57,7 @@ Command command_of(const Input& input) {
     case Kind::kExpire:
       return Expire{false, id, {}, std::nullopt};
     case Kind::kSkip:
-      return SkipPlace{false, id, input.targets.first(), std::nullopt};
+      return SkipPlace{false, id, epoch, sequence, Revision(), input.targets.first()};
     case Kind::kUnregister:
       return Unregister{id, epoch, sequence, Revision(), input.targets, input.targets.empty(), false};
     case Kind::kResult: {

@@ -56,8 +56,9 @@ void World::play(const Step& step) {
       commands_.push_back({Kind::kRegister, document, newest_[document] + 1, TargetSet::of(ordered_of(step.pick))});
       return;
     case Action::kSkip:
-      operations_.push_back({Kind::kSkip, document, 0, TargetSet::of(ordered_of(step.pick))});
-      return;
+      return skip(step);
+    case Action::kReprocess:
+      return reprocess(step);
     default:
       operations_.push_back({Kind::kExpire, document, 0, {}});
   }
@@ -103,6 +104,37 @@ void World::unregister(const Step& step) {
   commands_.push_back(input);
 }
 
+// Of something that may be waited for, or of any order; some are said once more.
+void World::skip(const Step& step) {
+  const std::size_t document = step.document % kDocuments;
+  Input input{Kind::kSkip, document, 1 + step.pick % (newest_[document] + 2), TargetSet::of(ordered_of(step.targets))};
+  if (step.amount % 4 != 0 && !work_.empty()) {
+    const Released& work = work_[step.pick % work_.size()];
+    input.document = work.document;
+    input.order = work.order;
+  }
+  if (step.amount % 4 == 1 && !old_skips_.empty()) input = old_skips_[step.pick % old_skips_.size()];
+  old_skips_.push_back(input);
+  operations_.push_back(input);
+}
+
+// Only what the target without a lane has not as its newest: a new revision of that is for it alone.
+void World::reprocess(const Step& step) {
+  Input input{Kind::kRequest, step.document % kDocuments, 0, targets_of(step.targets)};
+  input.order = 1 + step.pick % (newest_[input.document] + 1);
+  input.hash = 1;
+  input.reprocess = true;
+  for (auto old = old_requests_.rbegin(); step.amount % 4 != 0 && old != old_requests_.rend(); ++old) {
+    if (old->document != input.document) continue;
+    input = *old;
+    input.reprocess = true;
+    break;
+  }
+  const auto is_it = [&](const Input& other) { return other.document == input.document && other.order == input.order; };
+  const bool is_newest = table_.newest(input.document) == input.order;
+  if (!is_newest && std::none_of(requests_.begin(), requests_.end(), is_it)) requests_.push_back(input);
+}
+
 void World::stray(const Step& step) {
   const std::size_t document = step.document % kDocuments;
   const OrderNumber order = 1 + step.pick % (newest_[document] + 2);
@@ -118,6 +150,7 @@ void World::resend(const Step& step) {
   if (old.empty()) return;
   Input input = old[old.size() - 1 - step.pick % std::min<std::size_t>(old.size(), 8)];
   if (step.action == Action::kReuse) input.hash += 10;
+  input.reprocess = false;  // reprocess() does those
   (of_request ? requests_ : commands_).push_back(input);
 }
 

@@ -42,6 +42,8 @@ class World {
   void request(const Step& step);
   void answer(const Released& work, bool too_large);
   void unregister(const Step& step);
+  void skip(const Step& step);
+  void reprocess(const Step& step);
   void stray(const Step& step);
   void resend(const Step& step);
   void run_batch(bool fenced);
@@ -54,7 +56,7 @@ class World {
   Player* rival_;
   Hits* hits_;
   std::vector<Input> requests_, operations_, commands_;  // that were not decided
-  std::vector<Input> old_requests_, old_results_;
+  std::vector<Input> old_requests_, old_results_, old_skips_;
   std::map<std::size_t, OrderNumber> newest_;  // by document, with gaps for requests that are late
   std::vector<Released> work_;                 // that nobody answered
   std::map<std::pair<TargetNumber, std::size_t>, std::vector<Released>> released_;

@@ -76,6 +76,20 @@ class ForgetsWhatHasEnded final : public LaneTable {
   [[nodiscard]] bool ends_in_place() const override { return false; }
 };
 
+class SkipsWhatIsFirst final : public LaneTable {
+  [[nodiscard]] OrderNumber skipped_by(const LaneQueue& lane, const Input& input) const override {
+    std::optional<OrderNumber> first;
+    for (const LanePlace& place : lane.places)
+      if (place.document == input.document && place.is == PlaceIs::kWaiting && (!first || place.order < *first))
+        first = place.order;
+    return first.value_or(input.order);
+  }
+};
+
+class TakesAReprocess final : public LaneTable {
+  [[nodiscard]] bool takes_a_reprocess() const override { return true; }
+};
+
 template <typename Lane>
 NamedWrongLane named(std::string_view name) {
   return {name, [] { return std::make_unique<Lane>(); }};
@@ -99,6 +113,8 @@ const std::vector<NamedWrongLane>& wrong_lanes() {
       named<TakesAResultTwice>("takes a result that is held once more"),
       named<LeavesResultsBehind>("leaves results behind"),
       named<StopsAtWhatHasEnded>("stops at what has ended"),
+      named<SkipsWhatIsFirst>("skips what is first, whatever is named"),
+      named<TakesAReprocess>("gives what is to be done once more a place"),
       named<ForgetsWhatHasEnded>("forgets what has ended before its turn"),
   };
   return all;

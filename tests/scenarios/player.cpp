@@ -298,7 +298,9 @@ std::string Player::lanes() const {
     text += (text.empty() ? "" : "; ") + text_of(TargetSet::of(place->target)) + " " + std::string(place->id) + " " +
             text_of(place->order) + " " + kStates[static_cast<std::size_t>(place->state)];
     if (!place->due) continue;
-    text += place->state == codec::PlaceState::kWaits ? " until " + std::to_string(place->due->value()) : " at once";
+    const bool waits = place->state == codec::PlaceState::kWaits;
+    const bool runs = !waits || *place->due != codec::kNever;
+    text += !waits ? " at once" : runs ? " until " + std::to_string(place->due->value()) : " without a clock";
   }
   return text.empty() ? "-" : text;
 }
@@ -457,10 +459,9 @@ Command Player::command_of(const Line& line) {
     return command;
   }
   if (line.verb == "skip") {
-    SkipPlace command{says(line, "dry"), line.words.at(0), target_of(line.words.at(1)), std::nullopt};
-    if (const auto expected = value_of(line, "expect"))
-      command.expected = ExpectedRequest{Epoch(0), order_of(*expected).sequence};
-    return command;
+    const WrittenOrder order = order_of(line.words.at(1));
+    return SkipPlace{says(line, "dry"), line.words.at(0), order.epoch,
+                     order.sequence,    order.revision,   target_of(line.words.at(2))};
   }
   if (line.verb == "resume-target") return ResumeTarget{says(line, "dry"), target_of(line.words.at(0))};
   if (line.verb == "dispatch-now" || line.verb == "dispatch-postpone") return moving_of(line);

@@ -76,6 +76,8 @@ class JournalBatch {
     return context_.dispatch.keeps_under_way() || document.journaled;
   }
   Taken decide(Document& document, const Request& request, Offset position);
+  // The last one decided goes on, and was too late for one of its lanes.
+  [[nodiscard]] bool late_for_lane() const { return late_for_lane_; }
   // A delete for all that waits stops registrations below it as one that was dispatched does. None: there is none, or
   // none above the barrier of the row.
   [[nodiscard]] std::optional<Row> behind_waiting_barrier(const Document& document, const Registration& what) const;
@@ -223,6 +225,7 @@ class JournalBatch {
   std::vector<Offset> unreadable_;
   std::vector<Offset> missing_;
   std::set<std::uint64_t> held_whole_;  // numbers
+  bool late_for_lane_ = false;
   std::size_t done_ = 0;
   std::vector<Event> told_;                       // of what waited before the batch: behind those of the inputs
   std::map<std::uint64_t, std::size_t> told_of_;  // places of those that say how it ended, by its number

@@ -93,7 +93,8 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
   }
   const bool others_wait = ruling.decision.outcome == Outcome::kForwarded && !ruling.edit.requested->forwarded.empty();
   const Ruling of_others = orders_.any() ? ruling : Ruling();
-  if (orders_.any()) orders_.enter(document, request, position, as_if ? &*as_if : document.known(), ruling);
+  late_for_lane_ =
+      orders_.any() && orders_.enter(document, request, position, as_if ? &*as_if : document.known(), ruling);
   const bool waits = ruling.decision.outcome == Outcome::kForwarded;
   const bool may_inherit = waits && context_.dispatch.inherit_failed;
   const std::vector<Failure> failed = may_inherit ? inherited(document, request, ruling) : std::vector<Failure>();

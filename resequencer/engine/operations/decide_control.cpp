@@ -82,18 +82,6 @@ Ruling decide_release(const ReleaseByHand& command, const Row* row, const Partit
   return ruling;
 }
 
-Ruling decide_skip(const SkipPlace& command, const Row* row, const std::optional<Order>& place) {
-  if (row == nullptr) return drop(TableRow::kControl, Reason::kUnregistered);
-  Ruling ruling;
-  ruling.decision = place ? applied() : dropped(Reason::kNoChange);
-  if (!place) return ruling;
-  set_order(ruling, *place);
-  const auto& expected = command.expected;
-  if (expected && (expected->epoch != place->epoch || expected->sequence != place->sequence))
-    ruling.decision = dropped(Reason::kUnexpectedState);
-  return ruling;
-}
-
 Decision raise_floor(const RaiseFloor& command, PartitionState& state) {
   Version& floor = command.target ? state.floors.by_target[*command.target] : state.floors.global;
   const Version before = floor;

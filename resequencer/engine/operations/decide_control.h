@@ -24,9 +24,6 @@ namespace reseq::engine {
 [[nodiscard]] Ruling decide_release(const ReleaseByHand& command, const Row* row, const PartitionState& state,
                                     const Context& context);
 
-// `place`: that would be passed by; none = nothing of the document waits there. Dropped as above.
-[[nodiscard]] Ruling decide_skip(const SkipPlace& command, const Row* row, const std::optional<Order>& place);
-
 // These change the state of the partition, unless they are dry runs.
 // `version_exhausted`: hardly a version would be left above this floor. `unexpected_state`, `no_change`.
 [[nodiscard]] Decision raise_floor(const RaiseFloor& command, PartitionState& state);

@@ -2,6 +2,7 @@
 // leaves when nothing in front of it is there any more. Table O stands at the head of orders_inputs.cpp.
 //
 //   orders_inputs.cpp     table O
+//   orders_journal.cpp    what waits in the journal, fails and is tried again
 //   orders_turns.cpp      gaps, results that are to leave, and in the end which place is the head of its lane
 //
 // Invariant: behind the batch the first place of each lane says when it is to be looked at again, and no other does.
@@ -53,9 +54,10 @@ class OrdersBatch {
   [[nodiscard]] bool any() const { return !ordered_.empty(); }
   [[nodiscard]] bool takes(TargetNumber target) const { return ordered_.contains(target); }
 
-  // What a request gets in lanes, beside what table R says of its other targets.
-  // Those that got one are in the list of what is forwarded. `seen`: the row as table R saw it.
-  void enter(Document& document, const Request& request, Offset position, const Row* seen, Ruling& ruling);
+  // What a request gets in lanes, beside what table R says of its other targets; those that got one are in the list of
+  // what is forwarded. `seen`: the row as table R saw it. True: it goes on, and was too late for one of its lanes.
+  [[nodiscard]] bool enter(Document& document, const Request& request, Offset position, const Row* seen,
+                           Ruling& ruling);
   // Where the journal has as many orders of the document as it may: each of these gets in when one of those ends.
   void queue(const Document& document, const JournalEntry& entry);
   // What gets in next, for all of its ordered targets; none: nothing waits to, or there is no room.
@@ -89,8 +91,9 @@ class OrdersBatch {
   [[nodiscard]] TargetSet leaving(const Document& document, const Unregister& command, Ruling& ruling);
   // Nobody will deliver these. REQUIRES: they have places at this order that wait.
   void end(Document& document, const Order& order, TargetSet targets);
-  // The place that an operator lets the lane pass by; none: nothing of the document waits there.
-  [[nodiscard]] std::optional<Order> skippable(const Document& document, const SkipPlace& command);
+  // Applied: this order waits there, and is to end(). `no_change`: the lane has passed it, or its result is held.
+  // `unregistered`: it is not known there.
+  [[nodiscard]] Ruling decide_skip(const Document& document, const SkipPlace& command) const;
 
   // A turn of the agenda. REQUIRES: is_orders_kind.
   void take(Turn& turn);
@@ -155,6 +158,7 @@ class OrdersBatch {
   };
   std::map<std::string, FreshResult, std::less<>> fresh_;  // results of this batch, by the keys of their places
   std::map<LaneName, Reached> touched_;                    // lanes that may have another head
+  std::map<LaneName, UnixMs> cut_;                         // lanes that a turn of gaps until then had no room for
   std::size_t done_ = 0;
 };
 

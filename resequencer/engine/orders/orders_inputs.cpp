@@ -16,7 +16,7 @@
 // more. That of a total one is the highest order of the document that was given a place: a request that is sent again
 // is no other version, and an older one behind a newer would be the last that is seen. A request that gets no place
 // although it asks for nothing else is dropped: duplicate when its place is there or was the mark, else superseded or
-// epoch_behind.
+// epoch_behind. A reprocess asks the other targets alone: it is a duplicate, also of a document that was forgotten.
 // The input's outcome is the stronger one of both tables; where table R forwards, it says its row.
 #include <algorithm>
 
@@ -30,8 +30,6 @@
 namespace reseq::engine {
 namespace {
 
-constexpr std::size_t kEndedInFrontMax = 1'000;  // in front of one that waits stand only some that have ended
-
 template <typename Visit>
 void each(TargetSet targets, const Visit& visit) {
   for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
@@ -41,6 +39,11 @@ void each(TargetSet targets, const Visit& visit) {
 bool may_enter(const Ruling& ruling) {
   const TableRow row = ruling.decision.table_row;
   return ruling.has_order && row != TableRow::kNone && row != TableRow::kR5 && row != TableRow::kR6;
+}
+
+// It goes to work for targets without a lane.
+bool is_for_others(const Ruling& ruling) {
+  return ruling.edit.requested && !ruling.edit.requested->forwarded.empty();
 }
 
 Lane& lane_in(Row& row, TargetNumber target, PartitionState& state) {
@@ -68,32 +71,37 @@ std::optional<Reason> OrdersBatch::refusal(const Document& document, const Regis
   return ordered.empty() ? std::nullopt : std::optional(Reason::kOrderedTarget);
 }
 
-void OrdersBatch::enter(Document& document, const Request& request, Offset position, const Row* seen, Ruling& ruling) {
+bool OrdersBatch::enter(Document& document, const Request& request, Offset position, const Row* seen, Ruling& ruling) {
   const TargetSet asked = targets_asked(request.what, seen, context_);
   const TargetSet ordered = asked & ordered_;
-  if (ordered.empty() || !may_enter(ruling)) return;
+  if (ordered.empty() || !may_enter(ruling)) return false;
   const Order order = ruling.edit.order;
   TargetSet fresh;
-  bool known = false;  // it has a place, or had one that left last
-  Order newest;        // of those that keep it out
+  bool known = false;  // it has a place, had one that left last, or is no other version
+  Order newest;        // of those that it is behind
   each(ordered, [&](TargetNumber target) {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
-    if (place_of(document, target, order) || (lane != nullptr && lane->mark == order))
+    if (request.reprocess || place_of(document, target, order) || (lane != nullptr && lane->mark == order))
       known = true;
     else if (lane == nullptr || order > lane->mark)
       fresh |= TargetSet::of(target);
     else
       newest = std::max(newest, lane->mark);
   });
+  const bool behind = newest != Order();
   if (fresh.empty()) {
-    if (asked != ordered || ruling.edit.requested) return;
+    const bool asks_nobody = request.reprocess && !is_for_others(ruling);
+    if (asked != ordered || (ruling.edit.requested && !asks_nobody)) return behind && ruling.edit.requested;
+    if (asks_nobody) ruling = Ruling();  // or it would leave a row that says nothing
     ruling.decision = {Outcome::kDropped, known ? Reason::kDuplicate : why_behind(order, newest), TableRow::kO1};
-    return;
+    set_order(ruling, order);
+    return false;
   }
   const bool forwards = context_.intake == Intake::kInline;
   if (forwards && request.work_bytes > context_.work_bytes_max) {
     ruling = refuse(Reason::kTooLarge);
-    return set_order(ruling, order);
+    set_order(ruling, order);
+    return false;
   }
   const TargetSet others = asked.without(ordered);
   const bool takes = !others.empty() && (ruling.decision.outcome == Outcome::kForwarded ||
@@ -103,6 +111,7 @@ void OrdersBatch::enter(Document& document, const Request& request, Offset posit
   if (forwards) ruling.edit.requested->forwarded |= fresh;
   ruling.op = request.what.op;
   each(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
+  return behind;
 }
 
 // The caller changes the row in another way, too, and settles it.
@@ -272,10 +281,6 @@ void OrdersBatch::end(Document& document, const Order& order, TargetSet targets)
   each(targets, [&](TargetNumber target) { end_place(document, order, target, nullptr); });
 }
 
-void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
-  each(targets & ordered_, [&](TargetNumber target) { end_place(document, order, target, &why); });
-}
-
 // What is said on the output has its turn there, too.
 void OrdersBatch::end_place(Document& document, const Order& order, TargetNumber target, const GaveUp* why) {
   auto place = place_of(document, target, order);
@@ -297,134 +302,17 @@ void OrdersBatch::end_place(Document& document, const Order& order, TargetNumber
   places_.put(place->key, place->row);
 }
 
-// Whoever answers shows that workers answer, as for other targets.
-void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by) {
-  if (!document.journaled || !document.now.row) return;
-  const JournalEntry* const found = entry_in_lane(*document.now.row, order, target);
-  if (found == nullptr) return;
-  const JournalEntry entry = *found;
-  end_in_lane(*document.now.row, order, target);
-  if (entry.state == EntryState::kProcessing && by != EndedBy::kNobody) {
-    state_.journal_answered = std::max(state_.journal_answered, entry.number);
-    if (by == EndedBy::kResult && entry.dispatched_at != UnixMs())
-      state_.release_times.note(Milliseconds(context_.now.value() - entry.dispatched_at.value()));
-  }
-  overlay_.settle(document, context_);
-}
-
-bool OrdersBatch::has_room_in_journal(const Document& document) const {
-  std::vector<const Order*> orders;
-  if (const Row* const row = document.known())
-    for (const JournalEntry& entry : row->journal) {
-      const bool of_lanes_too = entry.state != EntryState::kGone && !of_lanes(entry.targets).empty();
-      const bool known = std::any_of(orders.begin(), orders.end(), [&](const Order* o) { return *o == entry.order; });
-      if (of_lanes_too && !known) orders.push_back(&entry.order);
-    }
-  return orders.size() < context_.lanes.lane_in_flight_max;
-}
-
-void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
-  each(of_lanes(entry.targets), [&](TargetNumber target) {
-    auto place = place_of(document, target, entry.order);
-    RESEQ_ASSERT(place, "a queued order without a place");
-    place->row.queued = entry;
-    place->row.queued->targets = TargetSet::of(target);
-    place->row.queued->for_all = false;
-    place->row.document = document.known()->lane_number();
-    places_.put(place->key, place->row);
-  });
-}
-
-std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document) {
-  if (document.known() == nullptr || !has_room_in_journal(document)) return std::nullopt;
-  const auto first = places_.first_queued(document.known()->lane_number());
-  return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
-}
-
-std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
-  auto place = places_.find(std::string(key));
-  return place && place->row.queued ? place : std::nullopt;
-}
-
-JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place& first) {
-  JournalEntry entry = *first.row.queued;
-  entry.targets = TargetSet();
-  each(document.known()->in_lanes(), [&](TargetNumber target) {
-    auto place = place_of(document, target, entry.order);
-    if (!place || !place->row.queued) return;
-    entry.targets |= TargetSet::of(target);
-    place->row.queued.reset();
-    place->row.document = 0;
-    places_.put(place->key, place->row);
-  });
-  return entry;
-}
-
-// What comes for one that never was is about something else.
-bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
-  if (place.row.state != codec::PlaceState::kWaits || place.row.dispatched_at != codec::kNever) return true;
-  const JournalEntry* const entry = entry_in_lane(*document.known(), place.row.order, place.row.target);
-  return entry != nullptr && entry->attempt > 0;
-}
-
-void OrdersBatch::sent(const Document& document, const Order& order, TargetSet targets) {
-  each(targets & ordered_, [&](TargetNumber target) {
-    auto place = place_of(document, target, order);
-    if (!place) return;
-    place->row.dispatched_at = std::max(context_.now, UnixMs());
-    if (place->row.due) place->row.due = due_from_dispatch(*place);
-    places_.put(place->key, place->row);
-  });
-}
-
-void OrdersBatch::came_back(const Document& document, const Order& order, TargetSet targets) {
-  each(targets & ordered_, [&](TargetNumber target) {
-    auto place = place_of(document, target, order);
-    if (!place) return;
-    place->row.dispatched_at = codec::kNever;
-    if (place->row.due) place->row.due = codec::kNever;
-    places_.put(place->key, place->row);
-  });
-}
-
-bool OrdersBatch::knows(const Document& document, const Order& order) const {
-  if (document.known() == nullptr) return false;
-  return std::any_of(document.known()->lanes.begin(), document.known()->lanes.end(),
-                     [&](const Lane& lane) { return order <= lane.mark || place_of(document, lane.target, order); });
-}
-
-std::optional<Ruling> OrdersBatch::not_under_way(const Document& document, const Fail& command) const {
+Ruling OrdersBatch::decide_skip(const Document& document, const SkipPlace& command) const {
   const auto order = command_order(command, document.known(), state_.default_epoch);
-  const Row* const row = document.known();
-  if (!order || (row != nullptr && entry_in_lane(*row, *order, command.target) != nullptr)) return std::nullopt;
+  if (!order) return refuse(Reason::kEpochMissing);
   const auto place = place_of(document, command.target, *order);
-  const Lane* const lane = row != nullptr ? row->lane_of(command.target) : nullptr;
-  Ruling ruling;
-  if (place && place->row.state == codec::PlaceState::kWaits && place->row.dispatched_at != codec::kNever)
-    ruling = dead_letter(TableRow::kF6, Reason::kNoRequest);
-  else if (place && place->row.state != codec::PlaceState::kEnded)
-    ruling = drop(TableRow::kF0, Reason::kDuplicate);
-  else if (place || (lane != nullptr && *order <= lane->mark))
-    ruling = drop(TableRow::kF0, Reason::kStale);
-  else
-    ruling = by_policy(context_.policies.on_unregistered, TableRow::kF0, Reason::kUnregistered, true);
+  const bool waits = place && place->row.state == codec::PlaceState::kWaits;
+  const Lane* lane = document.known() != nullptr ? document.known()->lane_of(command.target) : nullptr;
+  const bool is_over = place || (lane != nullptr && *order <= lane->mark);
+  Ruling ruling = drop(TableRow::kControl, is_over ? Reason::kNoChange : Reason::kUnregistered);
+  if (waits) ruling.decision = {Outcome::kApplied, Reason::kNone, TableRow::kControl};
   set_order(ruling, *order);
   return ruling;
-}
-
-std::optional<Order> OrdersBatch::skippable(const Document& document, const SkipPlace& command) {
-  const Row* row = document.known();
-  const Lane* lane = row != nullptr ? row->lane_of(command.target) : nullptr;
-  if (lane == nullptr || lane->places == 0) return std::nullopt;
-  std::optional<Order> found;
-  const std::string prefix = codec::place_key(kOrdersNumbers.gate, codec::lane_rank(command.target, lane->document));
-  rows_.scan(prefix, {}, kEndedInFrontMax, [&](std::string_view key, std::string_view value) {
-    const auto decoded = codec::decode_place(key, value);
-    const auto* place = std::get_if<codec::PlaceRow>(&decoded);
-    if (place != nullptr && place->state == codec::PlaceState::kWaits) found = place->order;
-    return !found;
-  });
-  return found;
 }
 
 }  // namespace reseq::engine

@@ -47,12 +47,12 @@ Iterator run_of(const std::string& kind, Iterator begin, Iterator end) {
   return end;
 }
 
-// Something newer was known when it came. Not so in the other rows: what is superseded there was the newest, until a
-// newer one came in the same batch.
+// Something newer was known when it came: of its targets, or in the lane of an ordered one. Not so in the other rows:
+// what is superseded there was the newest, until a newer one came in the same batch.
 bool was_older(const Json& event) {
   const std::string reason = text_in(event, "reason");
   const std::string row = text_in(event, "table_row");
-  return (reason == "superseded" || reason == "epoch_behind") && (row == "R0" || row == "R4");
+  return (reason == "superseded" || reason == "epoch_behind") && (row == "R0" || row == "R4" || row == "O1");
 }
 
 // How many of the oldest lines older events may still belong to.

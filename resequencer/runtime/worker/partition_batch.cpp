@@ -6,7 +6,9 @@
 
 #include "base/assert.h"
 #include "changelog/batch_rows.h"
+#include "codec/keys.h"
 #include "codec/row_kinds.h"
+#include "engine/orders/lane_rows.h"
 #include "runtime/application/pinned_inputs.h"
 
 namespace reseq::runtime {
@@ -184,10 +186,12 @@ void PartitionBatch::note_requests(OlderRequests& noted, Milliseconds steady) co
 LanesDone PartitionBatch::lanes_done() const {
   LanesDone done;
   for (const Emission& emission : batch().emissions()) {
-    const bool waited = emission.input != kNoInput && emission.input.value() >= inputs_;
+    if (emission.input == kNoInput || emission.input.value() < inputs_) continue;
+    const LetThrough& held = batch().let_through()[emission.input.value() - inputs_];
+    if (codec::gate_of(held.key) != engine::kOrdersNumbers.gate) continue;
     const auto* const letter = std::get_if<DeadLetter>(&emission.what);
-    if (waited && std::holds_alternative<Release>(emission.what)) ++done.released;
-    if (letter != nullptr && letter->reason == Reason::kGap) ++done.gaps;
+    if (std::holds_alternative<Release>(emission.what)) ++done.released;
+    if (letter != nullptr) ++(letter->reason == Reason::kGap ? done.gaps : done.letters);
   }
   return done;
 }

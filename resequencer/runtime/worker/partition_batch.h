@@ -20,6 +20,7 @@ namespace reseq::runtime {
 struct LanesDone {
   std::int64_t released = 0;  // results that were held
   std::int64_t gaps = 0;      // places that were skipped
+  std::int64_t letters = 0;   // results that were held, and that their outputs do not take any more
 };
 
 class PartitionBatch {

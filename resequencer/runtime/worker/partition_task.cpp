@@ -35,7 +35,7 @@ void PartitionTask::step(changelog::Restorer& restorer) {
   if (parking_.parked()) return parking_.remind();
   if (takeover_.phase() == Phase::kReady) return;
   takeover_.step(restorer);
-  if (takeover_.forgot()) survey_ = Survey();
+  forget_what_was_found();
   if (takeover_.phase() == Phase::kReady) get_ready();
 }
 
@@ -67,8 +67,14 @@ void PartitionTask::restore_failed(const changelog::Restorer::Failure& failure, 
 // It does not run any more, but is taken over again or parked.
 void PartitionTask::stop() {
   running_ = false;
-  if (takeover_.forgot()) survey_ = Survey();
+  forget_what_was_found();
   rewind();
+}
+
+void PartitionTask::forget_what_was_found() {
+  if (!takeover_.forgot()) return;
+  survey_ = Survey();
+  lane_survey_ = LaneSurvey();
 }
 
 void PartitionTask::park(Parked why, std::string detail) {

@@ -178,6 +178,8 @@ class PartitionTask {
 
   void get_ready();
   void stop();
+  // What surveys found in a state that was forgotten since.
+  void forget_what_was_found();
   void log_refusal(const Refusal& refusal);
   [[nodiscard]] bool fits(const InputPin& pin, PinnedInputs::Judgement found);
 

@@ -70,10 +70,10 @@ void count_waits(const PartitionBatch& batch, const OutcomeCounts& outcomes, con
   const std::uint64_t redirected = same_topic ? outcomes.of(Outcome::kRedirected) : 0;
   const LanesDone lanes = batch.lanes_done();
   const std::int64_t dead =
-      beyond(written(Role::kDeadLetter) - lanes.gaps, outcomes.of(Outcome::kDeadLettered) + redirected);
+      beyond(written(Role::kDeadLetter) - lanes.gaps - lanes.letters, outcomes.of(Outcome::kDeadLettered) + redirected);
   const std::int64_t expired = done_of(agenda, engine::kExpireTurn);
   const std::int64_t dropped =
-      std::max<std::int64_t>(0, removed_of(batch) - lanes.released - dispatched - dead - expired);
+      std::max<std::int64_t>(0, removed_of(batch) - lanes.released - lanes.letters - dispatched - dead - expired);
   const auto add = [&](WaitEnd end, std::int64_t count) {
     totals.waits_ended[static_cast<std::size_t>(end)] += static_cast<std::uint64_t>(count);
   };

@@ -1,9 +1,11 @@
 #include "tests/simulation/world/operators.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "codec/hash.h"
 #include "codec/header_names.h"
+#include "config/rules.h"
 
 namespace reseq::simulation {
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kOwnDraw = 0x6f70657261746f72;  // any number: their draws are not those of the world
 constexpr std::uint64_t kAheadMs = 20'000;
+constexpr std::uint64_t kSkippedOf = 2;  // the last ones: most that are older are waited for no more
 
 bool is_whole_result(const StoredRecord& letter) {
   const std::string* command = header_of(letter, header::kCommand);
@@ -29,6 +32,7 @@ Operators::Operators(const Scenario& scenario, Broker& broker, Counters& counter
       counters_(counters),
       draw_(seed ^ kOwnDraw),
       letters_(*broker.topic("app.dead-letter")),
+      work_(*broker.topic("app.work")),
       control_(*broker.topic("app.control")) {
   if (draw_.chance(300)) per_mille_ = draw_.chance(500) ? 10 : 60;
 }
@@ -59,7 +63,7 @@ void Operators::write() {
   const std::uint64_t what = draw_.below(100);
   if (what < 35) return expire();
   if (what < 60) return release();
-  if (what < 75) return raise_floor();
+  if (what < (scenario_.lanes ? 65U : 75U)) return raise_floor();
   if (what < 79 && scenario_.lanes) return skip();
   if (what < 79 && scenario_.outages) return resume_target(any_partition(), scenario_.settings.targets.front().name);
   pause(any_partition(), what < 87);
@@ -75,13 +79,26 @@ void Operators::expire() {
   append(partition, record);
 }
 
+// One of the last that went to work, as somebody would who has seen what a target waits for; now and then another one.
 void Operators::skip() {
-  const std::string id = "document-" + std::to_string(draw_.below(scenario_.documents + 1));
-  const Partition partition = codec::partition_of(id, Partitioner::kMurmur2, scenario_.partitions);
+  const Partition partition = any_partition();
+  std::vector<const StoredRecord*> sent;
+  const Log& log = broker_.log({work_, partition});
+  for (const Entry* entry = log.next_committed(log.begin()); entry != nullptr;
+       entry = log.next_committed(Offset(entry->offset.value() + 1)))
+    sent.push_back(&*entry->record);
+  if (sent.empty()) return;
+  const StoredRecord& work = *sent[sent.size() - 1 - draw_.below(std::min<std::uint64_t>(sent.size(), kSkippedOf))];
   StoredRecord record = operation("skip", partition);
-  record.key = id;
-  add_target(record, 1'000);
-  add_expected(record);
+  record.key = work.key;
+  for (const std::string_view name : {header::kSeq, header::kEpoch, header::kRevision})
+    if (const std::string* said = header_of(work, name)) set_header(record, name, *said);
+  if (draw_.chance(100)) set_header(record, header::kSeq, std::to_string(1 + draw_.below(10)));
+  if (draw_.chance(50)) remove_header(record, draw_.chance(500) ? header::kSeq : header::kEpoch);
+  const auto& targets = scenario_.settings.targets;
+  const auto ordered = std::find_if(targets.rbegin(), targets.rend(), config::is_ordered);
+  set_header(record, header::kTarget, ordered->name);
+  add_target(record, 200);
   append(partition, record);
 }
 

@@ -43,6 +43,7 @@ class Operators {
   Draw draw_;
   std::uint32_t per_mille_ = 0;  // of a thousand ticks
   std::size_t letters_;
+  std::size_t work_;
   std::size_t control_;
   std::uint64_t operations_ = 0;
 };

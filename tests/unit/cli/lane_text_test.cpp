@@ -93,8 +93,11 @@ TEST(LanesOfAll, AreSummedUpByTargetAndNameTheGapThatIsSkippedFirst) {
   EXPECT_EQ(lanes_text(admin::Answers()), "");
 }
 
-TEST(LanesOfADocument, AreNotToldWithoutPlaces) {
+TEST(LanesOfADocument, SayHowFarATargetHasGoneThatWaitsForNothing) {
   EXPECT_EQ(lanes_of_document_text(Json::parse(R"({"lanes": [{"target": "audit", "places": 0}]})")), "");
+  EXPECT_EQ(lanes_of_document_text(Json::parse(R"({"lanes": [{"target": "audit", "places": 0,
+                "mark": {"epoch": 2, "seq": "7", "revision": "0"}}]})")),
+            "audit has gone on to 2/7\n");
   EXPECT_EQ(lanes_of_document_text(Json::object()), "");
 }
 

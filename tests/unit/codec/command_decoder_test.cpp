@@ -331,6 +331,26 @@ TEST(DecodeOperation, ReadsAResultToRelease) {
   EXPECT_EQ(reason_of(operation("release").with("reseq-seq", "7")), Reason::kMissingTarget);
 }
 
+TEST(DecodeOperation, ReadsWhichOrderIsToBeSkipped) {
+  const SampleRecord record = operation("skip").with("reseq-seq", "7").with("reseq-target", "search");
+  const SampleRecord whole =
+      SampleRecord(record).with("reseq-epoch", "2").with("reseq-revision", "1").with("reseq-control-dry-run", "true");
+  const Command command = decoded(whole.view(), decode_context());
+  ASSERT_TRUE(std::holds_alternative<SkipPlace>(command));
+  const SkipPlace& skip = std::get<SkipPlace>(command);
+  EXPECT_EQ(skip.id, "doc-1");
+  EXPECT_EQ(skip.sequence, Sequence::of_number(7));
+  EXPECT_EQ(skip.epoch, Epoch(2));
+  EXPECT_EQ(skip.revision, Revision(1));
+  EXPECT_EQ(skip.target, TargetNumber(0));
+  EXPECT_TRUE(skip.dry_run);
+  EXPECT_FALSE(std::get<SkipPlace>(decoded(record.view(), decode_context())).epoch);
+  EXPECT_EQ(reason_of(SampleRecord(record).without("reseq-seq")), Reason::kMissingSequence)
+      << "skipping what comes first would skip another one the second time";
+  EXPECT_EQ(reason_of(SampleRecord(record).without("reseq-target")), Reason::kMissingTarget);
+  EXPECT_EQ(reason_of(SampleRecord(record).with("reseq-control-expected-seq", "7")), Reason::kUnsupportedHeader);
+}
+
 TEST(DecodeOperation, ReadsAFloor) {
   const Command command =
       decoded(operation("raise-version-floor").with("reseq-version", "99").view(), decode_context());
@@ -354,7 +374,7 @@ TEST(DecodeOperation, ReadsPauseAndResumeOfAnyKey) {
 
 TEST(DecodeOperation, IsRefusedWhenItIsIncompleteOrForAnotherPartition) {
   for (const char* name :
-       {"expire", "dispatch-now", "dispatch-postpone", "release", "raise-version-floor", "pause", "resume"}) {
+       {"expire", "dispatch-now", "dispatch-postpone", "release", "skip", "raise-version-floor", "pause", "resume"}) {
     EXPECT_EQ(reason_of(operation(name).without("reseq-control-id")), Reason::kMalformedHeader) << name;
     EXPECT_EQ(reason_of(operation(name).with("reseq-control-id", std::string(kMaxControlIdBytes + 1, 'x'))),
               Reason::kMalformedHeader)

@@ -17,8 +17,6 @@ JournalEntry queued_at(const PlaceRow& place) {
   entry.order = place.order;
   entry.targets = TargetSet::of(place.target);
   entry.number = 1;
-  entry.urgency.priority = static_cast<std::uint8_t>(below(256));
-  entry.urgency.inserted = entry.urgency.process_at = UnixMs(static_cast<std::int64_t>(below(1'000'000)));
   entry.request.offset = place.request;
   entry.request.timestamp = UnixMs(5);
   return entry;
@@ -46,6 +44,8 @@ PlaceRow any_place(std::string_view id) {
   if (place.state == PlaceState::kWaits && one_in(2)) {
     place.document = 1 + any<std::uint64_t>() % UINT64_MAX;
     place.queued = queued_at(place);
+    place.queued->urgency.priority = static_cast<std::uint8_t>(below(256));
+    place.queued->urgency.inserted = place.queued->urgency.process_at = UnixMs(static_cast<std::int64_t>(below(1000)));
   }
   return place;
 }

@@ -139,5 +139,19 @@ TEST(EventHistory, IsBoundedWhateverATopicHolds) {
   EXPECT_EQ(all.texts().size(), 3 * kKindsMax);
 }
 
+TEST(Latecomers, AreRequestsOfWhichSomethingNewerWasKnown) {
+  const Json part = {{"partition", 0}};
+  const Json document = {{"request", {{"offset", 1}}}};
+  const auto late = [&](const std::string& row, const std::string& reason) {
+    Json event = event_of_drop("requests", row);
+    event["reason"] = reason;
+    return latecomers_of(part, document, {PastEvent{.at = UnixMs(1), .json = event}}, "requests").count;
+  };
+  for (const char* row : {"R0", "R4", "O1"})
+    for (const char* reason : {"superseded", "epoch_behind"}) EXPECT_EQ(late(row, reason), 1) << row << reason;
+  EXPECT_EQ(late("R2", "superseded"), 0) << "it was the newest";
+  EXPECT_EQ(late("O1", "duplicate"), 0) << "it was sent again";
+}
+
 }  // namespace
 }  // namespace reseq::runtime

@@ -20,8 +20,10 @@ class Lanes : public TellingWorker {
     settings.orders_gap_timeout_ms = 5'000;
     return settings;
   }
-  void request(const std::string& id) {
-    broker.append({*broker.topic("app.requests"), Partition(0)}, {id, "{}", {{"reseq-seq", "7"}}, broker.now()});
+  void request(const std::string& id, const std::string& sequence = "7", const std::string& targets = "") {
+    std::vector<simulation::StoredHeader> headers = {{"reseq-seq", sequence}};
+    if (!targets.empty()) headers.push_back({"reseq-targets", targets});
+    broker.append({*broker.topic("app.requests"), Partition(0)}, {id, "{}", headers, broker.now()});
     steps(50);
   }
   void result(const std::string& id, const std::string& target) {
@@ -59,6 +61,16 @@ TEST_F(Lanes, SayWhatTheyWaitForAndSkipItInTime) {
       << "a gap waited for no dispatch";
 }
 
+// The other targets take it, so its outcome does not say it.
+TEST_F(Lanes, CountWhatCameTooLateForOneOfThemAsOlder) {
+  request("book", "7", "audit");
+  request("book", "6");
+  EXPECT_EQ(worker.totals().older_requests, 1U);
+  request("book", "8");
+  request("book", "8");
+  EXPECT_EQ(worker.totals().older_requests, 1U) << "that is the same once more";
+}
+
 // A document waits in the lane of `audit`, and the process that took it is gone.
 class LanesThatStand : public SimulatedApplication {
  protected:
@@ -93,6 +105,34 @@ class LanesThatStand : public SimulatedApplication {
 
 TEST_F(LanesThatStand, AreToldOfWhileTheyAreTakenOver) {
   EXPECT_EQ(end_of_next(), "");
+}
+
+TEST_F(LanesThatStand, CountNoResultThatIsTooLargeByNowAsWork) {
+  const auto result = [&](const std::string& id, std::size_t bytes) {
+    broker.append({*broker.topic("app.commands"), Partition(0)},
+                  {id,
+                   std::string(bytes, 'x'),
+                   {{"reseq-command", "sequence"}, {"reseq-seq", "7"}, {"reseq-target", "audit"}},
+                   broker.now()});
+  };
+  broker.append({*broker.topic("app.requests"), Partition(0)}, {"film", "{}", {{"reseq-seq", "7"}}, broker.now()});
+  {
+    Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+    result("film", 5'000);
+    for (int i = 0; i < 500; ++i) test::good(step(worker));
+    ASSERT_EQ(worker.tasks().front()->store().summary().counts[Count::kHeldRecords], 1U);
+  }
+  application.record_bytes_max[application.topics.output(1).value()] = 2'000;
+  Worker worker(application, *kafka, clock, shelf, [] { return HashKey{}; });
+  result("book", 10);
+  for (int i = 0; i < 2'000 && worker.totals().inputs == 0; ++i) test::good(step(worker));
+  for (int i = 0; i < 50; ++i) test::good(step(worker));
+  EXPECT_EQ(worker.tasks().front()->store().summary().counts[Count::kPlaces], 0U);
+  const auto ended = [&](WaitEnd end) { return worker.totals().waits_ended[static_cast<std::size_t>(end)]; };
+  EXPECT_EQ(ended(WaitEnd::kDeadLettered), 0U) << "it waited for no dispatch";
+  EXPECT_EQ(ended(WaitEnd::kDropped), 0U);
+  const simulation::Log& letters = broker.log({*broker.topic("app.dead-letter"), Partition(0)});
+  EXPECT_NE(letters.next_committed(letters.begin()), nullptr);
 }
 
 TEST_F(LanesThatStand, DoNotLoseTheirTarget) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
+#include <utility>
 
 #include "codec/hash.h"
 #include "runtime/worker/worker.h"
@@ -20,7 +21,7 @@ constexpr std::int32_t kPartitions = 2;
 
 class WorkerFault : public SimulatedApplication {
  protected:
-  WorkerFault() : SimulatedApplication(kPartitions) {
+  explicit WorkerFault(config::Settings from = of_one_target()) : SimulatedApplication(kPartitions, std::move(from)) {
     application.settings.checkpoint_rows_max = 1;  // every row lies on disk at once
     while (worker.tasks().size() != kPartitions || !all_running()) step();
   }
@@ -118,6 +119,31 @@ TEST_F(WorkerFault, LeavesToTheNextTransactionWhatTheTimeIsTooShortFor) {
   decide(2);
   EXPECT_EQ(worker.totals().transactions, before + 2);
   EXPECT_EQ(worker.totals().aborted, 0U);
+}
+
+class WorkerFaultOfLanes : public WorkerFault {
+ protected:
+  WorkerFaultOfLanes() : WorkerFault(with_audit()) {}
+  static config::Settings with_audit() {
+    config::Settings settings = of_one_target();
+    settings.targets.push_back({.name = "audit", .order = "total"});
+    return settings;
+  }
+};
+
+TEST_F(WorkerFaultOfLanes, ForgetsWhatWasFoundInTheState) {
+  request_in_each(1);
+  decide(2);
+  const PartitionTask& task = *worker.tasks()[1];
+  for (int i = 0; i < 10'000 && (!task.lane_survey().found() || task.store().dirty_rows() > 0); ++i) step();
+  ASSERT_TRUE(task.lane_survey().found());
+  rest_of_the_survey(Partition(1));
+  damage(Partition(1));
+  request_in_each(2);
+  for (int i = 0; i < 10'000 && task.phase() == Phase::kRunning; ++i) step();
+  ASSERT_NE(task.phase(), Phase::kRunning) << "its state is read anew";
+  EXPECT_FALSE(task.survey().found());
+  EXPECT_FALSE(task.lane_survey().found());
 }
 
 }  // namespace

@@ -1,0 +1,142 @@
+// Ordered targets whose orders wait in the journal, are under way with an attempt, or fail. The journal keeps an order
+// for all of its targets; here stands what that means for their places. Of a document it has lane_in_flight_max such
+// orders at a time: its row must not grow with its versions. What comes then waits in its place, which has the entry
+// for later.
+#include <algorithm>
+#include <vector>
+
+#include "engine/documents/decide_register.h"
+#include "engine/documents/orders.h"
+#include "engine/journal/entries.h"
+#include "engine/orders/orders_batch.h"
+
+namespace reseq::engine {
+namespace {
+
+template <typename Visit>
+void each_of(TargetSet targets, const Visit& visit) {
+  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
+}
+
+}  // namespace
+
+void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
+  each_of(targets & ordered_, [&](TargetNumber target) { end_place(document, order, target, &why); });
+}
+
+// Whoever answers shows that workers answer, as for other targets.
+void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by) {
+  if (!document.journaled || !document.now.row) return;
+  const JournalEntry* const found = entry_in_lane(*document.now.row, order, target);
+  if (found == nullptr) return;
+  const JournalEntry entry = *found;
+  end_in_lane(*document.now.row, order, target);
+  if (entry.state == EntryState::kProcessing && by != EndedBy::kNobody) {
+    state_.journal_answered = std::max(state_.journal_answered, entry.number);
+    if (by == EndedBy::kResult && entry.dispatched_at != UnixMs())
+      state_.release_times.note(Milliseconds(context_.now.value() - entry.dispatched_at.value()));
+  }
+  overlay_.settle(document, context_);
+}
+
+bool OrdersBatch::has_room_in_journal(const Document& document) const {
+  std::vector<const Order*> orders;
+  if (const Row* const row = document.known())
+    for (const JournalEntry& entry : row->journal) {
+      const bool of_lanes_too = entry.state != EntryState::kGone && !of_lanes(entry.targets).empty();
+      const bool known = std::any_of(orders.begin(), orders.end(), [&](const Order* o) { return *o == entry.order; });
+      if (of_lanes_too && !known) orders.push_back(&entry.order);
+    }
+  return orders.size() < context_.lanes.lane_in_flight_max;
+}
+
+void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
+  each_of(of_lanes(entry.targets), [&](TargetNumber target) {
+    auto place = place_of(document, target, entry.order);
+    RESEQ_ASSERT(place, "a queued order without a place");
+    place->row.queued = entry;
+    place->row.queued->targets = TargetSet::of(target);
+    place->row.queued->for_all = false;
+    place->row.document = document.known()->lane_number();
+    places_.put(place->key, place->row);
+  });
+}
+
+std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document) {
+  if (document.known() == nullptr || !has_room_in_journal(document)) return std::nullopt;
+  const auto first = places_.first_queued(document.known()->lane_number());
+  return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
+}
+
+std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
+  auto place = places_.find(std::string(key));
+  return place && place->row.queued ? place : std::nullopt;
+}
+
+JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place& first) {
+  JournalEntry entry = *first.row.queued;
+  entry.targets = TargetSet();
+  each_of(document.known()->in_lanes(), [&](TargetNumber target) {
+    auto place = place_of(document, target, entry.order);
+    if (!place || !place->row.queued) return;
+    entry.targets |= TargetSet::of(target);
+    place->row.queued.reset();
+    place->row.document = 0;
+    places_.put(place->key, place->row);
+  });
+  return entry;
+}
+
+// What comes for one that never was is about something else.
+bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
+  if (place.row.state != codec::PlaceState::kWaits || place.row.dispatched_at != codec::kNever) return true;
+  const JournalEntry* const entry = entry_in_lane(*document.known(), place.row.order, place.row.target);
+  return entry != nullptr && entry->attempt > 0;
+}
+
+void OrdersBatch::sent(const Document& document, const Order& order, TargetSet targets) {
+  each_of(targets & ordered_, [&](TargetNumber target) {
+    auto place = place_of(document, target, order);
+    if (!place) return;
+    place->row.dispatched_at = std::max(context_.now, UnixMs());
+    if (place->row.due) place->row.due = due_from_dispatch(*place);
+    places_.put(place->key, place->row);
+  });
+}
+
+void OrdersBatch::came_back(const Document& document, const Order& order, TargetSet targets) {
+  each_of(targets & ordered_, [&](TargetNumber target) {
+    auto place = place_of(document, target, order);
+    if (!place) return;
+    place->row.dispatched_at = codec::kNever;
+    if (place->row.due) place->row.due = codec::kNever;
+    places_.put(place->key, place->row);
+  });
+}
+
+bool OrdersBatch::knows(const Document& document, const Order& order) const {
+  if (document.known() == nullptr) return false;
+  return std::any_of(document.known()->lanes.begin(), document.known()->lanes.end(),
+                     [&](const Lane& lane) { return order <= lane.mark || place_of(document, lane.target, order); });
+}
+
+std::optional<Ruling> OrdersBatch::not_under_way(const Document& document, const Fail& command) const {
+  const auto order = command_order(command, document.known(), state_.default_epoch);
+  const Row* const row = document.known();
+  if (!order || (row != nullptr && entry_in_lane(*row, *order, command.target) != nullptr)) return std::nullopt;
+  const auto place = place_of(document, command.target, *order);
+  const Lane* const lane = row != nullptr ? row->lane_of(command.target) : nullptr;
+  Ruling ruling;
+  if (place && place->row.state == codec::PlaceState::kWaits && place->row.dispatched_at != codec::kNever)
+    ruling = dead_letter(TableRow::kF6, Reason::kNoRequest);
+  else if (place && place->row.state != codec::PlaceState::kEnded)
+    ruling = drop(TableRow::kF0, Reason::kDuplicate);
+  else if (place || (lane != nullptr && *order <= lane->mark))
+    ruling = drop(TableRow::kF0, Reason::kStale);
+  else
+    ruling = by_policy(context_.policies.on_unregistered, TableRow::kF0, Reason::kUnregistered, true);
+  set_order(ruling, *order);
+  return ruling;
+}
+
+}  // namespace reseq::engine
