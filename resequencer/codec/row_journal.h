@@ -17,9 +17,9 @@
 //
 // Invariants: targets are not empty, but for a delete for all that is gone; nothing but a delete is for all; orders of
 // those that wait rising; what is under way, and what waits and was dispatched before, has targets that are pending at
-// its order, or ordered ones that have a place; no process date before the insertion; no number 0 but for what is gone; nothing but what is
-// under way has a lease and a date of its dispatch, and nothing but what waits is consolidated or tried again later; no
-// date is before 1970.
+// its order, or ordered ones that have a place; no process date before the insertion; no number 0 but for what is gone;
+// nothing but what is under way has a lease and a date of its dispatch, and nothing but what waits is consolidated or
+// tried again later; no date is before 1970.
 // Thread rule: pure functions.
 #pragma once
 

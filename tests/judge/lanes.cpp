@@ -164,7 +164,7 @@ void Lanes::take_skip(const Decided& one) {
   const auto place = waits.find(order);
   const bool is_waited_for = place != waits.end() && !place->second.has_result;
   const std::string what = id + " for " + name + ": " + place_text(order);
-  // What stands in its lane alone, behind as many as the journal has of the document, or came in this batch, is not seen.
+  // What stands in its lane alone, behind as many as the journal has, or came in this batch, is not seen.
   const bool is_unseen =
       place == waits.end() && (settings_.dispatch_mode == "journal" || settings_.failures_mode == "retry");
   if (applied && !is_waited_for && !is_unseen) wrong(what + " was skipped although nobody waits for it");

@@ -1,8 +1,8 @@
 // Lanes: what strict and total targets of a partition get, told from what was sent to `work` for them and what the
 // pipeline answered, without the engine's table: each release once, in the order of its lane, with nothing in front of
 // it that is still waited for; what is skipped was waited for long enough, and had no result; in the end nothing is
-// waited for. Where requests wait for their turn, or may fail: nothing goes to `work` that has its result, and who has a
-// lease is never skipped.
+// waited for. Where requests wait for their turn, or may fail: nothing goes to `work` that has its result, and who has
+// a lease is never skipped.
 // Thread rule: one thread.
 #pragma once
 
