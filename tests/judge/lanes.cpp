@@ -96,14 +96,14 @@ void Lanes::take_waiting(const Journaled& one) {
   }
 }
 
-// What waited and expires, or did so when it lost its lease.
+// What waited and expires, or did so when it lost its lease or failed.
 void Lanes::take_expired(const Journaled& one, UnixMs now) {
   for (const JournalEntry& entry : one.before) {
     const UnixMs wanted_until = entry.urgency.expires_at;
     const bool stays = std::any_of(one.after.begin(), one.after.end(), [&](const JournalEntry& after) {
       return after.order == entry.order && after.state != EntryState::kGone && !(after.targets & entry.targets).empty();
     });
-    if (entry.state == EntryState::kWaiting && !stays && wanted_until != UnixMs() && wanted_until <= now)
+    if (entry.state != EntryState::kGone && !stays && wanted_until != UnixMs() && wanted_until <= now)
       for (const std::string& name : ordered_of(entry)) end(name, one.id, entry.order);
   }
 }

@@ -182,7 +182,7 @@ std::vector<Failure> JournalBatch::inherited(const Document& document, const Req
   for (const Failure& one : row.failures) {
     if (!one.for_good || one.exhausted || one.order != row.requested->order) continue;
     Failure again = one;
-    again.targets = row.holding(one) & left;
+    again.targets = (row.holding(one) & left).without(orders_.of_lanes(left));  // these take every version
     if (again.targets.empty()) continue;
     left = left.without(again.targets);
     failures.push_back(again);
