@@ -36,6 +36,10 @@ Dispatches::Dispatches(const config::Settings& settings, Partition partition, Ve
     if (config::is_ordered(settings.targets[i])) ordered_ |= TargetSet::of(TargetNumber(static_cast<std::uint8_t>(i)));
 }
 
+bool Dispatches::is_of_lanes_alone(const JournalEntry& entry) const {
+  return !entry.targets.empty() && ordered_.covers(entry.targets);
+}
+
 bool Dispatches::is_ordered(const std::string& target) const {
   return std::any_of(settings_.targets.begin(), settings_.targets.end(),
                      [&](const config::Target& one) { return one.name == target && config::is_ordered(one); });
@@ -225,9 +229,9 @@ void Dispatches::take_given_up(const GivenUp& given_up) {
 // Older ones that came back may join a newer one, not the other way round.
 void Dispatches::check_one_at_a_time(const Journaled& journaled) {
   for (const JournalEntry& newer : journaled.after) {
-    if (!is_under_way(newer) || was_under_way(journaled, newer) || ordered_.covers(newer.targets)) continue;
+    if (!is_under_way(newer) || was_under_way(journaled, newer) || is_of_lanes_alone(newer)) continue;
     for (const JournalEntry& older : journaled.after)
-      if (is_under_way(older) && !ordered_.covers(older.targets) && older.order < newer.order &&
+      if (is_under_way(older) && !is_of_lanes_alone(older) && older.order < newer.order &&
           was_under_way(journaled, older))
         wrong(journaled.id + " at " + named(newer.order) + " was dispatched while " + named(older.order) +
               " was under way");

@@ -47,6 +47,7 @@ class Dispatches {
   [[nodiscard]] bool has_failed_before(const GivenUp& given_up, const std::string& target) const;
   [[nodiscard]] bool is_potent(const std::string& target) const;
   [[nodiscard]] bool is_ordered(const std::string& target) const;
+  [[nodiscard]] bool is_of_lanes_alone(const JournalEntry& entry) const;
   void check_one_at_a_time(const Journaled& journaled);
   void wrong(const std::string& what);
 

@@ -52,9 +52,9 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
 // Of lanes whose document had too many orders here. Its record lies in `requests`, so it leaves with a batch behind
 // this one.
 void JournalBatch::take_from_queue() {
-  const std::vector<Overlay::Journaled> journaled = overlay_.journaled();
-  for (const auto& [document, before] : journaled) {
-    if (!document->changed) continue;
+  const std::vector<Document*> changed = overlay_.changed();  // not journaled(): see close()
+  for (Document* const document : changed) {
+    if (!document->journaled) continue;
     while (auto entry = orders_.next_of_queue(*document)) {
       entry->number = next_number();
       add(*document->now.row, *entry);
