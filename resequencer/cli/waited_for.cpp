@@ -12,6 +12,19 @@ using admin::member;
 using admin::number_in;
 using admin::text_in;
 
+namespace {
+
+std::string waits_for_another(std::string text, const std::string& name) {
+  text += ", and for nothing of ";
+  text += name;
+  text += " before that: `skip` that one, or name with --seq which version of ";
+  text += name;
+  text += " will not come";
+  return text;
+}
+
+}  // namespace
+
 Result<Json> waited_for_in(const Json& document, const std::string& id, const std::string& target) {
   const std::string name = log::one_line(id);
   for (const Json& lane : member(document, "lanes")) {
@@ -20,9 +33,7 @@ Result<Json> waited_for_in(const Json& document, const std::string& id, const st
     if (!head.is_object())
       return invalid("nobody says what " + target + " waits for: name the version with --seq, or ask again");
     const std::string text = target + " waits for " + log::one_line(lane_head_text(head));
-    if (admin::raw_bytes_in(head, "id") != id)
-      return invalid(text + ", and for nothing of " + name + " before that: `skip` that one, or name with --seq " +
-                     "which version of " + name + " will not come");
+    if (admin::raw_bytes_in(head, "id") != id) return invalid(waits_for_another(text, name));
     if (!head.contains("skipped_at")) return invalid(text + ": its result is here, there is nothing to skip");
     return head;
   }
