@@ -25,7 +25,7 @@ using admin::text_in;
 // What leaves now is waited for only until it has.
 std::string blocker_text(const Json& head) {
   if (!head.is_object()) return "-";
-  return head.contains("skipped_at") ? bytes_in(head, "id") + " " + order_text(member(head, "order")) : "turn";
+  return head.contains("has_result") ? "turn" : bytes_in(head, "id") + " " + order_text(member(head, "order"));
 }
 
 // Of what waits, that which is skipped first; a gap before what holds nothing back.
@@ -67,9 +67,13 @@ std::string by_target_text(const admin::Answers& answers) {
 }  // namespace
 
 std::string lane_head_text(const Json& head) {
-  const std::string text = bytes_in(head, "id") + " " + order_text(member(head, "order")) + ", which went to work at " +
-                           text_in(head, "since");
-  return text + (head.contains("skipped_at") ? " and is skipped at " + text_in(head, "skipped_at") : " and leaves now");
+  const std::string text = bytes_in(head, "id") + " " + order_text(member(head, "order"));
+  if (!head.contains("since"))
+    return text + (head.contains("has_result") ? ", which leaves now" : ", which waits to go to work");
+  const std::string went = text + ", which went to work at " + text_in(head, "since");
+  if (head.contains("has_result")) return went + " and leaves now";
+  if (head.contains("skipped_at")) return went + " and is skipped at " + text_in(head, "skipped_at");
+  return went + " and is tried again when its lease ends";
 }
 
 std::string held_text(const Json& held) {
@@ -100,7 +104,7 @@ std::string lanes_text(const admin::Answers& answers) {
     places += number_in(lanes, "places");
     const Json waits = member(lanes, "waits_for");
     if (!waits.is_object()) continue;
-    if (!head.is_object() || text_in(waits, "skipped_at") < text_in(head, "skipped_at")) head = waits;
+    if (!head.is_object() || text_in(waits, "skipped_at", "~") < text_in(head, "skipped_at", "~")) head = waits;
   }
   if (places == 0) return "";
   std::string text = std::to_string(places) + (places == 1 ? " place" : " places") + " in lanes";

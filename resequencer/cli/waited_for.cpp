@@ -34,7 +34,7 @@ Result<Json> waited_for_in(const Json& document, const std::string& id, const st
       return invalid("nobody says what " + target + " waits for: name the version with --seq, or ask again");
     const std::string text = target + " waits for " + log::one_line(lane_head_text(head));
     if (admin::raw_bytes_in(head, "id") != id) return invalid(waits_for_another(text, name));
-    if (!head.contains("skipped_at")) return invalid(text + ": its result is here, there is nothing to skip");
+    if (head.contains("has_result")) return invalid(text + ": its result is here, there is nothing to skip");
     return head;
   }
   return invalid(target + " waits for nothing of " + name + ": there is nothing to skip");

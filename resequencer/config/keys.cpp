@@ -94,7 +94,7 @@ std::vector<Key<S>> dispatch_keys() {
   return {
       text("dispatch.mode", &S::dispatch_mode, "immediate|journal",
            "immediate: requests go to work as they come; journal: they wait in the state until it is their turn. Needs "
-           "intake = \"inline\", and no strict or total target"),
+           "intake = \"inline\", and no total target"),
       number("dispatch.in_flight_max", &S::dispatch_in_flight_max, 1,
              "journal: documents of a partition that are under way at a time; at most 1000000000"),
       number("dispatch.default_priority", &S::dispatch_default_priority, 0,
@@ -129,7 +129,7 @@ std::vector<Key<S>> failure_keys() {
   return {
       text("failures.mode", &S::failures_mode, "off|retry",
            "retry: workers may say that they could not do their work (reseq-command: fail); it is tried again, and "
-           "given up in the end. Needs intake = \"inline\", and no strict or total target"),
+           "given up in the end. Needs intake = \"inline\""),
       number("failures.retries_max", &S::failures_retries_max, 0,
              "retry: so often a request is tried again for a target, then it is given up; at most 1000000000"),
       number("failures.backoff_ms", &S::failures_backoff_ms, 1,
@@ -165,6 +165,9 @@ std::vector<Key<S>> order_keys() {
       text("orders.on_gap", &S::orders_on_gap, "dead-letter|marker",
            "strict, total: what is left of a result that was skipped: a dead letter, or beside it a marker on the "
            "output of its target"),
+      number("orders.lane_in_flight_max", &S::orders_lane_in_flight_max, 1,
+             "strict, total, with a journal or retries: so many versions of a document wait for their turn, are under "
+             "way or fail at a time, others behind them; at most 256"),
   };
 }
 

@@ -175,6 +175,7 @@ Result<> check_observe(const Settings& s) {
 constexpr std::int64_t kDispatchMsMax = std::int64_t{366} * 24 * 3600 * 1000;
 constexpr std::int64_t kDispatchCountMax = 1'000'000'000;
 constexpr std::int64_t kPriorityMax = 255;
+constexpr std::int64_t kLaneInFlightMax = 256;     // of a document: its row is written again for each of them
 constexpr std::int64_t kBreakerDocumentsMax = 32;  // a meta row keeps no more (model/breaker.h)
 
 Result<> check_most(const char* key, std::int64_t value, std::int64_t most, const char* words = "") {
@@ -242,19 +243,17 @@ Result<> check_failures(const Settings& s) {
 }
 
 Result<> check_orders(const Settings& s) {
-  if (auto checked =
-          check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days");
-      !checked)
-    return checked;
+  for (const auto& checked :
+       {check_most("orders.gap_timeout_ms", s.orders_gap_timeout_ms, kDispatchMsMax, ", which is 366 days"),
+        check_most("orders.lane_in_flight_max", s.orders_lane_in_flight_max, kLaneInFlightMax)})
+    if (!checked) return checked;
   for (const Target& target : s.targets) {
-    if (!is_ordered(target)) continue;
-    const std::string which = "target \"" + target.name + "\" is " + target.order + ": ";
+    if (target.order != "total") continue;
+    const std::string which = "target \"" + target.name + "\" is total: ";
     if (s.dispatch_mode == "journal")
       return invalid(which +
                      "set dispatch.mode = \"immediate\", because what waits in a journal leaves in another order");
-    if (s.failures_mode == "retry")
-      return invalid(which + "set failures.mode = \"off\", because what is tried again holds up what comes behind it");
-    if (target.order == "total" && s.intake == "tap")
+    if (s.intake == "tap")
       return invalid(which + "set intake = \"inline\", because in tap results may come before their requests are seen");
   }
   return Done{};

@@ -96,6 +96,7 @@ struct Settings {
   // [orders]: what strict and total targets wait for.
   std::int64_t orders_gap_timeout_ms = 600'000;
   std::string orders_on_gap = "dead-letter";
+  std::int64_t orders_lane_in_flight_max = 16;
 
   std::int64_t session_timeout_ms = 10'000;
   std::int64_t transaction_timeout_ms = 10'000;

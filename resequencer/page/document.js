@@ -93,12 +93,18 @@ function queued(entry) {
   return visible(parts.join(" · "));
 }
 
+function whatIsNext(head) {
+  if (head.has_result) return "leaves now";
+  if (head.skipped_at) return `skipped at ${head.skipped_at}`;
+  return head.since ? "tried again when its lease ends" : "waits to go to work";
+}
+
 // What a strict or total target has of it in a lane, and what that waits for.
 function inLane({ target, places, waits_for: head, held, blocks }) {
   const results = (some) => `${count(some.results)}${some.more ? "+" : ""}`;
   const parts = [visible(String(target)), places === 1 ? "1 place" : `${count(places)} places`];
-  if (head) parts.push(`waits for ${bytesText(head, "id") ?? "–"} ${order(head.order)} since ${head.since}`,
-                       head.skipped_at ? `skipped at ${head.skipped_at}` : "leaves now");
+  const since = head?.since ? ` since ${head.since}` : "";
+  if (head) parts.push(`waits for ${bytesText(head, "id") ?? "–"} ${order(head.order)}${since}`, whatIsNext(head));
   if (held) parts.push(`${results(held)} of its results held, the first is ${order(held.order)}`);
   if (blocks) parts.push(`${results(blocks)} held behind it`);
   return visible(parts.join(" · "));

@@ -25,7 +25,7 @@ export function laneTroubles(picture, now) {
   const found = long.slice(0, kOfOneKind).map(({ name, head, held }) => ({
     bad: false,
     text: `${name} waits for ${bytesText(head, "id") ?? "–"} ${order(head.order)} since ` +
-          `${clock(timeOf(head.since))}, skipped ${skipped(head, now)}, ${plural(held, "result")} held: ` +
+          `${clock(timeOf(head.since))}, ${skippedAt(head, now)}, ${plural(held, "result")} held: ` +
           "resequencer list --state gap names what is waited for" }));
   const more = long.length - found.length;
   if (more > 0) found.push({ bad: false, text: `${plural(more, "target")} more with results that are held back` });
@@ -75,12 +75,18 @@ export class Lanes {
   }
 }
 
-// Of all partitions, what is skipped first: of those that have a gap, if some do.
+// Of all partitions, what is skipped first: of those that have a gap, if some do. What waits for its dispatch or has a
+// lease is not skipped.
 function headOf(lanes) {
   const gaps = lanes.filter((one) => one.gaps > 0);
   const heads = (gaps.length > 0 ? gaps : lanes).map((one) => one.waits_for)
-    .filter((head) => timeOf(head?.skipped_at) !== null);
-  return heads.sort((a, b) => timeOf(a.skipped_at) - timeOf(b.skipped_at))[0] ?? null;
+    .filter((head) => head !== undefined && !head.has_result);
+  const at = (head) => timeOf(head.skipped_at) ?? Infinity;
+  return heads.sort((a, b) => at(a) - at(b) || 0)[0] ?? null;
+}
+
+function skippedAt(head, now) {
+  return timeOf(head.skipped_at) === null ? "tried again when its lease ends" : `skipped ${skipped(head, now)}`;
 }
 
 function skipped(head, now) {

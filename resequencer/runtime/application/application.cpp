@@ -99,7 +99,8 @@ std::string failures_text(const config::Settings& s) {
 }
 
 std::string orders_text(const config::Settings& s) {
-  return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms);
+  return "\norders " + s.orders_on_gap + ' ' + std::to_string(s.orders_gap_timeout_ms) + ' ' +
+         std::to_string(s.orders_lane_in_flight_max);
 }
 
 TargetSet numbered(const TargetTable& table, const std::vector<std::string>& names) {
@@ -258,6 +259,7 @@ PartitionSetting partition_setting(const Application& application, const TargetT
   context.dispatch = dispatch_of(settings);
   context.lanes.gap_timeout = Milliseconds(settings.orders_gap_timeout_ms);
   context.lanes.markers = settings.orders_on_gap == "marker";
+  context.lanes.lane_in_flight_max = static_cast<std::uint32_t>(settings.orders_lane_in_flight_max);
   context.gate = application.gate;
   context.guards = application.guards;
   context.work_bytes_max = application.record_bytes_max[application.topics.of(Role::kWork).value()];

@@ -100,8 +100,11 @@ void add_queue(Json& object, const PartitionReport& partition) {
 Json lane_head_json(const LaneHead& head, SequenceKind kind) {
   Json one = {{"target", head.target}, {"order", admin::order_json(head.order, kind)}};
   admin::set_bytes(one, "id", head.id);
-  one["since"] = admin::time_text(head.since);
-  if (head.skipped_at != UnixMs()) one["skipped_at"] = admin::time_text(head.skipped_at);
+  if (head.since != codec::kNever) one["since"] = admin::time_text(head.since);
+  if (head.leaves())
+    one["has_result"] = true;
+  else if (head.skipped_at != codec::kNever)
+    one["skipped_at"] = admin::time_text(head.skipped_at);
   return one;
 }
 
@@ -120,7 +123,8 @@ void add_standings(Json& document, const std::vector<LaneStanding>& standings, S
       if (standing.first_held) {
         lane["held"] = held_results_json(standing.held);
         lane["held"]["order"] = admin::order_json(standing.first_held->order, kind);
-        lane["held"]["since"] = admin::time_text(standing.first_held->since);
+        if (standing.first_held->since != codec::kNever)
+          lane["held"]["since"] = admin::time_text(standing.first_held->since);
         lane["held"]["came"] = admin::time_text(standing.first_held->came);
       }
       if (standing.blocks.count > 0) lane["blocks"] = held_results_json(standing.blocks);

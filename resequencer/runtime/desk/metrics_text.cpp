@@ -288,9 +288,11 @@ void add_held(Exposition& out, const Partitions& all) {
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });
   add_partitions(out, "reseq_lane_places", "Requests that strict and total targets wait for, with those that are held.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return number(p.places); });
-  add_partitions(out, "reseq_lane_head_seconds", "How long what is skipped next is waited for; 0 = nothing is.", all,
+  add_partitions(out, "reseq_lane_head_seconds",
+                 "How long what is skipped next is waited for; 0 = nothing is, or it has not gone to work.", all,
                  [](const PartitionReport& p, const WorkerReport& worker) {
-                   return p.lane_head ? seconds_between(p.lane_head->since, worker.at) : 0;
+                   const bool went = p.lane_head && p.lane_head->since != codec::kNever;
+                   return went ? seconds_between(p.lane_head->since, worker.at) : 0;
                  });
   add_partitions(out, "reseq_documents_stuck",
                  "Documents with an order whose leases were lost while nobody was answered.", all,

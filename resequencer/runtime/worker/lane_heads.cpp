@@ -45,8 +45,10 @@ std::optional<LaneStanding::FirstHeld> first_held(const store::BatchView& view, 
   const auto read = codec::decode_held(key, value);
   const auto* const held = std::get_if<codec::HeldRow>(&read);
   if (place == nullptr || held == nullptr) return std::nullopt;
-  // Whoever wrote the record may have another clock.
-  return LaneStanding::FirstHeld{place->order, place->dispatched_at, std::max(held->timestamp, place->dispatched_at)};
+  // Whoever wrote the record may have another clock; and what waits for its dispatch again may be late for an earlier one.
+  const bool sent = place->dispatched_at != codec::kNever;
+  return LaneStanding::FirstHeld{place->order, place->dispatched_at,
+                                 sent ? std::max(held->timestamp, place->dispatched_at) : held->timestamp};
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ std::vector<LaneStanding> LaneStandings::of(std::string_view id, const Row& row)
       const std::string of_document =
           codec::held_key(engine::kOrdersNumbers.gate, codec::lane_rank(lane.target, lane.document));
       one.held = held_under(of_document, &one.first_held);
-      const bool is_gap = one.head && one.head->id == id && one.head->skipped_at != UnixMs();
+      const bool is_gap = one.head && one.head->id == id && !one.head->leaves();
       if (is_gap) one.blocks = total ? held_under(of_document.substr(0, kTargetKeyBytes), nullptr) : one.held;
     }
     all.push_back(std::move(one));

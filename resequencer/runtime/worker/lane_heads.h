@@ -34,7 +34,7 @@ inline constexpr std::size_t kHeldCountedMax = 1'000;
 struct LaneStanding {
   struct FirstHeld {
     Order order;
-    UnixMs since;  // its request went to `work`
+    UnixMs since;  // its request went to `work`; codec::kNever: it waits for that again
     UnixMs came;   // its result, as its record says
   };
   std::string target;

@@ -25,8 +25,10 @@ struct LaneHead {
   std::string target;
   std::string id;
   Order order;
-  UnixMs since;  // it went to `work`
-  UnixMs skipped_at;
+  UnixMs since;       // it went to `work`; codec::kNever: it waits for that
+  UnixMs skipped_at;  // codec::kNever: it is not, as long as that is so; 0: its result is here, it leaves
+
+  [[nodiscard]] bool leaves() const { return skipped_at == UnixMs(); }
 };
 
 class LaneSurvey {

@@ -173,6 +173,7 @@ Scenario of_lanes_in_journal(Scenario world, Draw& draw) {
   settings.skip_unchanged = skips;
   for (config::Target& target : settings.targets)
     if (target.order == "total" && world.leases()) target.order = "strict";
+  settings.orders_lane_in_flight_max = one_of<std::int64_t>(draw, {1, 2, 3, 16});
   return world;
 }
 

@@ -25,7 +25,7 @@ const Json kBook = Json::parse(R"({
      "blocks": {"results": 1000, "more": true}},
     {"target": "audit", "places": 1,
      "waits_for": {"target": "audit", "id": "film", "order": {"epoch": 2, "seq": "7", "revision": "0"},
-                   "since": "2024-02-29T00:00:00.000Z"},
+                   "since": "2024-02-29T00:00:00.000Z", "has_result": true},
      "held": {"results": 1, "order": {"epoch": 0, "seq": "3", "revision": "0"},
               "since": "2024-02-29T00:00:04.000Z", "came": "2024-02-29T00:00:05.000Z"}}]})");
 
@@ -62,6 +62,17 @@ TEST(LanesOfADocument, SayWhatIsHeldAndWhatThatWaitsFor) {
   const std::string all = document_text(Json::object(), kBook);
   EXPECT_THAT(all, HasSubstr("held             2, first 2, which came at 2024-02-29T00:00:03.000Z\n"));
   EXPECT_THAT(all, HasSubstr("holds back       1000+\n"));
+}
+
+TEST(LanesOfADocument, SayOfAHeadWithoutAGapClockWhatComesNext) {
+  const auto text = [](const std::string& head) {
+    return lanes_of_document_text(Json::parse(R"({"lanes": [{"target": "history", "places": 1, "waits_for": {
+        "target": "history", "id": "book", "order": {"epoch": 0, "seq": "1", "revision": "0"})" +
+                                              head + "}}]}"));
+  };
+  EXPECT_THAT(text(""), HasSubstr("first for book 1, which waits to go to work\n"));
+  EXPECT_THAT(text(R"(, "has_result": true)"), HasSubstr("first for book 1, which leaves now\n"));
+  EXPECT_THAT(text(R"(, "since": "A")"), HasSubstr("which went to work at A and is tried again when its lease ends\n"));
 }
 
 TEST(LanesOfAll, AreSummedUpByTargetAndNameTheGapThatIsSkippedFirst) {

@@ -38,8 +38,14 @@ TEST(WaitedFor, IsNothingOfADocumentThatStandsBehindAnother) {
 
 TEST(WaitedFor, IsNothingWhoseResultIsHere) {
   EXPECT_THAT(refusal(R"(, "waits_for": {"target": "audit", "id": "book", "order": {"epoch": 0, "seq": "1",
-      "revision": "0"}, "since": "a"})"),
+      "revision": "0"}, "since": "a", "has_result": true})"),
               HasSubstr("its result is here"));
+}
+
+TEST(WaitedFor, IsAlsoWhatHasNoClockOfAGap) {
+  EXPECT_EQ(refusal(R"(, "waits_for": {"target": "audit", "id": "book", "order": {"epoch": 0, "seq": "1",
+      "revision": "0"}})"),
+            "");
 }
 
 TEST(WaitedFor, IsNothingWhereNoPlaceIs) {
