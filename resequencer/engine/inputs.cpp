@@ -162,8 +162,10 @@ Taken Inputs::decide(const Fail& command, Offset, bool requests_read) {
       return taken;
     }
   FailRuling fail = decide_fail(command, document.known(), state_, context_);
-  if (fail.ruling.miss && command.everything && orders_.knows(document, fail.ruling.edit.order))
-    fail.ruling.decision = drop(TableRow::kF0, Reason::kStale).decision, fail.ruling.miss = false;
+  if (fail.ruling.miss && command.everything && orders_.knows(document, fail.ruling.edit.order)) {
+    fail.ruling.decision = drop(TableRow::kF0, Reason::kStale).decision;
+    fail.ruling.miss = false;
+  }
   const auto target = command.everything ? std::nullopt : std::optional(command.target);
   const Taken taken = settle(document, fail.ruling, requests_read, target, command.attempt);
   if (!fail.failures.empty()) journal_.fail(document, fail);
