@@ -39,7 +39,11 @@ void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber
   overlay_.settle(document, context_);
 }
 
+// While more is held than may be, it is one at a time: nothing of its document stands in front of it in a strict lane
+// then, so its result leaves at once, and what is held does not grow by it.
 bool OrdersBatch::has_room_in_journal(const Document& document) const {
+  const bool full = view_.summary().counts[Count::kHeldBytes] > context_.dispatch.held_bytes_max;
+  const std::size_t most = full ? 1 : context_.lanes.lane_in_flight_max;
   std::vector<const Order*> orders;
   if (const Row* const row = document.known())
     for (const JournalEntry& entry : row->journal) {
@@ -47,7 +51,7 @@ bool OrdersBatch::has_room_in_journal(const Document& document) const {
       const bool known = std::any_of(orders.begin(), orders.end(), [&](const Order* o) { return *o == entry.order; });
       if (of_lanes_too && !known) orders.push_back(&entry.order);
     }
-  return orders.size() < context_.lanes.lane_in_flight_max;
+  return orders.size() < most;
 }
 
 void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
