@@ -55,11 +55,14 @@ void JournalBatch::take_from_queue() {
   const std::vector<Document*> changed = overlay_.changed();  // not journaled(): see close()
   for (Document* const document : changed) {
     if (!document->journaled) continue;
-    while (auto entry = orders_.next_of_queue(*document)) {
-      entry->number = next_number();
-      add(*document->now.row, *entry);
+    const auto get_in = [&](JournalEntry entry) {
+      entry.number = next_number();
+      add(*document->now.row, entry);
       settle(*document);
-    }
+    };
+    while (auto entry = orders_.next_of_queue(*document)) get_in(std::move(*entry));
+    const bool has_head = document->known() != nullptr && document->known()->journal.size() < kEntriesMax;
+    if (auto head = has_head ? orders_.queued_head(*document) : std::nullopt) get_in(std::move(*head));
   }
 }
 

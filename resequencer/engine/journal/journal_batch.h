@@ -53,6 +53,8 @@ enum JournalKind : std::uint8_t {
 }
 // As long as what is measured may make a request wait.
 inline constexpr Milliseconds kConsolidateMax{60'000};
+// An order that cannot wait for room gets in beyond lane_in_flight_max, up to this: a row has to fit its changelog.
+inline constexpr std::size_t kEntriesMax = 1'000;
 // Of the record that waits under this number, and back. REQUIRES: journal_key() made it.
 [[nodiscard]] std::string journal_key(std::uint64_t number);
 [[nodiscard]] std::uint64_t number_of(std::string_view key);

@@ -14,8 +14,6 @@ constexpr std::int64_t kBackoffMs = 1'000;
 constexpr std::int64_t kBackoffMsMax = 600'000;
 // Before a record that could not be read is tried again, so that retention cannot take it.
 constexpr std::int64_t kReadAgainMs = 60'000;
-// A row has to fit its changelog.
-constexpr std::size_t kAgedEntriesMax = 1'000;
 
 // The first time at once, then doubling; of one that is stuck the longest.
 std::int64_t backoff_ms(const JournalEntry& entry, const DispatchRules& rules) {
@@ -139,7 +137,7 @@ bool JournalBatch::let_in_aged(std::string_view place_key, Turn& turn) {
   const auto place = orders_.queued_at(place_key);
   if (!place || place->row.queued->request.timestamp > turn.until()) return true;
   Document& document = overlay_.find_copied(place->row.id);
-  if (!document.now.row || document.now.row->journal.size() >= kAgedEntriesMax) return true;
+  if (!document.now.row || document.now.row->journal.size() >= kEntriesMax) return true;
   if (!turn.take(0)) return false;
   ++done_;
   JournalEntry entry = orders_.take_from_queue(document, *place);

@@ -62,6 +62,8 @@ class OrdersBatch {
   void queue(const Document& document, const JournalEntry& entry);
   // What gets in next, for all of its ordered targets; none: nothing waits to, or there is no room.
   [[nodiscard]] std::optional<JournalEntry> next_of_queue(const Document& document);
+  // Likewise what is the first of a lane, though there is no room. REQUIRES: the document is known.
+  [[nodiscard]] std::optional<JournalEntry> queued_head(const Document& document);
   [[nodiscard]] std::optional<Place> queued_at(std::string_view key) const;
   // It gets in, for all of its ordered targets that wait for that. REQUIRES: it is queued.
   [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& place);

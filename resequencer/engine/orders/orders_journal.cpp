@@ -72,6 +72,17 @@ std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document)
   return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
 }
 
+// What is under way waits behind it, and may be lost: without a lease that is seen of a head alone, so it must not wait
+// for one of these to end.
+std::optional<JournalEntry> OrdersBatch::queued_head(const Document& document) {
+  std::optional<Place> queued;
+  each_of(document.known()->in_lanes() & context_.lanes.targets.strict, [&](TargetNumber target) {
+    auto head = queued ? std::nullopt : places_.first({target, document.known()->lane_number()});
+    if (head && head->row.queued) queued = std::move(head);
+  });
+  return queued ? std::optional(take_from_queue(document, *queued)) : std::nullopt;
+}
+
 std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
   auto place = places_.find(std::string(key));
   return place && place->row.queued ? place : std::nullopt;

@@ -112,7 +112,8 @@ std::optional<std::string> refusal_of_lanes(const Counts& counts, const Applicat
   const config::Target* const ordered = first_ordered(application.settings);
   const config::Settings& settings = application.settings;
   const bool keeps_journal = settings.dispatch_mode == "journal" || settings.failures_mode == "retry";
-  if (ordered == nullptr || keeps_journal || !counts.any_journaled()) return std::nullopt;
+  if (ordered == nullptr || keeps_journal || !(counts.any_journaled() || counts[Count::kQueued] > 0))
+    return std::nullopt;
   return "documents still wait in the journal or for a retry, and target " + ordered->name + " is " + ordered->order +
          ": run with dispatch.mode and failures.mode as they were, and without requests, until none does";
 }
