@@ -182,7 +182,7 @@ struct Row {
   }
   // Those for which it still counts: a command without a journal leaves behind what it has overtaken.
   [[nodiscard]] TargetSet holding(const Failure& failure) const {
-    TargetSet holding = failure.targets & waiting_in_lanes(failure.order);
+    TargetSet holding = failure.targets & in_lanes();  // forgotten where its place ends
     for (const Group& group : groups)
       if (group.order == failure.order)
         holding |= failure.targets & (failure.for_good ? group.pending | group.removed : group.pending);

@@ -296,6 +296,12 @@ void forget_failures_of(Row& row, TargetSet targets) {
   row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
 }
 
+void forget_failures_at(Row& row, const Order& order, TargetSet targets) {
+  for (Failure& one : row.failures)
+    if (one.order == order) one.targets = one.targets.without(targets);
+  row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
+}
+
 void settle(Row& row, const Context& context) {
   settle_all(row, context);
 }

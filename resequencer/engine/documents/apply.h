@@ -26,6 +26,7 @@ void note_requested(Row& row, const Order& order, const Accepted& request);
 
 // What workers said of these targets is void.
 void forget_failures_of(Row& row, TargetSet targets);
+void forget_failures_at(Row& row, const Order& order, TargetSet targets);
 
 // Asserts what model/row.h promises about a row, and that nothing is pending below the barrier.
 void check_invariants(const Row& row);

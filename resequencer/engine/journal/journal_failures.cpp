@@ -17,9 +17,7 @@ namespace {
 // In the place of what was known of the target.
 void note(Row& row, const Failure& failure) {
   forget_failures_of(row, failure.targets.without(row.in_lanes()));
-  for (Failure& one : row.failures)
-    if (one.order == failure.order) one.targets = one.targets.without(failure.targets);
-  row.failures.erase_if([](const Failure& one) { return one.targets.empty(); });
+  forget_failures_at(row, failure.order, failure.targets);
   for (Failure& one : row.failures) {
     Failure same = failure;
     same.targets = one.targets;

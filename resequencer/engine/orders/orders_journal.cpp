@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/documents/apply.h"
 #include "engine/documents/decide_register.h"
 #include "engine/documents/orders.h"
 #include "engine/journal/entries.h"
@@ -27,6 +28,7 @@ void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targ
 // Whoever answers shows that workers answer, as for other targets.
 void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by) {
   if (!document.journaled || !document.now.row) return;
+  if (!document.now.row->failures.empty()) forget_failures_at(*document.now.row, order, TargetSet::of(target));
   const JournalEntry* const found = entry_in_lane(*document.now.row, order, target);
   if (found == nullptr) return;
   const JournalEntry entry = *found;
