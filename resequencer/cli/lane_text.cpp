@@ -98,16 +98,19 @@ std::string lanes_of_document_text(const Json& document) {
 
 std::string lanes_text(const admin::Answers& answers) {
   std::int64_t places = 0;
+  std::int64_t queued = 0;
   Json head;
   for (const auto& [partition, part] : answers.partitions()) {
     const Json lanes = member(member(part, "documents"), "lanes");
     places += number_in(lanes, "places");
+    queued += number_in(lanes, "queued");
     const Json waits = member(lanes, "waits_for");
     if (!waits.is_object()) continue;
     if (!head.is_object() || text_in(waits, "skipped_at", "~") < text_in(head, "skipped_at", "~")) head = waits;
   }
   if (places == 0) return "";
   std::string text = std::to_string(places) + (places == 1 ? " place" : " places") + " in lanes";
+  if (queued > 0) text += ", " + std::to_string(queued) + " of them behind orders.lane_in_flight_max";
   if (head.is_object()) text += "; " + text_in(head, "target") + " waits for " + lane_head_text(head);
   return by_target_text(answers) + log::one_line(text) + "\n";
 }

@@ -50,7 +50,7 @@ void run(RunOptions options, std::uint64_t waited_least = 0) {
   EXPECT_TRUE(report.unchanged > 0 || !is_long_enough) << "nothing of it was asked for twice";
   EXPECT_GE(report.waited, waited_least);
   EXPECT_EQ(report.held > 0, options.orders) << "results of ordered targets come before their turn";
-  EXPECT_EQ(report.skipped > 0, options.orders) << "one in a hundred results is lost";
+  EXPECT_EQ(report.skipped > 0, options.orders && !options.journal) << "one in a hundred results is lost";
   EXPECT_EQ(report.failed > 0, options.journal) << "work with leases fails now and then";
   if (testing::Test::HasFailure()) {
     std::cout << "kept: " << place << std::endl;
@@ -70,6 +70,7 @@ TEST(Chaos, ProcessesWithAJournalDieWhileABacklogDrains) {
        .kills_per_failpoint = 3,
        .points = {"transaction.commit", "transaction.apply", "takeover.restore", "checkpoint.written"},
        .journal = true,
+       .orders = true,
        .backlog = kBacklog,
        .rate = 200},
       kBacklog / 5);

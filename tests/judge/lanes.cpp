@@ -36,6 +36,8 @@ void Lanes::wrong(const std::string& what) {
 // Requests come before operations, those before commands; what is due comes behind them.
 void Lanes::take(const ReplayedBatch& batch) {
   if (targets_.empty()) return;
+  for (const Decided& one : batch.inputs)
+    if (one.role == Role::kRequests) note_asked(one);
   for (const Journaled& one : batch.journaled) take_waiting(one);
   std::set<Offset> reprocessed;
   for (const Decided& one : batch.inputs)
@@ -209,6 +211,21 @@ void Lanes::leave_gap(const GivenUp& one) {
   }
 }
 
+void Lanes::note_asked(const Decided& one) {
+  const std::uint64_t number = static_cast<std::uint64_t>(one.record.offset.value()) + 1;
+  for (auto& [name, target] : targets_) {
+    if (!target.total) continue;
+    auto& asked = target.documents[std::string(one.record.key.value_or(""))].asked;
+    asked.try_emplace(order_said_by(one.record).sequence, Numbers{number, number}).first->second.last = number;
+  }
+}
+
+Lanes::Numbers Lanes::numbers_of(const Lane& lane, const Order& order, const Place& place) {
+  const auto asked = lane.asked.find(order.sequence);
+  if (asked == lane.asked.end()) return {place.number, place.number};
+  return {std::min(place.number, asked->second.first), std::max(place.number, asked->second.last)};
+}
+
 // What stands in front of it and is still waited for.
 std::optional<std::string> Lanes::in_front_of(const Target& target, const std::string& id, const Order& order,
                                               std::uint64_t number) const {
@@ -218,7 +235,7 @@ std::optional<std::string> Lanes::in_front_of(const Target& target, const std::s
   }
   for (const auto& [other, lane] : target.documents)
     for (const auto& [waits, place] : lane.waits)
-      if (place.number < number) return other + " " + place_text(waits);
+      if (numbers_of(lane, waits, place).last < number) return other + " " + place_text(waits);
   return std::nullopt;
 }
 
@@ -233,12 +250,14 @@ void Lanes::take_release(const Released& one) {
   const std::string what = id + " for " + std::string(one.target) + ": " + place_text(order);
   if (place == lane.waits.end()) return wrong(what + " was released although it was not waited for");
   if (lane.left && order <= *lane.left) wrong(what + " was released behind " + place_text(*lane.left));
-  if (target.total && place->second.number < target.left) wrong(what + " was released behind a later request");
-  if (const auto first = in_front_of(target, id, order, place->second.number))
+  const Numbers numbers = numbers_of(lane, order, place->second);
+  if (target.total && numbers.last < target.left) wrong(what + " was released behind a later request");
+  if (const auto first = in_front_of(target, id, order, numbers.first))
     wrong(what + " was released in front of " + *first);
-  target.left = std::max(target.left, place->second.number);
+  target.left = std::max(target.left, numbers.first);
   lane.left = std::max(lane.left.value_or(order), order);
   lane.waits.erase(place);
+  lane.asked.erase(order.sequence);
 }
 
 void Lanes::finish() {

@@ -30,8 +30,13 @@ class Lanes {
   void finish();
 
  private:
+  // Numbers in the order of the requests.
+  struct Numbers {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+  };
   struct Place {
-    std::uint64_t number = 0;             // in the order of the requests
+    std::uint64_t number = 0;             // of the request that went to work
     std::optional<UnixMs> dispatched_at;  // last
     bool has_result = false;
   };
@@ -39,11 +44,14 @@ class Lanes {
   struct Lane {
     std::map<Order, Place> waits;
     std::optional<Order> left;  // the highest order that was released or skipped
+    // Of requests with a sequence. A version that was asked for twice has the place of whichever of them named the
+    // target first: which that was is not known here. Total targets only.
+    std::map<Sequence, Numbers> asked;
   };
   struct Target {
     bool total = false;
     std::map<std::string, Lane> documents;
-    std::uint64_t left = 0;  // of a total one: number of the last that was released
+    std::uint64_t left = 0;  // of a total one: least number of the last that was released
   };
 
   Place* enter(const std::string& name, const std::string& id, const Order& order, Offset request);
@@ -58,6 +66,8 @@ class Lanes {
   void leave_gap(const GivenUp& one);
   void take_release(const Released& one);
   void end(const std::string& name, const std::string& id, const Order& order);
+  void note_asked(const Decided& one);
+  [[nodiscard]] static Numbers numbers_of(const Lane& lane, const Order& order, const Place& place);
   [[nodiscard]] std::optional<std::string> in_front_of(const Target& target, const std::string& id, const Order& order,
                                                        std::uint64_t number) const;
   void wrong(const std::string& what);

@@ -135,6 +135,7 @@ void add_standings(Json& document, const std::vector<LaneStanding>& standings, S
 void add_lanes(Json& object, const PartitionReport& partition, SequenceKind kind) {
   if (partition.places == 0) return;
   Json lanes = {{"places", partition.places}};
+  if (partition.places_queued > 0) lanes["queued"] = partition.places_queued;
   if (partition.lane_head) lanes["waits_for"] = lane_head_json(*partition.lane_head, kind);
   if (partition.lanes)
     for (const auto& [target, found] : *partition.lanes) {

@@ -288,6 +288,9 @@ void add_held(Exposition& out, const Partitions& all) {
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });
   add_partitions(out, "reseq_lane_places", "Requests that strict and total targets wait for, with those that are held.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return number(p.places); });
+  add_partitions(out, "reseq_lane_places_queued",
+                 "Of these, versions that wait until fewer of their document are in the journal.", all,
+                 [](const PartitionReport& p, const WorkerReport&) { return number(p.places_queued); });
   add_partitions(out, "reseq_lane_head_seconds",
                  "How long what is skipped next is waited for; 0 = nothing is, or it has not gone to work.", all,
                  [](const PartitionReport& p, const WorkerReport& worker) {

@@ -81,6 +81,7 @@ struct PartitionReport {
   std::uint64_t held_records = 0;
   std::uint64_t held_bytes = 0;
   std::uint64_t places = 0;                        // in lanes of ordered targets
+  std::uint64_t places_queued = 0;                 // of these, behind lane_in_flight_max
   std::optional<LaneHead> lane_head;               // of what they wait for, the first that will be skipped
   std::shared_ptr<const LaneSurvey::Found> lanes;  // null: there are none, or nobody has looked yet
 };

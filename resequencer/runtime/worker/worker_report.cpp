@@ -205,6 +205,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.held_records = store.summary().counts[Count::kHeldRecords];
   report.held_bytes = store.summary().counts[Count::kHeldBytes];
   report.places = store.summary().counts[Count::kPlaces];
+  report.places_queued = store.summary().counts[Count::kQueued];
   if (report.places > 0) report.lane_head = next_gap_of(task);
   report.lanes = task.lane_survey().found();
   report.position = store.position();

@@ -32,7 +32,8 @@ std::string Site::config_file(const std::string& instance, const std::string& st
   if (settings_.journal) file << "held_bytes_max = " << kHeldBytesMax << "\n" << kJournalToml;
   if (settings_.orders) file << kOrdersToml;
   file << settings_.targets_toml;
-  if (settings_.orders) file << kOrderedTargetsToml;
+  if (settings_.orders) file << kStrictTargetToml;
+  if (settings_.orders && !settings_.journal) file << kTotalTargetToml;
   if (!file.flush()) throw std::runtime_error("cannot write " + fresh);
   std::filesystem::rename(fresh, path);
   return path;

@@ -60,8 +60,8 @@ int main(int argc, char** argv) {
                  "instead: every failpoint in turn, until each has killed so often");
   app.add_option("--points", options.points, "of --failpoints: only these, separated by commas")->delimiter(',');
   auto* journal = app.add_flag("--journal", options.journal, "requests wait for their turn (dispatch.mode)");
-  app.add_flag("--orders", options.orders, "two targets more get every version (order = \"strict\" and \"total\")")
-      ->excludes(journal);
+  app.add_flag("--orders", options.orders,
+               "a strict and a total target more, that get every version; with --journal a strict one alone");
   app.add_option("--backlog", options.backlog, "so many requests wait, and nobody works, before anything is disturbed")
       ->needs(journal);
   app.add_option("--brokers", options.brokers, "1 or 3")->check(CLI::IsMember({1, 3}));

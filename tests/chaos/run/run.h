@@ -17,7 +17,7 @@ struct RunOptions {
   std::vector<std::string> points = {};  // of these only; empty = of all
   // Requests wait for their turn: dispatch.mode = "journal".
   bool journal = false;
-  // Two targets more, that get every version. Without a journal.
+  // Targets more that get every version: a strict one, and without a journal a total one.
   bool orders = false;
   // So many requests wait, and nobody works, before anything is disturbed. With a journal.
   std::uint64_t backlog = 0;
