@@ -1,5 +1,5 @@
-// AfterAlert: an application that has worked for a while before somebody opens its page. Meanwhile tests that look at no
-// page play with applications of their own: they are defined in front of the others.
+// AfterAlert: an application that has worked for a while before somebody opens its page. Meanwhile tests that look at
+// no page play with applications of their own: they are defined in front of the others.
 // Thread rule: one thread.
 #pragma once
 

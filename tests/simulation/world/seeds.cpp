@@ -71,8 +71,8 @@ void note(Findings& result, Failure failure) {
   if (!result.first || failure.seed < result.first->seed) result.first = std::move(failure);
 }
 
-// LMDB asks for two megabytes of zeros whenever it opens a copy, and touches little of them. Fresh pages of the kernel are
-// zeros. The allocator takes others once something as large was freed, and writes all of them: a third of the time.
+// LMDB asks for two megabytes of zeros whenever it opens a copy, and touches little of them. Fresh pages of the kernel
+// are zeros. The allocator takes others once something as large was freed, and writes all of them: a third of the time.
 void take_zeros_from_the_kernel() {
   ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
