@@ -8,6 +8,7 @@
 #   address       the word before `=` in what `start` prints; the address is kept in file $address_file
 #   address_taken what its log says when somebody else has the port
 #   end_signal    what it shuts down in order for
+#   wipe_signal   what ends it when its folder is deleted
 #   wait_s        seconds until it has to be ready
 #   dir, owner    of the command line
 # and by functions:
@@ -157,6 +158,7 @@ wipe() {
   if [ -d "$dir" ] && [ ! -e "$dir/${mark%%/*}" ] && [ -n "$(ls -A "$dir")" ]; then
     fail "$dir is not a folder of $self, nothing deleted" 73 # EX_CANTCREAT
   fi
+  end_signal=$wipe_signal
   stop
   rm -rf "$dir" "$dir.lock"
 }

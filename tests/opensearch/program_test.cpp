@@ -148,11 +148,6 @@ TEST(Program, ChangesNothingWhenItWakesAfterItsSession) {
   EXPECT_EQ(topic.dead_letters(), 0U);
 }
 
-TEST(Program, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilled) {
-  RESEQ_CHANGE_STREAM(bundle, "rustsec-advisory-db.bundle");
-  hold_commit(bundle, 2, "8");
-}
-
 TEST(LongProgram, HoldsTheCommitOfABundleThoughItsServerAndOneOfTwoInstancesAreKilledFiveTimes) {
   RESEQ_CHANGE_STREAM(rustsec, "rustsec-advisory-db.bundle");
   RESEQ_CHANGE_STREAM(mobility, "mobility-database-catalogs.bundle");

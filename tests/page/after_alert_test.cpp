@@ -1,9 +1,10 @@
 // Somebody opens the page when the alert has come: an instance has died before, while nobody looked, and later the
 // brokers hang.
+#include "tests/page/after_alert.h"
+
 #include <gmock/gmock.h>
 #include <thread>
 
-#include "tests/page/looking.h"
 #include "tests/support/broker.h"
 
 namespace reseq::test {
@@ -12,20 +13,8 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class AfterAlert : public Looking {
- protected:
-  static void SetUpTestSuite() {
-    office_ = std::make_unique<Office>("");
-    for (int i = 0; i < 40; ++i) office_->request("document-" + std::to_string(i), 1);
-    office_->settle();
-    // Two points of the charts, and one more that may have missed an answer.
-    std::this_thread::sleep_for(std::chrono::seconds(50));
-    office_->fleet().kill(3);
-    start_browser();
-  }
-};
-
 TEST_F(AfterAlert, NamesTheInstanceThatDiedBeforeThePageWasOpened) {
+  look();
   EXPECT_TRUE(browser().becomes("document.querySelector('#verdict').textContent.includes('Instance 3 answered last')"))
       << browser().text("#verdict");
   EXPECT_THAT(browser().text("#instances tr[data-key=\"3\"]"), HasSubstr("no answer for"));
@@ -35,6 +24,7 @@ TEST_F(AfterAlert, NamesTheInstanceThatDiedBeforeThePageWasOpened) {
 }
 
 TEST_F(AfterAlert, HasChartsThatBeginBeforeThePageWasOpened) {
+  look();
   // Where the line of live documents begins, of 1,000 that are a quarter of an hour.
   const std::string first =
       "Number(document.querySelector('#chart-live path.line').getAttribute('d').slice(1)"
@@ -52,6 +42,7 @@ TEST_F(AfterAlert, HasChartsThatBeginBeforeThePageWasOpened) {
 }
 
 TEST_F(AfterAlert, SaysThatItWaitsForBrokersAndNothingElse) {
+  look();
   ASSERT_TRUE(browser().becomes("document.querySelector('#tile-running .value').textContent === '4 of 4'"))
       << browser().text("#partitions");
   if (!Broker::shared().pause()) GTEST_SKIP() << "the broker is not ours";

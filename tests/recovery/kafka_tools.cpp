@@ -18,8 +18,7 @@ constexpr std::chrono::milliseconds kGroupLimit{60'000};
 std::string run(const std::string& tool, const std::vector<std::string>& arguments) {
   const TempDir folder;
   const std::string output = folder.path() + "/output";
-  std::vector<std::string> argv = {"sh", "-c", "exec java -cp \"$(\"$0\" jars)/*\" \"$@\"", source_path("script/kafka"),
-                                   tool};
+  std::vector<std::string> argv = {source_path("script/kafka"), "tool", tool};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   Process process(argv, output);
   const int code = process.wait(kLimitMs);

@@ -78,9 +78,6 @@ GuardedBroker::GuardedBroker() {
        "mtls:SSL", "--listener", "expired:SSL", "--listener", "login:SASL_SSL", "--properties", path("properties")},
       path("log"));
   if (start.wait(kBrokerLimitMs) != 0) throw std::runtime_error("no guarded broker: " + start.tail());
-  Process jars({kScript, "jars"}, path("jars"));
-  if (jars.wait(kBrokerLimitMs) != 0) throw std::runtime_error("no jars of Kafka: " + jars.tail());
-  std::ifstream(path("jars")) >> jars_;
 }
 
 GuardedBroker::~GuardedBroker() {
@@ -135,8 +132,7 @@ void GuardedBroker::revoke(const kafka::Right& right) {
 }
 
 std::string GuardedBroker::kafka_program(const std::string& name, const std::vector<std::string>& arguments) {
-  std::vector<std::string> argv = {"java",       "-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-                                   jars_ + "/*", name};
+  std::vector<std::string> argv = {kScript, "tool", name};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const std::string output = path("output-" + std::to_string(++outputs_));
   Process process(argv, output);

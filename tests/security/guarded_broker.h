@@ -48,7 +48,6 @@ class GuardedBroker {
 
   TempDir folder_;
   Certificates certificates_{folder_.path() + "/certificates"};
-  std::string jars_;
   int outputs_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// The correctness part of the benchmark: every part of it runs with few records and finds the outputs right.
+// The correctness part of the benchmark: every part of it runs with few records and finds the outputs right. Those of
+// a record's way do so for every change, the others in a slice of long runs.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,7 +56,7 @@ TEST(Bench, MeasuresEveryPartAndFindsTheOutputsRight) {
 }
 
 // What is released is what was enqueued, and dispatched class by class, or the program fails.
-TEST(Bench, MeasuresWhatWaitsBesideAQueueInADatabase) {
+TEST(LongBench, MeasuresWhatWaitsBesideAQueueInADatabase) {
   (void)measure({"journal"},
                 {"journal_life_cpu_to_immediate", "journal_room_life_cpu_to_immediate", "journal_drain_to_life",
                  "journal_dispatch_to_intake", "journal_reference_dispatch_to_intake",
@@ -65,14 +66,14 @@ TEST(Bench, MeasuresWhatWaitsBesideAQueueInADatabase) {
 }
 
 // Every document is tried as often as it should be, and none ends old, or the program fails.
-TEST(Bench, MeasuresWhatARetryCosts) {
+TEST(LongBench, MeasuresWhatARetryCosts) {
   (void)measure({"failures"}, {"failures_retry_cpu_to_life", "failures_one_percent_throughput_to_none",
                                "failures_one_percent_cpu_to_none", "failures_burst_urgent_p99_to_calm",
                                "failures_burst_p99_to_calm", "failures_burst_immediate_p99_to_calm"});
 }
 
 // Every version is there and in its order, and what was lost is passed by, or the program fails.
-TEST(Bench, MeasuresWhatItCostsToGetEveryVersion) {
+TEST(LongBench, MeasuresWhatItCostsToGetEveryVersion) {
   (void)measure({"orders"}, {"orders_strict_throughput_to_newest", "orders_reversed_throughput_to_newest",
                              "orders_total_throughput_to_newest", "orders_held_restored_per_s"});
 }

@@ -24,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 const std::string kScript = test::source_path("script/kafka");
 constexpr const char* kHeap = "RESEQ_KAFKA_HEAP=-Xmx384m";
-// They seldom live long enough for the second compiler to pay: a start takes little more than half as much of a core.
-constexpr const char* kCompiler = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1";
 constexpr const char* kWait = "RESEQ_KAFKA_WAIT_S=600";  // a node waits for the other controllers as long as it takes
 constexpr std::chrono::minutes kFirstStart{5};           // the first one on a machine fetches Kafka
 constexpr std::chrono::milliseconds kQuestion{2'000};
@@ -211,7 +209,7 @@ void Cluster::start(int broker) {
                           none);
   ++node.lives;
   node.starter = std::make_unique<test::Process>(
-      std::vector<std::string>{"env", kHeap, kCompiler, kWait, kScript, "start", "--dir", node.folder, "--port",
+      std::vector<std::string>{"env", kHeap, kWait, kScript, "start", "--dir", node.folder, "--port",
                                std::to_string(node.port), "--cluster-id", cluster_id_, "--properties",
                                node.folder + ".properties"},
       options_.folder + "/start." + std::to_string(broker) + ".log");

@@ -12,9 +12,9 @@
 
 #include "admin/document_json.h"
 #include "kafka/admin.h"
-#include "tests/admin/office.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/patience.h"
+#include "tests/page/after_alert.h"
 #include "tests/support/count_of.h"
 #include "tests/support/good.h"
 
@@ -55,46 +55,46 @@ json silent_of_picture(int port, const std::function<bool(const json& silent)>& 
   return silent;
 }
 
-TEST(Restarted, KnowsWhoAnsweredBeforeAndWhenItWasLast) {
-  Office office("");
-  (void)office.run_json({"stats"});
-  office.fleet().kill(3);
-  office.fleet().kill(2);
-  const int port = office.http_port(1);
-  office.fleet().kill(1);
-  Heard expected = answered(office);
+TEST_F(AfterAlert, KnowsAfterARestartWhoAnsweredBeforeAndWhenItWasLast) {
+  Office restarted("");
+  (void)restarted.run_json({"stats"});
+  restarted.fleet().kill(3);
+  restarted.fleet().kill(2);
+  const int port = restarted.http_port(1);
+  restarted.fleet().kill(1);
+  Heard expected = answered(restarted);
   ASSERT_EQ(expected.size(), 3U);
   expected.erase("1");
 
-  office.fleet().start(1);
-  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return office.http_port(1) != port; }))
-      << office.fleet().process(1).tail();
+  restarted.fleet().start(1);
+  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return restarted.http_port(1) != port; }))
+      << restarted.fleet().process(1).tail();
   const json silent =
-      silent_of_picture(office.http_port(1), [&](const json& told) { return told.size() == expected.size(); });
+      silent_of_picture(restarted.http_port(1), [&](const json& told) { return told.size() == expected.size(); });
   Heard heard;
   for (const json& one : silent) heard[one["instance"]] = one["heard"];
-  EXPECT_EQ(heard, expected) << silent << office.fleet().process(1).tail();
+  EXPECT_EQ(heard, expected) << silent << restarted.fleet().process(1).tail();
 }
 
 // It serves all the same, and does not fill the log while it tries again.
-TEST(Restarted, SaysOnceThatTheTopicOfRepliesCannotBeRead) {
-  Office office("");
-  ResequencerRun& application = office.application();
-  for (const int instance : {3, 2, 1}) EXPECT_EQ(office.fleet().stop(instance), 0);
+TEST_F(AfterAlert, SaysOnceAfterARestartThatTheTopicOfRepliesCannotBeRead) {
+  Office restarted("");
+  ResequencerRun& application = restarted.application();
+  for (const int instance : {3, 2, 1}) EXPECT_EQ(restarted.fleet().stop(instance), 0);
   const std::string replies = application.topic("admin.replies");
   good(good(kafka::Admin::open(application.connection()))->delete_topics({&replies, 1}, Milliseconds(30'000)));
-  const int port = office.http_port(1);
-  office.fleet().start(1);
-  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return office.http_port(1) != port; }));
-  EXPECT_TRUE(wait_until(kStartedLimit, [&] { return office.get(1, "/readyz").status == 200; }));
+  const int port = restarted.http_port(1);
+  restarted.fleet().start(1);
+  ASSERT_TRUE(wait_until(kStartedLimit, [&] { return restarted.http_port(1) != port; }));
+  EXPECT_TRUE(wait_until(kStartedLimit, [&] { return restarted.get(1, "/readyz").status == 200; }));
   const auto told = [&] {
     std::ifstream log(application.log_file(1));
     return count_of(std::string{std::istreambuf_iterator<char>(log), std::istreambuf_iterator<char>()}, "page=recall");
   };
   EXPECT_TRUE(wait_until(kStartedLimit, [&] { return told() > 0; }));
   std::this_thread::sleep_for(std::chrono::seconds(35));  // it was tried twice more
-  EXPECT_EQ(told(), 1) << office.fleet().process(1).tail();
-  EXPECT_EQ(office.get(1, "/readyz").status, 200);
+  EXPECT_EQ(told(), 1) << restarted.fleet().process(1).tail();
+  EXPECT_EQ(restarted.get(1, "/readyz").status, 200);
 }
 
 }  // namespace
