@@ -13,7 +13,11 @@ namespace reseq::test {
 class AfterAlert : public Looking {
  protected:
   static void SetUpTestSuite() {
-    office_ = std::make_unique<Office>("");
+    office_ = std::make_unique<Office>("[[target]]\nname = \"history\"\norder = \"strict\"\noptional = true\n");
+    for (const char* sequence : {"1", "2"})
+      office_->send("requests", "late", {{"reseq-seq", sequence}, {"reseq-targets", "history"}});
+    office_->settle();
+    office_->send("commands", "late", {{"reseq-command", "sequence"}, {"reseq-seq", "2"}, {"reseq-target", "history"}});
     for (int i = 0; i < 40; ++i) office_->request("document-" + std::to_string(i), 1);
     office_->settle();
     // Two points of the charts, and one more that may have missed an answer.

@@ -23,6 +23,15 @@ TEST_F(AfterAlert, NamesTheInstanceThatDiedBeforeThePageWasOpened) {
       << browser().text("#verdict");
 }
 
+TEST_F(AfterAlert, NamesWhatHoldsBackATargetThatGetsEveryVersion) {
+  look();
+  EXPECT_TRUE(
+      browser().becomes("/history waits for late 1 since [0-9:]{8}, skipped in [0-9a-z ]+, 1 result held/.test("
+                        "document.querySelector('#verdict').textContent)",
+                        60'000))
+      << browser().text("#verdict");
+}
+
 TEST_F(AfterAlert, HasChartsThatBeginBeforeThePageWasOpened) {
   look();
   // Where the line of live documents begins, of 1,000 that are a quarter of an hour.

@@ -7,7 +7,7 @@
 // O2  a result, its place is the head of the lane                -> release; then those behind it that have results
 // O3  a result, its place is not the head                        -> held; again: drop duplicate
 // O4  the place ends without a result: UNREGISTER, a gap, an
-//     operator, too_large                                        -> the lane passes it by
+//     operator, too_large, given up                              -> the lane passes it by
 // O5  a result or an UNREGISTER without a place that waits       -> drop stale if passed, else policy on_unregistered
 // clang-format on
 //

@@ -291,11 +291,10 @@ void add_held(Exposition& out, const Partitions& all) {
   add_partitions(out, "reseq_lane_places_queued",
                  "Of these, versions that wait until fewer of their document are in the journal.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.places_queued); });
-  add_partitions(out, "reseq_lane_head_seconds",
-                 "How long what is skipped next is waited for; 0 = nothing is, or it has not gone to work.", all,
+  add_partitions(out, "reseq_lane_head_seconds", "How long what is skipped next is waited for; 0 = nothing is.", all,
                  [](const PartitionReport& p, const WorkerReport& worker) {
-                   const bool went = p.lane_head && p.lane_head->since != codec::kNever;
-                   return went ? seconds_between(p.lane_head->since, worker.at) : 0;
+                   const bool is_skipped = p.lane_head && p.lane_head->skipped_at != codec::kNever;
+                   return is_skipped ? seconds_between(p.lane_head->since, worker.at) : 0;
                  });
   add_partitions(out, "reseq_documents_stuck",
                  "Documents with an order whose leases were lost while nobody was answered.", all,

@@ -45,7 +45,7 @@ std::optional<LaneStanding::FirstHeld> first_held(const store::BatchView& view, 
   const auto read = codec::decode_held(key, value);
   const auto* const held = std::get_if<codec::HeldRow>(&read);
   if (place == nullptr || held == nullptr) return std::nullopt;
-  // Whoever wrote the record may have another clock; and what waits for its dispatch again may be late for an earlier one.
+  // Whoever wrote the record may have another clock. What waits for another dispatch was sent to work before.
   const bool sent = place->dispatched_at != codec::kNever;
   return LaneStanding::FirstHeld{place->order, place->dispatched_at,
                                  sent ? std::max(held->timestamp, place->dispatched_at) : held->timestamp};

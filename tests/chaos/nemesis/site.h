@@ -34,8 +34,9 @@ struct SiteSettings {
 inline constexpr const char* kJournalToml =
     "[dispatch]\nmode = \"journal\"\nin_flight_max = 40\nlease_ms = 4000\ntimeouts_max = 8\n"
     "[failures]\nmode = \"retry\"\nbackoff_ms = 200\non_failure = \"marker\"\n";
-// Every document that says no targets has a strict one, and without a journal a total one besides. What is lost is waited for a little
-// longer than the pipeline takes at most when nothing holds it up: under faults some results come behind that.
+// Every document that says no targets has a strict one, and without a journal a total one besides. What is lost is
+// waited for a little longer than the pipeline takes at most when nothing holds it up: under faults some results come
+// behind that.
 inline constexpr const char* kOrdersToml = "[orders]\ngap_timeout_ms = 15000\non_gap = \"marker\"\n";
 inline constexpr const char* kStrictTargetToml = "[[target]]\nname = \"history\"\norder = \"strict\"\n";
 inline constexpr const char* kTotalTargetToml = "[[target]]\nname = \"audit\"\norder = \"total\"\n";
