@@ -51,7 +51,7 @@ bool holds(const PlaceRow& place) {
   if (place.queued.has_value() != (place.document != 0)) return false;
   if (place.queued && (place.state != PlaceState::kWaits || place.queued->order != place.order ||
                        place.queued->targets != TargetSet::of(place.target) || !entry_holds(*place.queued) ||
-                       place.queued->state != EntryState::kWaiting || place.queued->attempt != 0))
+                       place.queued->state != EntryState::kWaiting))
     return false;
   if (!held && (place.op == Op::kDelete || place.observed)) return false;
   if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;
@@ -158,7 +158,7 @@ void each_place_entry(std::string_view value, const EntryVisit& visit) {
   if (!in.ok()) return;
   if (place.total) visit(kLaneIndex, lane_entry(place.target, place.number));
   if (place.queued) {
-    visit(kQueuedIndex, queued_entry(place.document, place.number));
+    visit(kQueuedIndex, queued_entry(place.document, place.target, place.number));
     std::string sent;
     append_big_endian(static_cast<std::uint64_t>(std::max(place.queued->request.timestamp, UnixMs()).value()), sent);
     visit(kSentIndex, sent);
@@ -176,9 +176,10 @@ CountSet count_place(std::string_view value) {
   return queued ? CountSet::of(Count::kPlaces) | CountSet::of(Count::kQueued) : CountSet::of(Count::kPlaces);
 }
 
-std::string queued_entry(std::uint64_t document, std::uint64_t number) {
+std::string queued_entry(std::uint64_t document, TargetNumber target, std::uint64_t number) {
   std::string entry;
   append_big_endian(document, entry);
+  entry.push_back(static_cast<char>(target.value()));
   append_big_endian(number, entry);
   return entry;
 }

@@ -14,8 +14,8 @@
 // known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0. Times are
 // kNever while it waits for its dispatch, or nothing but a lease may end it.
 // Entries of indexes: of a total place its target and number; of a head that waits its due time; of another head its
-// number; of one that waits to get into the journal the number of its document and its own, and when its request was
-// sent.
+// number; of one that waits to get into the journal the number of its document, its target and its own number, and when
+// its request was sent.
 // Thread rule: any thread.
 #pragma once
 
@@ -64,7 +64,7 @@ struct PlaceRow {
 inline constexpr std::uint8_t kLaneIndex = 7;     // target u8 | number u64
 inline constexpr std::uint8_t kGapIndex = 8;      // time u64
 inline constexpr std::uint8_t kReadyIndex = 9;    // number u64
-inline constexpr std::uint8_t kQueuedIndex = 10;  // number of the document u64 | number u64
+inline constexpr std::uint8_t kQueuedIndex = 10;  // number of the document u64 | target u8 | number u64
 inline constexpr std::uint8_t kSentIndex = 5;     // time u64; of held requests, too
 
 // What the ranks of all places of a document in the lane of this target begin with.
@@ -84,7 +84,7 @@ void each_place_entry(std::string_view value, const EntryVisit& visit);
 [[nodiscard]] CountSet count_place(std::string_view value);
 
 // As they stand in the indexes.
-[[nodiscard]] std::string queued_entry(std::uint64_t document, std::uint64_t number);
+[[nodiscard]] std::string queued_entry(std::uint64_t document, TargetNumber target, std::uint64_t number);
 [[nodiscard]] std::string lane_entry(TargetNumber target, std::uint64_t number);
 // The number of a lane_entry() of this target; none: it is another one's.
 [[nodiscard]] std::optional<std::uint64_t> number_in_lane(std::string_view entry, TargetNumber target);

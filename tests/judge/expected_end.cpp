@@ -143,8 +143,10 @@ bool ExpectedEnd::is_excused(const std::string& id, const std::string& name, con
   if (of_piece(*target.asked)) return true;
   if (!expired_.contains({id, name, target.asked->first, target.asked->second})) return false;
   // What may expire, too, may have waited until this one took it over.
-  for (auto below = target.all.rbegin(); below != target.all.rend(); ++below)
-    if (!below->second) return (target.released && *target.released >= below->first) || of_piece(below->first);
+  for (auto below = target.all.rbegin(); below != target.all.rend(); ++below) {
+    if (of_piece(below->first)) return true;  // it stood in front of all below it
+    if (!below->second) return target.released && *target.released >= below->first;
+  }
   return true;
 }
 

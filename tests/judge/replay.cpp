@@ -296,7 +296,8 @@ std::vector<std::string> Replay::became_overdue(const LoggedBatch& logged, Repla
     const auto* document = std::get_if<codec::DocumentRow>(&row);
     if (document == nullptr) continue;
     const auto told = told_overdue_.find({known->second.id, logged.meta.now});
-    if (!document->row.overdue && told == told_overdue_.end()) continue;
+    const bool waits_anew = told != told_overdue_.end() && document->row.deadline != known->second.row.deadline;
+    if (!document->row.overdue && !waits_anew) continue;
     if (told != told_overdue_.end()) told_overdue_.erase(told);
     ids.push_back(known->second.id);
     replayed.fired.push_back({known->second.id, known->second.row.deadline});

@@ -49,20 +49,31 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
   event.attempt = entry.attempt;
 }
 
+// With what waits for the other targets of its order, if that has not gone to work.
+void JournalBatch::get_in_from_queue(Document& document, JournalEntry entry) {
+  Row& row = *document.now.row;
+  const auto waits = std::find_if(row.journal.begin(), row.journal.end(), [&](const JournalEntry& one) {
+    return one.state == EntryState::kWaiting && one.order == entry.order && one.attempt == 0;
+  });
+  if (waits != row.journal.end()) {
+    waits->targets |= entry.targets;
+  } else {
+    entry.number = next_number();
+    add(row, entry);
+  }
+  settle(document);
+}
+
 // Of lanes whose document had too many orders here. Its record lies in `requests`, so it leaves with a batch behind
 // this one.
 void JournalBatch::take_from_queue() {
   const std::vector<Document*> changed = overlay_.changed();  // not journaled(): see close()
   for (Document* const document : changed) {
     if (!document->journaled) continue;
-    const auto get_in = [&](JournalEntry entry) {
-      entry.number = next_number();
-      add(*document->now.row, entry);
-      settle(*document);
-    };
-    while (auto entry = orders_.next_of_queue(*document)) get_in(std::move(*entry));
+    const auto get_in = [&](const JournalEntry& entry) { get_in_from_queue(*document, entry); };
+    while (auto entry = orders_.next_of_queue(*document)) get_in(*entry);
     const bool has_head = document->known() != nullptr && document->known()->journal.size() < kEntriesMax;
-    if (auto head = has_head ? orders_.queued_head(*document) : std::nullopt) get_in(std::move(*head));
+    if (auto head = has_head ? orders_.queued_head(*document) : std::nullopt) get_in(*head);
   }
 }
 

@@ -168,6 +168,7 @@ class JournalBatch {
   // journal_dispatch.cpp
   void dispatch(Turn& turn);
   void take_from_queue();
+  void get_in_from_queue(Document& document, JournalEntry entry);
   // False: the turn has no room for more.
   [[nodiscard]] bool dispatch_new(Turn& turn);
   using CameBack = std::vector<JournalEntry>;

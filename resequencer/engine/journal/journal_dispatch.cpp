@@ -259,6 +259,8 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
   for (const JournalEntry& other : row.journal)
     if (other.order == entry.order) attempt = std::max(attempt, other.attempt);
   ++attempt;
+  if (orders_.any_queued())  // these are further attempts, whatever has become of this one by then
+    orders_.change_queued(document, entry.order, [&](JournalEntry& queued) { queued.attempt = attempt; });
   decide(document, entry, input, {Outcome::kForwarded, Reason::kNone, {}}, targets, attempt);
   if (entry.attempt == 0 || !moved.empty()) {
     RowEdit edit;
@@ -280,7 +282,6 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
   sent.taken_over = TargetSet();
   sent.retry_at = UnixMs();
   sent.urgency.consolidate_until = UnixMs();
-  orders_.sent(document, entry.order, targets);
   if (rules.keeps_under_way()) {
     sent.number = next_number();
     if (rules.journal) {
@@ -290,6 +291,7 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
     add(*document.now.row, sent);
     if (!state_.breakers.empty()) note_dispatch(state_.breakers, targets, sent.number, context_);
   }
+  orders_.sent(document, entry.order, targets);
   settle(document);
   const Dispatched dispatched{sent.attempt, sent.lease_until};
   const auto kept = effects_.arena().copy(std::span<const Dispatched>(&dispatched, 1));

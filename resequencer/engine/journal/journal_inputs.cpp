@@ -110,8 +110,8 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
     Event& event = effects_.tell(input, ruling.decision, document.id);
     event.order = ruling.edit.order;
     event.expected = document.newest_order();
-    if (waits) event.targets = ruling.edit.requested->forwarded;
     if (ruling.edit.unchanged) event.targets = ruling.edit.moved;
+    if (waits) event.targets = ruling.edit.requested->forwarded;
   }
   if (!failed.empty()) {
     fail_at_once(document, ruling, input, failed);
@@ -133,7 +133,8 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
 
 // What waits for nothing.
 void JournalBatch::carry_out(Document& document, const Request& request, const Ruling& ruling, bool waits_for_older) {
-  if (ruling.decision.table_row == TableRow::kR3) merge_same(document, request, ruling.edit.order);
+  const bool in_lanes_again = ruling.decision.table_row == TableRow::kO1 && !request.reprocess;
+  if (ruling.decision.table_row == TableRow::kR3 || in_lanes_again) merge_same(document, request, ruling.edit.order);
   const bool unchanged = ruling.decision.outcome == Outcome::kUnchanged;  // then nothing waits for anything older
   if (ruling.edit.raises_barrier && waits_for_older && !unchanged)
     raise_barrier(document, ruling.edit.order);  // it is never dispatched
@@ -149,9 +150,10 @@ void JournalBatch::enter(Document& document, const Request& request, const Rulin
   if (!document.now.row) document.now.row.emplace();
   Row& row = *document.now.row;
   const TargetSet in_lanes = orders_.of_lanes(entry.targets);
-  if (!in_lanes.empty() && !orders_.has_room_in_journal(document)) {
-    orders_.queue(document, entry);
-    entry.targets = entry.targets.without(in_lanes);
+  const TargetSet queued = in_lanes.empty() ? TargetSet() : orders_.without_room(document, in_lanes);
+  if (!queued.empty()) {
+    orders_.queue(document, entry, queued);
+    entry.targets = entry.targets.without(queued);
   }
   Accepted accepted = *ruling.edit.requested;
   accepted.forwarded = TargetSet();  // not yet
@@ -191,12 +193,14 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
 void JournalBatch::merge_same(Document& document, const Request& request, const Order& order) {
   if (!document.now.row || request.wish == nullptr) return;
   bool merged = false;
-  for (JournalEntry& entry : document.now.row->journal) {
-    if (entry.state != EntryState::kWaiting || entry.order != order) continue;
+  const auto merge = [&](JournalEntry& entry) {
     take_over(entry.urgency, urgency_of(*request.wish, consolidate(), context_), context_.dispatch);
     if (entry.attempt == 0) entry.retry_at = UnixMs();  // of a lease it is the back-off
     merged = true;
-  }
+  };
+  for (JournalEntry& entry : document.now.row->journal)
+    if (entry.state == EntryState::kWaiting && entry.order == order) merge(entry);
+  if (orders_.any_queued()) orders_.change_queued(document, order, merge);
   if (merged) settle(document);
 }
 

@@ -140,11 +140,8 @@ bool JournalBatch::let_in_aged(std::string_view place_key, Turn& turn) {
   if (!document.now.row || document.now.row->journal.size() >= kEntriesMax) return true;
   if (!turn.take(0)) return false;
   ++done_;
-  JournalEntry entry = orders_.take_from_queue(document, *place);
-  entry.number = next_number();
   overlay_.note_journal(document);
-  add(*document.now.row, entry);
-  settle(document);
+  get_in_from_queue(document, orders_.take_from_queue(document, *place));
   return true;
 }
 

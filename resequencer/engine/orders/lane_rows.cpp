@@ -93,7 +93,7 @@ void LaneRows::put(const std::string& key, const codec::PlaceRow& place) {
   std::string value;
   codec::encode_place(key, place, value);
   rows_.put(key, value);
-  if (place.queued) fresh_queued_[codec::queued_entry(place.document, place.number)] = key;
+  if (place.queued) fresh_queued_[codec::queued_entry(place.document, place.target, place.number)] = key;
   if (!is_new) return;
   if (place.total)
     fresh_of_partition_[place.target].emplace(place.number, key);
@@ -106,15 +106,16 @@ bool LaneRows::any_queued() const {
 }
 
 // Those of this batch have higher numbers than those that are committed. What is not queued any more is passed over.
-std::optional<Place> LaneRows::first_queued(std::uint64_t document) const {
+std::optional<Place> LaneRows::first_queued(std::uint64_t document, TargetNumber target) const {
   std::optional<Place> found;
   const auto is_queued = [&](const std::string& key) {
     found = find(key);
     if (found && !found->row.queued) found.reset();
     return found.has_value();
   };
-  const std::string end = codec::queued_entry(document + 1, 0);
-  std::string from = codec::queued_entry(document, 0);
+  const std::string begin = codec::queued_entry(document, target, 0);
+  const std::string end = codec::queued_entry(document, target, UINT64_MAX);
+  std::string from = begin;
   for (bool more = true; more && !found;) {
     std::vector<std::string> keys;
     view_.index(codec::kQueuedIndex, from, kFirstPlaces, [&](std::string_view entry, std::string_view key) {
@@ -128,8 +129,8 @@ std::optional<Place> LaneRows::first_queued(std::uint64_t document) const {
     for (std::size_t i = 0; i < keys.size() && !is_queued(keys[i]); ++i) {
     }
   }
-  for (auto fresh = fresh_queued_.lower_bound(codec::queued_entry(document, 0));
-       !found && fresh != fresh_queued_.end() && fresh->first < end; ++fresh)
+  for (auto fresh = fresh_queued_.lower_bound(begin); !found && fresh != fresh_queued_.end() && fresh->first < end;
+       ++fresh)
     (void)is_queued(fresh->second);
   return found;
 }

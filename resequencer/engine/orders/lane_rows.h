@@ -48,8 +48,8 @@ class LaneRows {
   void put(const std::string& key, const codec::PlaceRow& place);
   void remove(const Place& place);
   [[nodiscard]] static LaneName lane_of(const Place& place);
-  // The first place of a document that waits to get into the journal, in the order of its requests.
-  [[nodiscard]] std::optional<Place> first_queued(std::uint64_t document) const;
+  // The first place of a document for this target that waits to get into the journal, in the order of its requests.
+  [[nodiscard]] std::optional<Place> first_queued(std::uint64_t document, TargetNumber target) const;
   [[nodiscard]] bool any_queued() const;
 
  private:

@@ -58,16 +58,28 @@ class OrdersBatch {
   // what is forwarded. `seen`: the row as table R saw it. True: it goes on, and was too late for one of its lanes.
   [[nodiscard]] bool enter(Document& document, const Request& request, Offset position, const Row* seen,
                            Ruling& ruling);
-  // Where the journal has as many orders of the document as it may: each of these gets in when one of those ends.
-  void queue(const Document& document, const JournalEntry& entry);
-  // What gets in next, for all of its ordered targets; none: nothing waits to, or there is no room.
+  // Where the journal has as many orders of the document for these targets as it may: each gets in when one of those
+  // ends. REQUIRES: the order has places in their lanes.
+  void queue(const Document& document, const JournalEntry& entry, TargetSet targets);
+  // Of these ordered targets, those for which a new order has to queue.
+  [[nodiscard]] TargetSet without_room(const Document& document, TargetSet targets) const;
+  // What gets in next, for all of its targets that have room; none: nothing waits to, or there is no room.
   [[nodiscard]] std::optional<JournalEntry> next_of_queue(const Document& document);
   // Likewise what is the first of a lane, though there is no room. REQUIRES: the document is known.
   [[nodiscard]] std::optional<JournalEntry> queued_head(const Document& document);
   [[nodiscard]] std::optional<Place> queued_at(std::string_view key) const;
-  // It gets in, for all of its ordered targets that wait for that. REQUIRES: it is queued.
+  // It gets in, and with it those of its other targets that wait for that and have room. REQUIRES: it is queued.
   [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& place);
-  [[nodiscard]] bool has_room_in_journal(const Document& document) const;
+  // Of its places that wait to get in, what is their entry there. REQUIRES: the document is known.
+  template <typename Change>
+  void change_queued(const Document& document, const Order& order, const Change& change) {
+    for (TargetSet left = of_lanes(document.known()->in_lanes()); !left.empty();
+         left = left.without(TargetSet::of(left.first())))
+      if (auto place = place_of(document, left.first(), order); place && place->row.queued) {
+        change(*place->row.queued);
+        places_.put(place->key, place->row);
+      }
+  }
   [[nodiscard]] bool any_queued() const { return places_.any_queued(); }
   // Those of them that are ordered: the journal keeps an order for all of its targets, and nothing newer takes over
   // what waits in a lane.
@@ -128,10 +140,12 @@ class OrdersBatch {
   [[nodiscard]] static bool was_dispatched(const Document& document, const Place& place);
   [[nodiscard]] bool is_head(const Document& document, const Place& place);
 
+  [[nodiscard]] bool has_room_in_journal(const Document& document, TargetNumber target) const;
+
   // orders_turns.cpp
   void run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until);
-  [[nodiscard]] UnixMs due_from_dispatch(const Place& place) const;
-  [[nodiscard]] bool is_overdue(const Place& head, UnixMs until) const;
+  [[nodiscard]] UnixMs due_from_dispatch(const Place& place);
+  [[nodiscard]] bool is_overdue(const Place& head, UnixMs until);
   [[nodiscard]] bool take_room(Turn& turn, const Place& head) const;
   void skip(const Place& head);
   void let_go(const Place& head);

@@ -3,7 +3,6 @@
 // orders at a time: its row must not grow with its versions. What comes then waits in its place, which has the entry
 // for later.
 #include <algorithm>
-#include <vector>
 
 #include "engine/documents/apply.h"
 #include "engine/documents/decide_register.h"
@@ -22,7 +21,12 @@ void each_of(TargetSet targets, const Visit& visit) {
 }  // namespace
 
 void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
-  each_of(targets & ordered_, [&](TargetNumber target) { end_place(document, order, target, &why); });
+  each_of(targets & ordered_, [&](TargetNumber target) {
+    GaveUp of_target = why;
+    const Failure* const failure = document.known()->failure_of(target, order);
+    if (!why.error.empty() && failure != nullptr) of_target.error = effects_.arena().copy(failure->error);
+    end_place(document, order, target, &of_target);
+  });
 }
 
 // Whoever answers shows that workers answer, as for other targets.
@@ -43,21 +47,30 @@ void OrdersBatch::end_entry(Document& document, const Order& order, TargetNumber
 
 // While more is held than may be, it is one at a time: nothing of its document stands in front of it in a strict lane
 // then, so its result leaves at once, and what is held does not grow by it.
-bool OrdersBatch::has_room_in_journal(const Document& document) const {
+bool OrdersBatch::has_room_in_journal(const Document& document, TargetNumber target) const {
   const bool full = view_.summary().counts[Count::kHeldBytes] > context_.dispatch.held_bytes_max;
   const std::size_t most = full ? 1 : context_.lanes.lane_in_flight_max;
-  std::vector<const Order*> orders;
+  std::size_t orders = 0;
   if (const Row* const row = document.known())
-    for (const JournalEntry& entry : row->journal) {
-      const bool of_lanes_too = entry.state != EntryState::kGone && !of_lanes(entry.targets).empty();
-      const bool known = std::any_of(orders.begin(), orders.end(), [&](const Order* o) { return *o == entry.order; });
-      if (of_lanes_too && !known) orders.push_back(&entry.order);
-    }
-  return orders.size() < most;
+    for (const JournalEntry& entry : row->journal)
+      if (entry.state != EntryState::kGone && entry.targets.contains(target)) ++orders;
+  return orders < most;
 }
 
-void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
-  each_of(of_lanes(entry.targets), [&](TargetNumber target) {
+// Nothing overtakes what waits for room already.
+TargetSet OrdersBatch::without_room(const Document& document, TargetSet targets) const {
+  TargetSet none;
+  if (!context_.dispatch.keeps_under_way()) return none;
+  const std::uint64_t number = document.known()->lane_number();
+  each_of(targets, [&](TargetNumber target) {
+    const bool queued = places_.any_queued() && places_.first_queued(number, target);
+    if (queued || !has_room_in_journal(document, target)) none |= TargetSet::of(target);
+  });
+  return none;
+}
+
+void OrdersBatch::queue(const Document& document, const JournalEntry& entry, TargetSet targets) {
+  each_of(targets, [&](TargetNumber target) {
     auto place = place_of(document, target, entry.order);
     RESEQ_ASSERT(place, "a queued order without a place");
     place->row.queued = entry;
@@ -69,8 +82,12 @@ void OrdersBatch::queue(const Document& document, const JournalEntry& entry) {
 }
 
 std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document) {
-  if (document.known() == nullptr || !has_room_in_journal(document)) return std::nullopt;
-  const auto first = places_.first_queued(document.known()->lane_number());
+  if (document.known() == nullptr) return std::nullopt;
+  std::optional<Place> first;
+  each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
+    if (!first && has_room_in_journal(document, target))
+      first = places_.first_queued(document.known()->lane_number(), target);
+  });
   return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
 }
 
@@ -93,9 +110,10 @@ std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
 JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place& first) {
   JournalEntry entry = *first.row.queued;
   entry.targets = TargetSet();
-  each_of(document.known()->in_lanes(), [&](TargetNumber target) {
+  each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
     auto place = place_of(document, target, entry.order);
     if (!place || !place->row.queued) return;
+    if (target != first.row.target && !has_room_in_journal(document, target)) return;
     entry.targets |= TargetSet::of(target);
     place->row.queued.reset();
     place->row.document = 0;

@@ -9,6 +9,7 @@
 #include "base/big_endian.h"
 #include "codec/keys.h"
 #include "codec/record_size.h"
+#include "engine/journal/entries.h"
 #include "engine/orders/orders_batch.h"
 #include "engine/stamp.h"
 
@@ -74,14 +75,21 @@ void OrdersBatch::pass_by(const Place& head) {
   leave(head, Reached::kBehindOneThatLeft);
 }
 
-// Its clock stands while it waits for a dispatch, and where that has a lease, which ends by itself.
-UnixMs OrdersBatch::due_from_dispatch(const Place& place) const {
-  if (place.row.dispatched_at == codec::kNever || context_.dispatch.journal) return codec::kNever;
+// Its clock stands while it waits for a dispatch, and where that has a lease, which ends by itself. What went to work
+// before there was a journal has none.
+UnixMs OrdersBatch::due_from_dispatch(const Place& place) {
+  if (place.row.dispatched_at == codec::kNever) return codec::kNever;
+  const bool leases = context_.dispatch.journal || view_.summary().counts[Count::kProcessing] > 0;
+  if (const Row* const row = leases ? overlay_.find_copied(place.row.id).known() : nullptr) {
+    const JournalEntry* const entry = entry_in_lane(*row, place.row.order, place.row.target);
+    if (entry != nullptr && (entry->state == EntryState::kWaiting || entry->lease_until != UnixMs()))
+      return codec::kNever;
+  }
   return behind(place.row.dispatched_at, context_.lanes.gap_timeout);
 }
 
 // It may have become the head in this turn.
-bool OrdersBatch::is_overdue(const Place& head, UnixMs until) const {
+bool OrdersBatch::is_overdue(const Place& head, UnixMs until) {
   return head.row.due.value_or(due_from_dispatch(head)) <= until;
 }
 
@@ -94,8 +102,12 @@ bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
 void OrdersBatch::skip(const Place& head) {
   const InputIndex input = effects_.let_through({head.key, head.row.id, {}, {}});
   leave_letter(head, input, Reason::kGap);
-  if (context_.lanes.markers) mark(head, {input, Reason::kGap, 1, {}});
-  end_entry(overlay_.find_copied(head.row.id), head.row.order, head.row.target, EndedBy::kNobody);
+  Document& document = overlay_.find_copied(head.row.id);
+  const Row* const row = document.known();
+  const JournalEntry* const entry = row != nullptr ? entry_in_lane(*row, head.row.order, head.row.target) : nullptr;
+  const std::uint32_t attempts = entry != nullptr ? std::max(entry->attempt, 1U) : 1;
+  if (context_.lanes.markers) mark(head, {input, Reason::kGap, attempts, {}});
+  end_entry(document, head.row.order, head.row.target, EndedBy::kNobody);
   leave(head, Reached::kBehindAGap);
 }
 

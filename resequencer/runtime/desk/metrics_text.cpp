@@ -293,8 +293,7 @@ void add_held(Exposition& out, const Partitions& all) {
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.places_queued); });
   add_partitions(out, "reseq_lane_head_seconds", "How long what is skipped next is waited for; 0 = nothing is.", all,
                  [](const PartitionReport& p, const WorkerReport& worker) {
-                   const bool is_skipped = p.lane_head && p.lane_head->skipped_at != codec::kNever;
-                   return is_skipped ? seconds_between(p.lane_head->since, worker.at) : 0;
+                   return p.lane_head ? seconds_between(p.lane_head->since, worker.at) : 0;
                  });
   add_partitions(out, "reseq_documents_stuck",
                  "Documents with an order whose leases were lost while nobody was answered.", all,

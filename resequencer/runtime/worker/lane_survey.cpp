@@ -1,5 +1,6 @@
 #include "runtime/worker/lane_survey.h"
 
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -23,6 +24,11 @@ std::uint64_t held_bytes_of(const store::PartitionStore& store, std::string_view
   const auto decoded = value ? codec::decode_held(key, *value) : codec::Decoded<codec::HeldRow>();
   const auto* const held = std::get_if<codec::HeldRow>(&decoded);
   return value && held != nullptr ? held->bytes : 0;
+}
+
+// Which is skipped first; where none is, which went to work first.
+bool is_sooner(const LaneHead& one, const LaneHead& other) {
+  return std::tie(one.skipped_at, one.since) < std::tie(other.skipped_at, other.since);
 }
 
 }  // namespace
@@ -59,7 +65,7 @@ void LaneSurvey::note(const store::PartitionStore& store, std::string_view key, 
   ++lanes.places;
   if (place.due && place.state == codec::PlaceState::kWaits) {
     LaneHead head{target, std::string(place.id), place.order, place.dispatched_at, *place.due};
-    if (!lanes.head || head.skipped_at < lanes.head->skipped_at) lanes.head = head;
+    if (!lanes.head || is_sooner(head, *lanes.head)) lanes.head = head;
     if (place.total)
       total_head_waits_.insert(target);
     else
@@ -71,7 +77,7 @@ void LaneSurvey::note(const store::PartitionStore& store, std::string_view key, 
   if (!lane_head_) return;
   ++lanes.gaps;
   const auto first = first_gaps_.find(target);
-  if (first == first_gaps_.end() || lane_head_->skipped_at < first->second.skipped_at)
+  if (first == first_gaps_.end() || is_sooner(*lane_head_, first->second))
     first_gaps_.insert_or_assign(target, std::move(*lane_head_));
   lane_head_.reset();
 }

@@ -125,7 +125,7 @@ TEST(PlaceRow, ThatWaitsToGetIntoTheJournalIsFoundByItsDocumentAndItsAge) {
   encode_place(key, place, value);
   std::map<int, std::string> found;
   each_place_entry(value, [&](std::uint8_t index, std::string_view bytes) { found[index] = bytes; });
-  EXPECT_EQ(found, (std::map<int, std::string>{{kQueuedIndex, queued_entry(3, 9)},
+  EXPECT_EQ(found, (std::map<int, std::string>{{kQueuedIndex, queued_entry(3, place.target, 9)},
                                                {kSentIndex, std::string("\0\0\0\0\0\0\0\x05", 8)}}));
   Counts counts;
   counts.add(count_place(value));
