@@ -31,9 +31,9 @@ bool is_bug(const std::string& line) {
   return has_any(line, {"assertion", "Sanitizer", "runtime error:", "terminate called", " level=critical "});
 }
 
-// A worker waits for a second, looks round and asks again; librdkafka calls that an error of this request. A connection
-// is given up behind socket.timeout.ms, three seconds here. A broker that is slow for so long is no error: it shares its
-// processors with all others.
+// A worker waits for a second, looks round and asks again; librdkafka calls that an error of this request. It gives a
+// connection up behind socket.timeout.ms, three seconds here. A broker that is slow for so long is no error: it shares
+// its processors with all others.
 bool is_slow_broker(const std::string& line) {
   const bool offsets = line.find("Failed to add offsets to transaction on broker") != std::string::npos;
   return (offsets && line.find("Local: Timed out") != std::string::npos) ||
