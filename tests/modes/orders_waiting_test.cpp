@@ -11,9 +11,7 @@ namespace {
 
 using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::SizeIs;
 
 constexpr const char* kTwoTargets = R"(
   [[target]]

@@ -69,7 +69,7 @@ class OrdersBatch {
   [[nodiscard]] std::optional<JournalEntry> queued_head(const Document& document);
   [[nodiscard]] std::optional<Place> queued_at(std::string_view key) const;
   // It gets in, and with it those of its other targets that wait for that and have room. REQUIRES: it is queued.
-  [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& place);
+  [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& first);
   // Of its places that wait to get in, what is their entry there. REQUIRES: the document is known.
   template <typename Change>
   void change_queued(const Document& document, const Order& order, const Change& change) {
