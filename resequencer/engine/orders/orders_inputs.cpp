@@ -30,11 +30,6 @@
 namespace reseq::engine {
 namespace {
 
-template <typename Visit>
-void each(TargetSet targets, const Visit& visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
-
 // A request that table R refused, or that is there once more under a new revision, gets no place.
 bool may_enter(const Ruling& ruling) {
   const TableRow row = ruling.decision.table_row;
@@ -79,7 +74,7 @@ bool OrdersBatch::enter(Document& document, const Request& request, Offset posit
   TargetSet fresh;
   bool known = false;  // it has a place, had one that left last, or is no other version
   Order newest;        // of those that it is behind
-  each(ordered, [&](TargetNumber target) {
+  each_of(ordered, [&](TargetNumber target) {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
     if (request.reprocess || place_of(document, target, order) || (lane != nullptr && lane->mark == order))
       known = true;
@@ -110,7 +105,7 @@ bool OrdersBatch::enter(Document& document, const Request& request, Offset posit
   if (!ruling.edit.requested) ruling.edit.requested = Accepted{position, request.hash, {}, content_of(request)};
   if (forwards) ruling.edit.requested->forwarded |= fresh;
   ruling.op = request.what.op;
-  each(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
+  each_of(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
   return behind;
 }
 
@@ -245,7 +240,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
   TargetSet waiting;
   TargetSet held;
   TargetSet passed;
-  each(named, [&](TargetNumber target) {
+  each_of(named, [&](TargetNumber target) {
     const auto place = place_of(document, target, order);
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
     if (place && place->row.state == codec::PlaceState::kWaits)
@@ -278,7 +273,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
 }
 
 void OrdersBatch::end(Document& document, const Order& order, TargetSet targets) {
-  each(targets, [&](TargetNumber target) { end_place(document, order, target, nullptr); });
+  each_of(targets, [&](TargetNumber target) { end_place(document, order, target, nullptr); });
 }
 
 // What is said on the output has its turn there, too.

@@ -11,14 +11,6 @@
 #include "engine/orders/orders_batch.h"
 
 namespace reseq::engine {
-namespace {
-
-template <typename Visit>
-void each_of(TargetSet targets, const Visit& visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
-
-}  // namespace
 
 void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
   each_of(targets & ordered_, [&](TargetNumber target) {

@@ -54,7 +54,8 @@ std::optional<LaneStanding::FirstHeld> first_held(const store::BatchView& view, 
 }  // namespace
 
 std::optional<LaneHead> next_gap_of(const PartitionTask& task) {
-  return first_of(store::BatchView(task.store()), codec::kGapIndex, {}, task.store().targets());
+  auto first = first_of(store::BatchView(task.store()), codec::kGapIndex, {}, task.store().targets());
+  return first && first->skipped_at != codec::kNever ? std::move(first) : std::nullopt;
 }
 
 bool LaneStandings::holds(const PartitionTask& task) {

@@ -19,7 +19,7 @@
 
 namespace reseq::runtime {
 
-// Of all lanes, what is skipped next.
+// Of all lanes, what is skipped next; none: nothing is, also where all that is waited for has a lease.
 [[nodiscard]] std::optional<LaneHead> next_gap_of(const PartitionTask& task);
 
 // Results that came before it was their turn.

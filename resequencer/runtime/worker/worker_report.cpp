@@ -207,7 +207,6 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.places = store.summary().counts[Count::kPlaces];
   report.places_queued = store.summary().counts[Count::kQueued];
   if (report.places > 0) report.lane_head = next_gap_of(task);
-  if (report.lane_head && report.lane_head->skipped_at == codec::kNever) report.lane_head.reset();  // one of many
   report.lanes = task.lane_survey().found();
   report.position = store.position();
   report.dirty_rows = store.dirty_rows();

@@ -83,13 +83,18 @@ RC_GTEST_PROP(PlaceRow, StandsBesideOthersOfItsDocumentInTheirOrder, ()) {
   RC_ASSERT(place_rank(target, document, a).starts_with(lane_rank(target, document)));
 }
 
-TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
+PlaceRow book_at_nine() {
   PlaceRow place;
   place.target = TargetNumber(2);
   place.order.sequence = Sequence::of_number(7);
   place.id = "book";
   place.number = 9;
   place.bytes = 1;
+  return place;
+}
+
+TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
+  PlaceRow place = book_at_nine();
   const auto entries = [&] {
     const std::string key = key_of(place, 1);
     std::string value;
@@ -112,12 +117,7 @@ TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
 }
 
 TEST(PlaceRow, ThatWaitsToGetIntoTheJournalIsFoundByItsDocumentAndItsAge) {
-  PlaceRow place;
-  place.target = TargetNumber(2);
-  place.order.sequence = Sequence::of_number(7);
-  place.id = "book";
-  place.number = 9;
-  place.bytes = 1;
+  PlaceRow place = book_at_nine();
   place.document = 3;
   place.queued = queued_at(place);
   const std::string key = key_of(place, 3);
