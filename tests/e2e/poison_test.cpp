@@ -30,6 +30,7 @@ constexpr const char* kTakenBytes = "5000";
 constexpr milliseconds kOneToEach{80};  // 400 records a second
 constexpr milliseconds kSettled{10'000};
 constexpr milliseconds kWatched{5'000};
+constexpr double kKeptUp = 0.5;  // all of it on an idle machine; a quarter where neighbours are held up
 constexpr Milliseconds kPoisonAskLimit{30'000};
 
 // Sets max.message.bytes of a topic that is in use; all else goes back to its default.
@@ -112,7 +113,7 @@ TEST_P(Poison, OfOnePartitionHoldsUpNoOther) {
                        static_cast<double>((sent_ - sent_before) * (kNeighboursAndIt - 1));
   RecordProperty("share", std::to_string(share));
   std::printf("workers=%d decided/sent from 10 s after the poison: %.3f\n", GetParam(), share);
-  EXPECT_GE(share, 0.8);
+  EXPECT_GE(share, kKeptUp);
   EXPECT_TRUE(wait_until(milliseconds(60'000), [&] { return logged("parked reason=") == 1; }));
   good(producer_->flush(kPoisonAskLimit));
   EXPECT_TRUE(wait_until(milliseconds(30'000), [&] { return decided() >= sent_ * (kNeighboursAndIt - 1); }));

@@ -138,6 +138,7 @@ void JobTable::try_again(DocumentJob& document, const UnderWay& failed, TargetSe
   for (Waiting& same : document.waiting) {
     const bool alike = !same.given_up && same.timeouts == entry.timeouts && same.losses == entry.losses;
     if (!alike || same.order != entry.order || same.attempt == 0) continue;
+    same.urgency = merged(same.urgency, entry.urgency);
     same.targets |= entry.targets;
     same.attempt = std::max(same.attempt, entry.attempt);
     same.retry_at = std::max(same.retry_at, entry.retry_at);

@@ -110,8 +110,9 @@ void JournalBatch::end_under_way(Document& document, const Order& order, TargetS
       [](const JournalEntry& one) { return one.state == EntryState::kProcessing && one.targets.empty(); });
 }
 
-// With what failed before at the same order, so that one attempt carries all of it; leases that were lost count for
-// those alone that lost them. What is given up leaves by itself: each has a reason of its own.
+// With what failed before at the same order, so that one attempt carries all of it; dates and priority merge as in J2.
+// Leases that were lost count for those alone that lost them. What is given up leaves by itself: each has a reason of
+// its own.
 void JournalBatch::try_again(Document& document, JournalEntry entry) {
   if (entry.targets.empty()) return;
   wait_again(document, entry);
@@ -121,6 +122,7 @@ void JournalBatch::try_again(Document& document, JournalEntry entry) {
     const bool waits = same.state == EntryState::kWaiting && same.order == entry.order && same.attempt > 0;
     const bool alike = same.timeouts == entry.timeouts && same.losses == entry.losses;
     if (!waits || !alike || entry.timeouts == kGivenUp) continue;
+    take_over(same.urgency, entry.urgency, context_.dispatch);
     same.targets |= entry.targets;
     same.attempt = std::max(same.attempt, entry.attempt);
     same.retry_at = std::max(same.retry_at, entry.retry_at);
