@@ -48,19 +48,21 @@ Rebuild judge(store::StateFolder::Copy found) {
   return Rebuild::kDamaged;
 }
 
-Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelog::LogEnds& log,
+Rebuild judge(const store::PartitionStore& store, const Origin& origin, const changelog::LogEnds& log,
               const Application& application, UnixMs now) {
   const auto standing = store.checkpoint();
   if (!standing) return Rebuild::kNoCopy;
   if (store.fault()) return Rebuild::kFault;
-  if (from_disk && standing->generation == 0) return Rebuild::kInsideTransaction;
+  if (origin.from_disk && standing->generation == 0) return Rebuild::kInsideTransaction;
   // Other differences are those of a configuration that must be put right: nothing is thrown away for them.
   if (store.identity() && (store.identity()->application_id != application.settings.application_id ||
                            store.identity()->cluster_id != application.cluster_id))
     return Rebuild::kForeign;
   // Tombstones younger than this are still in the log, wherever the reading stopped. The time in the
-  // meta row is that of another host, whose clock may have been ahead of this one.
-  const std::int64_t age = store.meta() ? now.value() - store.meta()->now.value() : 0;
+  // meta row is that of another host, whose clock may have been ahead of this one. Without a meta row it was being read
+  // from the beginning: a row that was still there has its tombstone in the log for that long from then on.
+  const UnixMs known_at = std::max(store.meta() ? store.meta()->now : UnixMs(), origin.read_since);
+  const std::int64_t age = now.value() - known_at.value();
   const std::int64_t young = application.delete_retention.value() / 2 - application.settings.max_clock_drift_ms;
   if (application.guards.tombstone_horizon && age > young) return Rebuild::kTooOld;
   if (standing->position > log.high_watermark) return Rebuild::kTruncated;

@@ -9,7 +9,8 @@
 //   written inside of a transaction that a crash then cut off                | inside_transaction
 //   a row on disk cannot be read, or a sync failed (also while it runs)      | fault
 //   of another application or cluster                                        | foreign
-//   last caught up more than delete.retention.ms / 2 - max_clock_drift_ms ago | too_old
+//   last caught up, or begun to be read, more than                           |
+//   delete.retention.ms / 2 - max_clock_drift_ms ago                         | too_old
 //   position behind the end of the changelog                                 | truncated
 //   position before the beginning of the changelog                           | log_start
 //   after it was caught up                                                   |
@@ -57,8 +58,14 @@ enum class Rebuild : std::uint8_t {
 // Of a copy as it was found on disk, before it is opened.
 [[nodiscard]] Rebuild judge(store::StateFolder::Copy found);
 
-// Before anything is read. `from_disk`: this process has only just opened it.
-[[nodiscard]] Rebuild judge(const store::PartitionStore& store, bool from_disk, const changelog::LogEnds& log,
+// Where a copy comes from.
+struct Origin {
+  bool from_disk = false;  // this process has only just opened it
+  UnixMs read_since;       // when this process began to read it from the beginning of the changelog; 0 = it did not
+};
+
+// Before anything is read.
+[[nodiscard]] Rebuild judge(const store::PartitionStore& store, const Origin& origin, const changelog::LogEnds& log,
                             const Application& application, UnixMs now);
 
 // The generation that was caught up from stood at `from`: was that a place of this log? REQUIRES: lineage of the newest

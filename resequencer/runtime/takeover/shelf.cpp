@@ -15,7 +15,7 @@ Result<Taken> Shelf::take(Partition partition) {
   if (taken_.contains(partition))
     return Error{ErrorClass::kRetriable, 0, "another worker of this process still has the state of the partition"};
   if (const auto warm = parked_.find(partition); warm != parked_.end()) {
-    Taken taken{std::move(warm->second), false, Rebuild::kNone};
+    Taken taken{std::move(warm->second.store), false, warm->second.read_since, Rebuild::kNone};
     parked_.erase(warm);
     taken_.insert(partition);
     return taken;
@@ -37,7 +37,7 @@ Result<Taken> Shelf::open(Partition partition) {
     if (emptied != Rebuild::kNone && emptied != Rebuild::kNoCopy)
       if (auto wiped = folder.value()->wipe(); !wiped) return wiped.error();
     auto store = store::PartitionStore::open(std::move(folder).value(), settings_);
-    if (store) return Taken{std::move(store).value(), true, emptied};
+    if (store) return Taken{std::move(store).value(), true, UnixMs(), emptied};
     if (store.error().what_to_do != ErrorClass::kInvalid) return store.error();
     spdlog::warn("partition={} recovery=damaged error={}", partition.value(), log::outside(store.error().message));
     emptied = Rebuild::kDamaged;
@@ -45,11 +45,11 @@ Result<Taken> Shelf::open(Partition partition) {
   return Error{ErrorClass::kInvalid, 0, "the state in " + path + " cannot be opened even when it is empty"};
 }
 
-void Shelf::give_back(Partition partition, std::unique_ptr<store::PartitionStore> store) {
+void Shelf::give_back(Partition partition, std::unique_ptr<store::PartitionStore> store, UnixMs read_since) {
   if (store) store->drop_compaction();
   const std::lock_guard lock(mutex_);
   RESEQ_ASSERT(taken_.erase(partition) == 1, "a state given back that was not taken");
-  if (store) parked_[partition] = std::move(store);
+  if (store) parked_[partition] = {std::move(store), read_since};
 }
 
 void Shelf::sync_all() {
@@ -69,8 +69,8 @@ void Shelf::sync_all() {
 bool Shelf::close_clean() {
   const std::lock_guard lock(mutex_);
   bool clean = true;
-  for (auto& [partition, store] : parked_) {
-    const auto closed = store->close_clean();
+  for (auto& [partition, parked] : parked_) {
+    const auto closed = parked.store->close_clean();
     if (closed) continue;
     clean = false;
     spdlog::error("partition={} state=unclean error={}", partition.value(), log::outside(closed.error().message));

@@ -23,6 +23,7 @@ namespace reseq::runtime {
 struct Taken {
   std::unique_ptr<store::PartitionStore> store;
   bool from_disk = false;            // just opened; otherwise parked warm
+  UnixMs read_since;                 // of give_back(); 0 from disk
   Rebuild emptied = Rebuild::kNone;  // why the copy on disk was not opened
 };
 
@@ -33,7 +34,8 @@ class Shelf {
 
   // kRetriable: another worker or process still has it. kInvalid: the folder cannot be used, the text names the fix.
   Result<Taken> take(Partition partition);
-  void give_back(Partition partition, std::unique_ptr<store::PartitionStore> store);
+  // `read_since`: as judge() wants it, of recovery.h.
+  void give_back(Partition partition, std::unique_ptr<store::PartitionStore> store, UnixMs read_since);
 
   // Checked sync of every state that is open, by whoever holds it. A failure poisons that copy.
   void sync_all();
@@ -43,13 +45,17 @@ class Shelf {
   bool close_clean();
 
  private:
+  struct Parked {
+    std::unique_ptr<store::PartitionStore> store;
+    UnixMs read_since;
+  };
   Result<Taken> open(Partition partition);
 
   std::string root_;
   std::string boot_id_;
   store::DiskSettings settings_;
   std::mutex mutex_;
-  std::map<Partition, std::unique_ptr<store::PartitionStore>> parked_;
+  std::map<Partition, Parked> parked_;
   std::set<Partition> taken_;
   std::map<Partition, std::shared_ptr<store::SyncHandle>> sync_;
 };

@@ -31,7 +31,7 @@ Takeover::Takeover(const Application& application, const Clock& clock, Shelf& sh
       logged_at_(clock.steady()) {}
 
 Takeover::~Takeover() {
-  if (store_) shelf_.give_back(partition_, std::move(store_));
+  if (store_) shelf_.give_back(partition_, std::move(store_), read_since_);
 }
 
 void Takeover::step(changelog::Restorer& restorer) {
@@ -141,6 +141,7 @@ void Takeover::open() {
   if (!taken) return parking_.park(Parked::kStateFolder, taken.error().message);
   store_ = std::move(taken.value().store);
   from_disk_ = taken.value().from_disk;
+  read_since_ = taken.value().read_since;
   rebuilt_ = taken.value().emptied;
   phase_ = Phase::kOffsets;
 }
@@ -177,7 +178,7 @@ bool Takeover::choose_way(const changelog::LogEnds& log) {
                                                " rows is here: it was deleted or emptied");
     return false;
   }
-  const Rebuild why = judge(*store_, from_disk_, log, application_, clock_.now());
+  const Rebuild why = judge(*store_, {from_disk_, read_since_}, log, application_, clock_.now());
   if (why != Rebuild::kNone && why != Rebuild::kNoCopy)
     empty_store(why, "changelog position " + std::to_string(store_->position().value_or(Offset(0)).value()) +
                          ", changelog [" + std::to_string(log.begin.value()) + ", " +
@@ -185,6 +186,7 @@ bool Takeover::choose_way(const changelog::LogEnds& log) {
   // A copy that never got a checkpoint, or a store that was emptied before it was parked.
   if (why == Rebuild::kNoCopy && rebuilt_ == Rebuild::kNone) rebuilt_ = why;
   if (!from_) from_ = store_->checkpoint();
+  if (!store_->checkpoint()) read_since_ = clock_.now();
   return !to_wipe_;
 }
 

@@ -127,6 +127,7 @@ class Takeover {
 
   std::unique_ptr<store::PartitionStore> store_;
   bool from_disk_ = false;  // opened, and nothing read since
+  UnixMs read_since_;       // when this process began to read it from the beginning; 0 = it did not
   bool to_wipe_ = false;    // is to be emptied, which failed
   bool lost_rows_ = false;  // a copy with rows was thrown away
   bool forgot_ = false;

@@ -56,10 +56,8 @@ struct Judged {
   UnixMs written = kJudgedAt;
   LogEnds log{Offset(0), Offset(12)};
   bool ends_with_meta = true;
-  bool from_disk = true;
-  Rebuild operator()() const {
-    return judge(*state(identity, written, ends_with_meta), from_disk, log, app, kJudgedAt);
-  }
+  Origin origin{true, UnixMs()};
+  Rebuild operator()() const { return judge(*state(identity, written, ends_with_meta), origin, log, app, kJudgedAt); }
 };
 
 TEST(Recovery, ReusesACopyThatFitsTheLog) {
@@ -68,13 +66,13 @@ TEST(Recovery, ReusesACopyThatFitsTheLog) {
 
 TEST(Recovery, NeedsACopy) {
   const Judged judged;
-  EXPECT_EQ(judge(store::PartitionStore(), true, judged.log, judged.app, kJudgedAt), Rebuild::kNoCopy);
+  EXPECT_EQ(judge(store::PartitionStore(), judged.origin, judged.log, judged.app, kJudgedAt), Rebuild::kNoCopy);
 }
 
 TEST(Recovery, RebuildsACopyThatACrashCutOffInsideOfATransaction) {
   Judged judged{.ends_with_meta = false};
   EXPECT_EQ(judged(), Rebuild::kInsideTransaction);
-  judged.from_disk = false;  // this process was reading it in: it goes on
+  judged.origin = {false, kJudgedAt};  // this process was reading it in: it goes on
   EXPECT_EQ(judged(), Rebuild::kNone);
 }
 
@@ -91,6 +89,19 @@ TEST(Recovery, RebuildsACopyOlderThanHalfOfTheTombstones) {
   EXPECT_EQ(judged(), Rebuild::kTooOld);
   judged.app.guards.tombstone_horizon = false;
   EXPECT_EQ(judged(), Rebuild::kNone);
+}
+
+TEST(Recovery, RebuildsWhatWasReadFromTheBeginningLongAgoAndNotToItsEnd) {
+  const UnixMs oldest(kJudgedAt.value() - kRetention.value() / 2 + 100);
+  const auto judged = [](UnixMs read_since) {
+    const Judged by;
+    Arena arena;
+    store::PartitionStore part;
+    EXPECT_TRUE(part.restore(changelog::identity_row(by.identity, arena), Offset(9)).ok());
+    return judge(part, {false, read_since}, by.log, by.app, kJudgedAt);
+  };
+  EXPECT_EQ(judged(oldest), Rebuild::kNone);
+  EXPECT_EQ(judged(UnixMs(oldest.value() - 1)), Rebuild::kTooOld);
 }
 
 TEST(Recovery, RebuildsACopyThatIsAheadOfTheLog) {

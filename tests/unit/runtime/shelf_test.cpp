@@ -33,7 +33,7 @@ TEST(Shelf, TellsOnceThatACopyCannotBeSyncedAndSyncsTheOthers) {
   for (int p = 0; p < 2; ++p) {
     auto taken = shelf.take(Partition(p));
     ASSERT_TRUE(taken.ok()) << taken.error().message;
-    shelf.give_back(Partition(p), std::move(taken.value().store));
+    shelf.give_back(Partition(p), std::move(taken.value().store), UnixMs());
   }
   ASSERT_GT(break_syncs_of(fs::canonical(folder.path()) / "0" / "data.mdb"), 0);
   const test::LogLines log;
@@ -44,8 +44,21 @@ TEST(Shelf, TellsOnceThatACopyCannotBeSyncedAndSyncsTheOthers) {
   auto again = shelf.take(Partition(0));
   ASSERT_TRUE(again.ok());
   EXPECT_TRUE(again.value().store->fault().has_value()) << "it is to be rebuilt";
-  shelf.give_back(Partition(0), std::move(again.value().store));
+  shelf.give_back(Partition(0), std::move(again.value().store), UnixMs());
   EXPECT_FALSE(shelf.close_clean());
+}
+
+TEST(Shelf, RemembersSinceWhenACopyIsReadFromTheBeginning) {
+  const test::TempDir folder;
+  Shelf shelf(folder.path(), "boot", {});
+  auto taken = shelf.take(Partition(0));
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(taken.value().read_since, UnixMs());
+  shelf.give_back(Partition(0), std::move(taken.value().store), UnixMs(7));
+  const auto again = shelf.take(Partition(0));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_FALSE(again.value().from_disk);
+  EXPECT_EQ(again.value().read_since, UnixMs(7));
 }
 
 }  // namespace
