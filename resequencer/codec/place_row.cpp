@@ -160,7 +160,7 @@ void each_place_entry(std::string_view value, const EntryVisit& visit) {
   if (place.queued) {
     visit(kQueuedIndex, queued_entry(place.document, place.target, place.number));
     std::string sent;
-    append_big_endian(static_cast<std::uint64_t>(std::max(place.queued->request.timestamp, UnixMs()).value()), sent);
+    append_big_endian(static_cast<std::uint64_t>(ages_from(*place.queued).value()), sent);
     visit(kSentIndex, sent);
   }
   if (!place.due) return;

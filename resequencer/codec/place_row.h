@@ -14,11 +14,12 @@
 // known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0. Times are
 // kNever while it waits for its dispatch, or nothing but a lease may end it.
 // Entries of indexes: of a total place its target and number; of a head that waits its due time; of another head its
-// number; of one that waits to get into the journal the number of its document, its target and its own number, and when
-// its request was sent.
+// number; of one that waits to get into the journal the number of its document, its target and its own number, and from
+// when on its request ages.
 // Thread rule: any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,12 @@ inline constexpr std::uint8_t kGapIndex = 8;      // time u64
 inline constexpr std::uint8_t kReadyIndex = 9;    // number u64
 inline constexpr std::uint8_t kQueuedIndex = 10;  // number of the document u64 | target u8 | number u64
 inline constexpr std::uint8_t kSentIndex = 5;     // time u64; of held requests, too
+
+// When its request was sent, or later: it could not get into the journal when that was too old, and is to be looked at
+// again. REQUIRES: an entry of a place.
+[[nodiscard]] inline UnixMs ages_from(const JournalEntry& queued) {
+  return std::max({queued.request.timestamp, queued.retry_at, UnixMs()});
+}
 
 // What the ranks of all places of a document in the lane of this target begin with.
 [[nodiscard]] std::string lane_rank(TargetNumber target, std::uint64_t document_number);

@@ -77,6 +77,8 @@ struct LaneRules {
   // Orders of a document that a journal has for ordered targets; what comes then stands in its lane alone, until one of
   // these ends.
   std::uint32_t lane_in_flight_max = 16;
+  // What cannot wait for that gets in beyond it, up to this: a row has to fit its changelog.
+  std::size_t journal_entries_max = 1'000;
 };
 
 struct Context {

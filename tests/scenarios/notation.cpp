@@ -175,6 +175,8 @@ bool configure(engine::Context& context, const std::string& key, const std::stri
     context.lanes.gap_timeout = Milliseconds(static_cast<std::int64_t>(number_of(value)));
   } else if (key == "lane_in_flight") {
     context.lanes.lane_in_flight_max = static_cast<std::uint32_t>(number_of(value));
+  } else if (key == "entries") {
+    context.lanes.journal_entries_max = number_of(value);
   } else if (key == "gap_markers") {
     context.lanes.markers = value == "yes";
   } else if (key == "route") {

@@ -297,6 +297,8 @@ std::string Player::lanes() const {
     constexpr std::array kStates = {"waits", "held", "ended"};
     text += (text.empty() ? "" : "; ") + text_of(TargetSet::of(place->target)) + " " + std::string(place->id) + " " +
             text_of(place->order) + " " + kStates[static_cast<std::size_t>(place->state)];
+    if (place->queued && place->queued->retry_at != UnixMs())
+      text += ", sent as if at " + std::to_string(place->queued->retry_at.value());
     if (!place->due) continue;
     const bool waits = place->state == codec::PlaceState::kWaits;
     const bool runs = !waits || *place->due != codec::kNever;

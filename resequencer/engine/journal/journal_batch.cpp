@@ -65,6 +65,10 @@ void JournalBatch::get_in_from_queue(Document& document, JournalEntry entry) {
   settle(document);
 }
 
+bool JournalBatch::has_entry_left(const Document& document) const {
+  return document.now.row && document.now.row->journal.size() < context_.lanes.journal_entries_max;
+}
+
 // Of lanes whose document had too many orders here. Its record lies in `requests`, so it leaves with a batch behind
 // this one.
 void JournalBatch::take_from_queue() {
@@ -73,7 +77,7 @@ void JournalBatch::take_from_queue() {
     if (!document->journaled) continue;
     const auto get_in = [&](const JournalEntry& entry) { get_in_from_queue(*document, entry); };
     while (auto entry = orders_.next_of_queue(*document)) get_in(*entry);
-    const bool has_head = document->known() != nullptr && document->known()->journal.size() < kEntriesMax;
+    const bool has_head = has_entry_left(*document);
     if (auto head = has_head ? orders_.queued_head(*document) : std::nullopt) get_in(*head);
   }
 }

@@ -40,7 +40,7 @@ namespace reseq::engine {
 inline constexpr GateNumbers kJournalNumbers = gate_numbers("journal");
 inline constexpr std::uint8_t kLeaseIndex = *kJournalNumbers.indexes[0];   // of documents: the earliest lease
 inline constexpr std::uint8_t kExpireIndex = *kJournalNumbers.indexes[2];  // of held records: the date
-inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];     // of references: when the record was sent
+inline constexpr std::uint8_t kAgeIndex = *kJournalNumbers.indexes[3];     // of references: when it was sent
 static_assert(kAgeIndex == codec::kSentIndex);
 enum JournalKind : std::uint8_t {
   kLeaseTurn = *kJournalNumbers.kinds[0],
@@ -53,8 +53,6 @@ enum JournalKind : std::uint8_t {
 }
 // As long as what is measured may make a request wait.
 inline constexpr Milliseconds kConsolidateMax{60'000};
-// An order that cannot wait for room gets in beyond lane_in_flight_max, up to this: a row has to fit its changelog.
-inline constexpr std::size_t kEntriesMax = 1'000;
 // Of the record that waits under this number, and back. REQUIRES: journal_key() made it.
 [[nodiscard]] std::string journal_key(std::uint64_t number);
 [[nodiscard]] std::uint64_t number_of(std::string_view key);
@@ -136,7 +134,10 @@ class JournalBatch {
   void tell(const Document& document, const JournalEntry& entry, const Decision& decision,
             EventKind kind = EventKind::kOutcome);
   void settle(Document& document);
-  [[nodiscard]] Milliseconds consolidate() const;
+  [[nodiscard]] Milliseconds consolidate(TargetSet targets) const;
+  [[nodiscard]] bool is_for_lanes(TargetSet targets) const {
+    return !targets.empty() && orders_.of_lanes(targets) == targets;
+  }
   [[nodiscard]] bool comes_too_late(const JournalEntry& entry, UnixMs until) const;
   [[nodiscard]] InputIndex input_of(std::uint64_t number) const;
 
@@ -145,6 +146,7 @@ class JournalBatch {
   void take_expired(Turn& turn);
   void take_aged(Turn& turn);
   // False: the turn has no room for more.
+  [[nodiscard]] bool has_entry_left(const Document& document) const;
   [[nodiscard]] bool let_in_aged(std::string_view place_key, Turn& turn);
   void lose(Document& document, JournalEntry entry);
   void wait_again(Document& document, JournalEntry& entry);

@@ -143,7 +143,7 @@ void JournalBatch::carry_out(Document& document, const Request& request, const R
 }
 
 void JournalBatch::enter(Document& document, const Request& request, const Ruling& ruling, InputIndex input) {
-  JournalEntry entry = entry_of(request, ruling, consolidate(), context_);
+  JournalEntry entry = entry_of(request, ruling, consolidate(ruling.edit.requested->forwarded), context_);
   entry.number = next_number();
   fresh_.back() = input;
   overlay_.note_journal(document);
@@ -179,6 +179,7 @@ void JournalBatch::take_over_older(Document& document, JournalEntry& entry, Targ
     if (older.state == EntryState::kGone) continue;
     take_over(entry.urgency, older.urgency, context_.dispatch);
     entry.taken_over |= went_with;
+    if (is_for_lanes(older.targets)) older.urgency.consolidate_until = UnixMs();
     if (older.targets.empty()) ended.push_back(older);
   }
   row.journal.erase_if([](const JournalEntry& one) {
@@ -194,7 +195,7 @@ void JournalBatch::merge_same(Document& document, const Request& request, const 
   if (!document.now.row || request.wish == nullptr) return;
   bool merged = false;
   const auto merge = [&](JournalEntry& entry) {
-    take_over(entry.urgency, urgency_of(*request.wish, consolidate(), context_), context_.dispatch);
+    take_over(entry.urgency, urgency_of(*request.wish, consolidate(entry.targets), context_), context_.dispatch);
     if (entry.attempt == 0) entry.retry_at = UnixMs();  // of a lease it is the back-off
     merged = true;
   };
@@ -362,9 +363,9 @@ void JournalBatch::change_by_command(Document& document, const RowEdit& edit) {
   }
 }
 
-// So long a request waits for newer ones of its document.
-Milliseconds JournalBatch::consolidate() const {
-  if (!context_.dispatch.journal) return {};
+// So long a request waits for newer ones of its document; in a lane none would take its place.
+Milliseconds JournalBatch::consolidate(TargetSet targets) const {
+  if (!context_.dispatch.journal || is_for_lanes(targets)) return {};
   if (!context_.dispatch.consolidate_measured) return context_.dispatch.consolidate;
   return std::min({state_.release_times.p99(), kConsolidateMax, context_.dispatch.process_at_max});
 }

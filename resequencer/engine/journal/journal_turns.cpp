@@ -101,7 +101,7 @@ void JournalBatch::lose(Document& document, JournalEntry entry) {
 void JournalBatch::wait_again(Document& document, JournalEntry& entry) {
   entry.state = EntryState::kWaiting;
   entry.lease_until = entry.dispatched_at = UnixMs();
-  entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate());
+  entry.urgency.consolidate_until = consolidate_until(entry.urgency.inserted, consolidate(entry.targets));
   entry.number = next_number();
   orders_.came_back(document, entry.order, entry.targets);
   for (JournalEntry& newer : document.now.row->journal) {
@@ -132,14 +132,19 @@ void JournalBatch::take_expired(Turn& turn) {
   expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
 }
 
-// What waits in its lane alone gets in, though there is no room: here it is held whole soon.
+// What waits in its lane alone gets in, though there is no room: here it is held whole soon. Where not even that goes it
+// must not stay in front of those of other documents.
 bool JournalBatch::let_in_aged(std::string_view place_key, Turn& turn) {
   const auto place = orders_.queued_at(place_key);
-  if (!place || place->row.queued->request.timestamp > turn.until()) return true;
+  if (!place || codec::ages_from(*place->row.queued) > turn.until()) return true;
   Document& document = overlay_.find_copied(place->row.id);
-  if (!document.now.row || document.now.row->journal.size() >= kEntriesMax) return true;
+  if (!document.now.row) return true;
   if (!turn.take(0)) return false;
   ++done_;
+  if (!has_entry_left(document)) {
+    orders_.look_again(*place, UnixMs(turn.until().value() + kReadAgainMs));
+    return true;
+  }
   overlay_.note_journal(document);
   get_in_from_queue(document, orders_.take_from_queue(document, *place));
   return true;

@@ -73,6 +73,8 @@ class OrdersBatch {
   // Likewise what is the first of a lane, though there is no room. REQUIRES: the document is known.
   [[nodiscard]] std::optional<JournalEntry> queued_head(const Document& document);
   [[nodiscard]] std::optional<Place> queued_at(std::string_view key) const;
+  // As if its request had been sent then. REQUIRES: it is queued.
+  void look_again(Place place, UnixMs sent);
   // It gets in, and with it those of its other targets that wait for that and have room. REQUIRES: it is queued.
   [[nodiscard]] JournalEntry take_from_queue(const Document& document, const Place& first);
   // Of its places that wait to get in, what is their entry there. REQUIRES: the document is known.

@@ -68,6 +68,7 @@ void OrdersBatch::queue(const Document& document, const JournalEntry& entry, Tar
     place->row.queued = entry;
     place->row.queued->targets = TargetSet::of(target);
     place->row.queued->for_all = false;
+    place->row.queued->urgency.consolidate_until = UnixMs();
     place->row.document = document.known()->lane_number();
     places_.put(place->key, place->row);
   });
@@ -99,8 +100,14 @@ std::optional<Place> OrdersBatch::queued_at(std::string_view key) const {
   return place && place->row.queued ? place : std::nullopt;
 }
 
+void OrdersBatch::look_again(Place place, UnixMs sent) {
+  place.row.queued->retry_at = sent;
+  places_.put(place.key, place.row);
+}
+
 JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place& first) {
   JournalEntry entry = *first.row.queued;
+  entry.retry_at = UnixMs();
   entry.targets = TargetSet();
   each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
     auto place = place_of(document, target, entry.order);
