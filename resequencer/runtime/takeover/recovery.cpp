@@ -61,7 +61,7 @@ Rebuild judge(const store::PartitionStore& store, const Origin& origin, const ch
   // Tombstones younger than this are still in the log, wherever the reading stopped. The time in the
   // meta row is that of another host, whose clock may have been ahead of this one. Without a meta row it was being read
   // from the beginning: a row that was still there has its tombstone in the log for that long from then on.
-  const UnixMs known_at = std::max(store.meta() ? store.meta()->now : UnixMs(), origin.read_since);
+  const UnixMs known_at = store.meta() ? store.meta()->now : origin.read_since;
   const std::int64_t age = now.value() - known_at.value();
   const std::int64_t young = application.delete_retention.value() / 2 - application.settings.max_clock_drift_ms;
   if (application.guards.tombstone_horizon && age > young) return Rebuild::kTooOld;

@@ -49,6 +49,7 @@ class Group {
   [[nodiscard]] std::optional<std::vector<Partition>> assignment(const std::string& member_id) const;
   [[nodiscard]] std::int32_t generation() const { return generation_; }
   [[nodiscard]] std::size_t members() const { return members_.size(); }
+  [[nodiscard]] bool rebalancing() const { return rebalancing_; }
 
   // TxnOffsetCommit: pending until the marker. Checks what a broker checks: never who owns a partition, and nothing at
   // all for a generation below 0 without member and instance (KIP-447's hole).
