@@ -132,8 +132,8 @@ void JournalBatch::take_expired(Turn& turn) {
   expired_left_ = keys.size() == kDueMax && turn.rows() > 0;
 }
 
-// What waits in its lane alone gets in, though there is no room: here it is held whole soon. Where not even that goes it
-// must not stay in front of those of other documents.
+// What waits in its lane alone gets in, though there is no room: here it is held whole soon. Where not even that goes,
+// it must not stay in front of those of other documents.
 bool JournalBatch::let_in_aged(std::string_view place_key, Turn& turn) {
   const auto place = orders_.queued_at(place_key);
   if (!place || codec::ages_from(*place->row.queued) > turn.until()) return true;
