@@ -87,6 +87,17 @@ void read_body(ByteReader& in, PlaceRow& place) {
   place.queued = read_entry(in);
 }
 
+void each_entry_of_queued(std::string_view body, const EntryVisit& visit) {
+  ByteReader in(body);
+  PlaceRow place;
+  read_body(in, place);
+  if (!in.ok() || !place.queued) return;
+  visit(kQueuedIndex, queued_entry(place.document, place.target, place.number));
+  std::string sent;
+  append_big_endian(static_cast<std::uint64_t>(ages_from(*place.queued).value()), sent);
+  visit(kSentIndex, sent);
+}
+
 }  // namespace
 
 std::string lane_rank(TargetNumber target, std::uint64_t document_number) {
@@ -150,23 +161,27 @@ Decoded<PlaceRow> decode_place(std::string_view key, std::string_view value) {
   return place;
 }
 
+// Each place is asked for them three times at least, so only what they need is read of it.
 void each_place_entry(std::string_view value, const EntryVisit& visit) {
   if (value.size() < 1 + kChecksumBytes) return;
-  ByteReader in(value.substr(1, value.size() - 1 - kChecksumBytes));
-  PlaceRow place;
-  read_body(in, place);
+  const std::string_view body = value.substr(1, value.size() - 1 - kChecksumBytes);
+  ByteReader in(body);
+  const std::uint8_t flags = in.u8();
+  const TargetNumber target(in.u8());
+  skip_order(in);
+  (void)in.bytes();  // the id
+  const std::uint64_t number = in.varint();
+  skip_varint(in);  // where its request is,
+  skip_varint(in);  // the bytes of that,
+  skip_varint(in);  // and when it went to `work`
+  const UnixMs due = (flags & kHasDue) != 0 ? in.time() : UnixMs();
   if (!in.ok()) return;
-  if (place.total) visit(kLaneIndex, lane_entry(place.target, place.number));
-  if (place.queued) {
-    visit(kQueuedIndex, queued_entry(place.document, place.target, place.number));
-    std::string sent;
-    append_big_endian(static_cast<std::uint64_t>(ages_from(*place.queued).value()), sent);
-    visit(kSentIndex, sent);
-  }
-  if (!place.due) return;
+  if ((flags & kIsTotal) != 0) visit(kLaneIndex, lane_entry(target, number));
+  if ((flags & kHasEntry) != 0) each_entry_of_queued(body, visit);
+  if ((flags & kHasDue) == 0) return;
   std::string head;
-  const bool waits = place.state == PlaceState::kWaits;
-  append_big_endian(waits ? static_cast<std::uint64_t>(place.due->value()) : place.number, head);
+  const bool waits = (flags & kStates) == static_cast<std::uint8_t>(PlaceState::kWaits);
+  append_big_endian(waits ? static_cast<std::uint64_t>(due.value()) : number, head);
   visit(waits ? kGapIndex : kReadyIndex, head);
 }
 

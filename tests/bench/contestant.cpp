@@ -81,7 +81,8 @@ void Application::write_configuration(int instance) const {
        << "init.partitions = " << layout_.partitions << "\n"
        << layout_.settings;
   const std::string order = layout_.order.empty() ? "" : "order = \"" + layout_.order + "\"\n";
-  for (const char* target : {"search", "catalogue"}) file << "[[target]]\nname = \"" << target << "\"\n" << order;
+  file << "[[target]]\nname = \"search\"\n" << (layout_.beside_newest ? "" : order);
+  file << "[[target]]\nname = \"catalogue\"\n" << order;
 }
 
 std::vector<Contestant> contestants(const Site& site) {

@@ -36,8 +36,9 @@ enum class Mode : unsigned char {
 struct Layout {
   int partitions = 4;
   int instances = 1;
-  std::string settings = {};  // lines of the configuration; what they do not name is a default
-  std::string order = {};     // of both targets; empty: the default
+  std::string settings = {};   // lines of the configuration; what they do not name is a default
+  std::string order = {};      // of both targets; empty: the default
+  bool beside_newest = false;  // it is that of `catalogue` alone
 };
 
 // Topics and a folder that nobody used before; both are gone with it.

@@ -36,6 +36,8 @@ const std::string kHeld = "held";
 const std::string kResults = "reversed-results";
 const std::string kNewest = "newest";
 const std::string kStrict = "strict";
+const std::string kStrictBesideNewest = "strict beside newest";
+const std::string kTotalBesideNewest = "total beside newest";
 const std::string kTotal = "total";  // results of sixteen partitions of `work` overtake each other
 const std::string kTotalInOrder = "total, results in order";
 const std::string kWithLosses = "total, one in a hundred lost";
@@ -93,8 +95,11 @@ Measured live(const Site& site, const Run& run, const Requests& requests) {
   stop(processes);
   stop(*echo);
   if (run.order == kStrict) check_every_version(application, requests, {});
-  if (run.order == kTotal)
-    check_every_version(application, requests, {.in_order = InOrder::kAll, .losing = run.answering.losing});
+  if (run.order == kTotal) {
+    EveryVersion all{.in_order = InOrder::kAll, .losing = run.answering.losing};
+    if (layout.beside_newest) all.targets = {"catalogue"};
+    check_every_version(application, requests, all);
+  }
   return between(begin, end, static_cast<double>(requests.all().size()));
 }
 
@@ -181,9 +186,12 @@ void add_metrics(Report& report) {
   };
   const std::string& four = kFourPartitions;
   ratio("orders_strict_throughput_to_newest", four, kStrict, kNewest, kPerSecond, Goal::kAtLeast, 0.8);
+  ratio("orders_strict_beside_newest_throughput", four, kStrictBesideNewest, kNewest, kPerSecond, Goal::kAtLeast, 0.8);
   ratio("orders_versions_throughput_to_newest", four, kInOrder, kNewest, kPerSecond, Goal::kAtLeast, 0.8);
   ratio("orders_reversed_throughput_to_newest", four, kReversed, kNewest, kPerSecond, Goal::kAtLeast, 0.5);
   ratio("orders_total_throughput_to_newest", kOnePartition, kTotal, kNewest, kPerSecond, Goal::kAtLeast, 0.5);
+  ratio("orders_total_beside_newest_throughput", kOnePartition, kTotalBesideNewest, kNewest, kPerSecond, Goal::kAtLeast,
+        0.5);
   ratio("orders_total_in_order_throughput_to_newest", kOnePartition, kTotalInOrder, kNewest, kPerSecond, Goal::kAtLeast,
         0.5);
   report.add({"orders_losses_in_time_outs_a_burst", report.find(kOnePartition, kWithLosses, kExtra)->median(),
@@ -204,6 +212,8 @@ void measure_versions(const Site& site, std::uint64_t requests, Report& report) 
   const Requests versions({.documents = std::max<std::uint64_t>(requests / kVersions, 1), .versions = kVersions});
   const Requests once({.documents = versions.all().size()});
   (void)measure(site, {.part = kFourPartitions, .order = kNewest}, kNewest, once, report);
+  (void)measure(site, {.part = kFourPartitions, .order = kStrict, .layout = {.beside_newest = true}},
+                kStrictBesideNewest, once, report);
   (void)measure(site, {.part = kFourPartitions, .order = kStrict}, kStrict, once, report);
   (void)measure(site, {.part = kFourPartitions, .order = kStrict}, kInOrder, versions, report);
   const Answering reversed{.reversed = kVersions};
@@ -219,6 +229,9 @@ void measure_losses(const Site& site, std::uint64_t requests, Report& report) {
   in_order.settings += kOneOfWork;
   (void)measure(site, {kOnePartition, kNewest, one}, kNewest, once, report);
   (void)measure(site, {kOnePartition, kTotal, in_order}, kTotalInOrder, once, report);
+  Layout beside_newest = one;
+  beside_newest.beside_newest = true;
+  (void)measure(site, {kOnePartition, kTotal, beside_newest}, kTotalBesideNewest, once, report);
   const double all_s = measure(site, {kOnePartition, kTotal, one}, kTotal, once, report);
   const double lost_s = measure(site, {kOnePartition, kTotal, one, {.losing = losing}}, kWithLosses, once, report);
   const auto bursts = static_cast<double>(losing.count(requests)) / static_cast<double>(burst);

@@ -158,8 +158,8 @@ void check_every_version(const Application& application, const Requests& request
   std::vector<Request> all;
   for (const Request& one : requests.all())
     if (!expected.losing.includes(one.document)) all.push_back(one);
-  for (const char* target : {"search", "catalogue"}) {
-    const std::string topic = application.topic(std::string("output.") + target);
+  for (const std::string& target : expected.targets) {
+    const std::string topic = application.topic("output." + target);
     Seen seen(requests);
     std::vector<std::uint64_t> versions(requests.documents());
     read_whole(application.site(), topic, [&](const kafka::PlainRecord& record) {

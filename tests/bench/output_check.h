@@ -2,6 +2,7 @@
 // Thread rule: plain functions; each throws with the first thing that is wrong.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kafka/admin.h"
@@ -25,13 +26,14 @@ void check_classes(const Application& application, const std::vector<kafka::Plai
 // In both outputs: one result for every document, that of its last request, with a version and the payload.
 void check_outputs(const Application& application, const Requests& requests);
 
-// In both outputs: every version of every document, but for those that are lost, with its payload; those of a document
+// In these outputs: every version of every document, but for those that are lost, with its payload; those of a document
 // in their order, and with kAll, of one partition, all of them.
 enum class InOrder : unsigned char { kOfADocument, kAll };
 struct EveryVersion {
   InOrder in_order = InOrder::kOfADocument;
   Losing losing = {};
   bool numbered = true;  // `reseq-version` rises
+  std::vector<std::string> targets = {"search", "catalogue"};
 };
 void check_every_version(const Application& application, const Requests& requests, const EveryVersion& expected);
 
