@@ -13,8 +13,7 @@ namespace {
 
 Json names_of(TargetSet set, const TargetTable& targets) {
   Json names = Json::array();
-  for (TargetSet left = set; !left.empty(); left = left.without(TargetSet::of(left.first())))
-    names.push_back(targets.name(left.first()));
+  for (const TargetNumber target : set) names.push_back(targets.name(target));
   return names;
 }
 

@@ -64,8 +64,7 @@ class Reading {
   Inventory done(Offset end) {
     inventory_.end = end;
     for (const auto& [key, targets] : waiting_)
-      for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
-        ++inventory_.waiting[inventory_.targets.name(left.first())];
+      for (const TargetNumber target : targets) ++inventory_.waiting[inventory_.targets.name(target)];
     return std::move(inventory_);
   }
   [[nodiscard]] std::uint64_t records() const { return inventory_.records; }

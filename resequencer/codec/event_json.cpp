@@ -56,8 +56,7 @@ void decision_members(const Decision& decision, JsonWriter& json) {
 
 void targets_member(TargetSet targets, const TargetTable& table, JsonWriter& json) {
   json.begin_list("targets");
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first())))
-    json.element(table.name(targets.first()));
+  for (const TargetNumber target : targets) json.element(table.name(target));
   json.end_list();
 }
 

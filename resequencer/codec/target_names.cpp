@@ -49,12 +49,11 @@ std::vector<std::string> names_in(std::string_view list) {
 std::string_view list_of(TargetSet targets, const TargetTable& table, Arena& arena) {
   RESEQ_ASSERT(!targets.empty(), "a list of no target");
   std::size_t size = 0;
-  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
-    size += table.name(left.first()).size() + 1;
+  for (const TargetNumber target : targets) size += table.name(target).size() + 1;
   char* const begin = arena.allocate(size);
   char* place = begin;
-  for (TargetSet left = targets; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
-    const std::string& name = table.name(left.first());
+  for (const TargetNumber target : targets) {
+    const std::string& name = table.name(target);
     place += name.copy(place, name.size());
     *place++ = ',';
   }

@@ -34,10 +34,26 @@ class TargetSet {
   [[nodiscard]] constexpr bool contains(TargetNumber t) const { return ((bits_ >> t.value()) & 1U) != 0; }
   [[nodiscard]] constexpr bool covers(TargetSet other) const { return (other.bits_ & ~bits_) == 0; }
 
-  // The lowest target of a set that is not empty; with without() it makes a loop over a set.
+  // The lowest target of a set that is not empty.
   [[nodiscard]] constexpr TargetNumber first() const {
     return TargetNumber(static_cast<std::uint8_t>(std::countr_zero(bits_)));
   }
+  // for (const TargetNumber target : set): from the lowest to the highest, of the set as it was when the loop began.
+  class Iterator {
+   public:
+    constexpr explicit Iterator(std::uint64_t left) : left_(left) {}
+    constexpr TargetNumber operator*() const { return TargetSet(left_).first(); }
+    constexpr Iterator& operator++() {
+      left_ &= left_ - 1;
+      return *this;
+    }
+    friend constexpr bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    std::uint64_t left_;
+  };
+  [[nodiscard]] constexpr Iterator begin() const { return Iterator(bits_); }
+  [[nodiscard]] static constexpr Iterator end() { return Iterator(0); }
   [[nodiscard]] constexpr TargetSet without(TargetSet other) const { return TargetSet(bits_ & ~other.bits_); }
 
   friend constexpr TargetSet operator|(TargetSet a, TargetSet b) { return TargetSet(a.bits_ | b.bits_); }

@@ -103,10 +103,10 @@ void Feed::operate(const Step& step) {
 void Feed::resume(TargetSet targets) {
   Input input;
   input.kind = Kind::kResume;
-  each_target(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     input.targets = TargetSet::of(target);
     write(input, operations_);
-  });
+  }
 }
 
 void Feed::step_clock(const Step& step) {
@@ -261,8 +261,7 @@ std::optional<Batch> Feed::next() {
 
 void Feed::take(const Answer& answer) {
   for (const Dispatched& one : answer.dispatched)
-    for (TargetSet rest = one.targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
-      work_.push_back({one.document, one.order, rest.first(), one.attempt});
+    for (const TargetNumber target : one.targets) work_.push_back({one.document, one.order, target, one.attempt});
 }
 
 bool Feed::finish() {

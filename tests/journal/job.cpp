@@ -91,8 +91,7 @@ std::string describe(const Rules& rules) {
 
 std::string describe(TargetSet targets) {
   std::string text = "{";
-  for (TargetSet rest = targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
-    text += (text.size() > 1 ? "," : "") + std::to_string(rest.first().value());
+  for (const TargetNumber target : targets) text += (text.size() > 1 ? "," : "") + std::to_string(target.value());
   return text + "}";
 }
 

@@ -24,11 +24,6 @@ inline constexpr TargetSet kDefaultTargets{3};  // of a request without a list
 
 using OrderNumber = std::uint64_t;
 
-template <typename Visit>
-void each_target(TargetSet targets, const Visit& visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
-
 // The rules of `[dispatch]`, with numbers that a small history reaches.
 struct Rules {
   std::uint64_t in_flight_max = 2;

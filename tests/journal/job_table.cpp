@@ -73,11 +73,11 @@ void forget_requested(DocumentJob& document) {
   std::erase_if(document.requested, [&](OrderNumber order) {
     bool known = std::any_of(document.waiting.begin(), document.waiting.end(),
                              [order](const Waiting& each) { return each.order == order; });
-    each_target(known_to_requests(document), [&](TargetNumber target) {
+    for (const TargetNumber target : known_to_requests(document)) {
       const auto job = document.targets.find(target);
       known = known || newest_requested(document, target) == order ||
               (job != document.targets.end() && (job->second.newest == order || job->second.last_release == order));
-    });
+    }
     return !known;
   });
 }
@@ -127,13 +127,13 @@ Verdict JobTable::request(DocumentJob& document, const Input& input) {
   TargetSet moved;
   TargetSet newer;
   TargetSet late;  // that only commands registered at this order
-  each_target(kAllTargets, [&](TargetNumber target) {
+  for (const TargetNumber target : kAllTargets) {
     const TargetSet one = TargetSet::of(target);
     const auto newest = newest_requested(document, target);
     if (wanted.contains(target) && (!newest || *newest < order)) moved |= one;
     if (wanted.contains(target) && newest && *newest > order) newer |= one;
     if (newest == order && !document.requested.contains(order)) late |= one & pending_at(document, order);
-  });
+  }
   if ((moved | late).empty()) return not_new(document, input, newer);
   if (late.empty() && is_unchanged(document, input, wanted)) return keep(document, input, wanted);
   if (inherits(document, input, moved | late)) return fail_at_once(document, input, moved | late);
@@ -156,20 +156,20 @@ bool JobTable::is_unchanged(const DocumentJob& document, const Input& input, Tar
   if (!rules_.skips_unchanged || wanted.empty() || !document.newest_request) return false;
   if (document.newest_request->first >= input.order || !asks_for_the_same(document, input)) return false;
   bool all = true;
-  each_target(wanted, [&](TargetNumber target) { all = all && has_it(document, target); });
+  for (const TargetNumber target : wanted) all = all && has_it(document, target);
   return all;
 }
 
 Verdict JobTable::keep(DocumentJob& document, const Input& input, TargetSet wanted) {
   document.requested.insert(input.order);
   document.newest_request = {input.order, input.hash};
-  each_target(wanted, [&](TargetNumber target) {
+  for (const TargetNumber target : wanted) {
     TargetJob& job = document.targets.at(target);
     job.newest = input.order;
     job.last_release = input.order;
     job.state = TargetState::kServed;
     document.accepted[target] = input.order;
-  });
+  }
   document.dispatched.insert(input.order);
   if (input.deletes_all()) {
     raise(document.accepted_barrier, input.order);
@@ -206,7 +206,7 @@ Verdict JobTable::accept(DocumentJob& document, const Input& input, TargetSet mo
   document.requested.insert(input.order);
   if (!document.newest_request || input.order >= document.newest_request->first)
     document.newest_request = {input.order, input.hash};
-  each_target(moved | late, [&](TargetNumber target) { document.accepted[target] = input.order; });
+  for (const TargetNumber target : moved | late) document.accepted[target] = input.order;
   Waiting entry;
   entry.order = input.order;
   entry.number = ++last_number_;
@@ -246,8 +246,8 @@ void JobTable::take_over(DocumentJob& document, Waiting& entry, TargetSet target
 void JobTable::drop(DocumentJob& document, OrderNumber order, TargetSet targets) {
   for (Waiting& entry : document.waiting) {
     if (entry.order != order) continue;
-    each_target(goes_with(document, entry, entry.targets & targets),
-                [&](TargetNumber target) { document.targets.at(target).state = TargetState::kRemoved; });
+    for (const TargetNumber target : goes_with(document, entry, entry.targets & targets))
+      document.targets.at(target).state = TargetState::kRemoved;
     entry.targets = entry.targets.without(targets);
     if (entry.targets.empty() && entry.input) answer_.verdicts[*entry.input] = kExpired;
   }
@@ -291,14 +291,14 @@ void JobTable::narrow(const DocumentJob& document, Waiting& entry) {
 }
 
 void JobTable::move_to(DocumentJob& document, OrderNumber order, TargetSet targets, std::uint32_t attempt) {
-  each_target(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     TargetJob& job = document.targets[target];
     if (job.newest != order) job.failures = Failures();
     job.failed = false;
     job.newest = order;
     job.state = TargetState::kPending;
     job.attempt = attempt;
-  });
+  }
 }
 
 // REGISTER: it sees what was dispatched, and of requests the barrier. Open: what it registers has no attempt, is not
@@ -399,12 +399,12 @@ Verdict JobTable::unregister(DocumentJob& document, const Input& input) {
       otherwise = kSuperseded;
   }
   if (removed.empty()) return otherwise;
-  each_target(removed, [&](TargetNumber target) {
+  for (const TargetNumber target : removed) {
     TargetJob& job = document.targets[target];
     if (job.newest != order) job.failed = false;
     job.newest = order;
     job.state = TargetState::kRemoved;
-  });
+  }
   settle(document, true);
   return {Outcome::kRemoved, Reason::kNone};
 }

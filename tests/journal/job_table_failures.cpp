@@ -63,7 +63,7 @@ Verdict JobTable::fail(DocumentJob& document, const Input& input) {
   // All is all that was dispatched.
   const TargetSet orphaned = input.targets ? asked.without(known) : TargetSet();
   if (orphaned.empty()) return {Outcome::kDropped, Reason::kDuplicate};
-  each_target(orphaned, [&](TargetNumber target) { document.targets.at(target).state = TargetState::kRemoved; });
+  for (const TargetNumber target : orphaned) document.targets.at(target).state = TargetState::kRemoved;
   settle(document, false);
   return {Outcome::kDeadLettered, Reason::kNoRequest};
 }
@@ -103,7 +103,7 @@ void JobTable::fail_target(DocumentJob& document, const Input& input, TargetNumb
 
 void JobTable::fail(DocumentJob& document, const Input& input, TargetSet targets) {
   Failed failed;
-  each_target(targets, [&](TargetNumber target) { fail_target(document, input, target, failed); });
+  for (const TargetNumber target : targets) fail_target(document, input, target, failed);
   std::vector<UnderWay> ended;
   for (UnderWay& dispatch : document.under_way) {
     if (dispatch.order != input.order || (dispatch.targets & targets).empty()) continue;
@@ -155,11 +155,11 @@ bool JobTable::is_same(const DocumentJob& document, const Input& input) const {
 bool JobTable::inherits(const DocumentJob& document, const Input& input, TargetSet targets) const {
   if (!rules_.inherit_failed || input.deletes || !is_same(document, input)) return false;
   bool all = true;
-  each_target(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     const auto job = document.targets.find(target);
     all = all && job != document.targets.end() && job->second.newest == document.newest_request->first &&
           effect_unknown(document, target) && !job->second.failures.exhausted;
-  });
+  }
   return all;
 }
 
@@ -175,14 +175,14 @@ Verdict JobTable::fail_at_once(DocumentJob& document, const Input& input, Target
   bool unknown = false;
   document.requested.insert(input.order);
   document.newest_request = {input.order, input.hash};
-  each_target(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     TargetJob& job = document.targets.at(target);
     job.effect_unknown = effect_unknown(document, target).value_or(false);
     unknown = unknown || job.effect_unknown;
     job.failed = true;
     job.state = TargetState::kRemoved;
     job.newest = document.accepted[target] = input.order;
-  });
+  }
   answer_.timed_out.push_back({input.document, input.order});
   settle(document, false);
   return {Outcome::kDeadLettered, unknown ? Reason::kEffectUnknown : Reason::kFailed};

@@ -243,8 +243,8 @@ std::vector<Pending> EnginePlayer::pending() const {
   std::vector<Pending> all;
   for (const auto& [id, row] : rows_.documents())
     for (const Group& group : row.groups)
-      for (TargetSet rest = group.pending; !rest.empty(); rest = rest.without(TargetSet::of(rest.first()))) {
-        Pending one{number_of_id(id), order_number(group.order), rest.first(), 1};
+      for (const TargetNumber target : group.pending) {
+        Pending one{number_of_id(id), order_number(group.order), target, 1};
         for (const JournalEntry& entry : row.journal)
           if (entry.order == group.order && entry.targets.contains(one.target))
             one.attempt = std::max(one.attempt, entry.attempt);

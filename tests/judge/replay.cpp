@@ -398,8 +398,7 @@ void Replay::produce(const Emission& emission, const codec::InputRecord* input, 
 
 std::vector<std::string> Replay::names_of(TargetSet targets) const {
   std::vector<std::string> names;
-  for (TargetSet rest = targets; !rest.empty(); rest = rest.without(TargetSet::of(rest.first())))
-    names.push_back(targets_.name(rest.first()));
+  for (const TargetNumber target : targets) names.push_back(targets_.name(target));
   return names;
 }
 

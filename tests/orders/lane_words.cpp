@@ -10,8 +10,7 @@ namespace {
 
 std::string describe(TargetSet targets) {
   std::string text;
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first())))
-    text += std::array{"newest ", "strict ", "total "}[targets.first().value()];
+  for (const TargetNumber target : targets) text += std::array{"newest ", "strict ", "total "}[target.value()];
   return text.empty() ? "*" : text.substr(0, text.size() - 1);
 }
 

@@ -168,8 +168,7 @@ void World::run_batch(bool fenced) {
   const Answer answer = table_.play(batch);
   story_ += describe(batch, answer);
   for (const Forwarded& one : answer.forwarded)
-    for (TargetSet left = one.targets; !left.empty(); left = left.without(TargetSet::of(left.first())))
-      work_.push_back({one.document, one.order, left.first()});
+    for (const TargetNumber target : one.targets) work_.push_back({one.document, one.order, target});
   judge(batch, answer);
   if (rival_ == nullptr || !violation_.empty()) return;
   const Answer rivals = rival_->play(batch);

@@ -64,7 +64,7 @@ void merge(std::vector<Command>& into, const std::vector<Command>& commands, std
 }
 
 void merge_results(std::vector<Command>& into, const Subject& subject, TargetSet targets, std::mt19937_64& random) {
-  each_target(targets, [&](TargetNumber t) { merge(into, {result_of(subject, t)}, random); });
+  for (const TargetNumber t : targets) merge(into, {result_of(subject, t)}, random);
 }
 
 // Finds out that the order has further targets, or that it is a delete for all.
@@ -115,10 +115,10 @@ Shown asked_for(const Inputs& inputs) {
   std::array<std::optional<std::pair<Order, Op>>, kTargets> highest;
   const auto ask = [&](const Registration& what) {
     const Order order{what.epoch.value_or(Epoch(0)), what.sequence, what.revision};
-    each_target(what.targets.value_or(kEveryTarget), [&](TargetNumber t) {
+    for (const TargetNumber t : what.targets.value_or(kEveryTarget)) {
       auto& at = highest[t.value()];
       if (!at || at->first < order) at = {order, what.op};
-    });
+    }
   };
   for (const Command& command : inputs.requests) ask(std::get<Request>(command).what);
   for (const Worker& worker : inputs.workers)

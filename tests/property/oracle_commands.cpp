@@ -50,7 +50,7 @@ void Oracle::judge_unregister(const Entry& entry, const Unregister& command) {
     require(!removable.empty(), "removed, but no target of it waits there or could stick");
     require(is_row(entry, pending.empty() ? TableRow::kU3 : TableRow::kU1), "removed by another row of the table");
     require(entry.requests_read || sticks.empty(), "a removal that sticks before requests were read to their end");
-    each_target(removable, [&](TargetNumber t) { past().remove({order, t, {}}, batch_->now); });
+    for (const TargetNumber t : removable) past().remove({order, t, {}}, batch_->now);
     return;
   }
   require(removable.empty(), "an UNREGISTER of a target that waits was stopped");

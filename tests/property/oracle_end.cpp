@@ -32,7 +32,7 @@ bool Oracle::result_refused(std::size_t document, TargetNumber t, const Order& o
 
 void Oracle::judge_end(std::size_t document, const std::vector<LostWork>& lost) {
   const Past& past = pasts_[document];
-  each_target(kEveryTarget, [&](TargetNumber t) {
+  for (const TargetNumber t : kEveryTarget) {
     std::optional<Order> accepted;
     for (const Claim& claim : past.claims())
       if (claim.targets.contains(t) && (!accepted || *accepted < claim.order)) accepted = claim.order;
@@ -47,18 +47,18 @@ void Oracle::judge_end(std::size_t document, const std::vector<LostWork>& lost) 
     }
     for (const Kept& kept : past.kept())
       if (kept.target == t && (!released || *released < kept.order)) released = kept.order;
-    if (released == accepted) return;
+    if (released == accepted) continue;
     require(accepted.has_value(), "a release for a target that nothing was registered for");
-    if (!accepted) return;
+    if (!accepted) continue;
     require(!released || *released < *accepted, "a release newer than all that was accepted");
-    if (past.given_up_from(t, *accepted)) return;
+    if (past.given_up_from(t, *accepted)) continue;
     const bool was_lost = std::any_of(lost.begin(), lost.end(), [&](const LostWork& each) {
       return each.document == document && each.target == t && each.order == *accepted;
     });
     require(was_lost || result_refused(document, t, *accepted),
             std::string("document ") + std::string(kIds[document]) + " target " + std::to_string(t.value()) +
                 ": the last release is not the newest accepted order " + describe(*accepted));
-  });
+  }
 }
 
 // What was skipped because nothing of it was new: what the target got last was asked for in the very same words.
@@ -90,10 +90,10 @@ void Oracle::judge_asked_for(std::size_t document) {
     const Registration& what = request ? request->what : command->what;
     const Order order{what.epoch.value_or(request ? default_epoch : Epoch(0)), what.sequence, what.revision};
     if (what.id != kIds[document] || past.below_barrier(order)) continue;
-    each_target(what.targets.value_or(model_.routed(what)), [&](TargetNumber t) {
+    for (const TargetNumber t : what.targets.value_or(model_.routed(what))) {
       require(past.newest(t) && *past.newest(t) >= order,
               "a registration was stopped that is newer than all accepted\n  " + describe(entry));
-    });
+    }
   }
 }
 

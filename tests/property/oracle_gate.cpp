@@ -77,7 +77,7 @@ void Oracle::judge_let_through(const LetThrough& one) {
 void Oracle::give_up(const Waiting& waiting, TargetSet targets, const DeadLetter& letter, Past& past) {
   require(letter.reason == Reason::kBodyGone, "what is gone is given up for another reason");
   require(letter.expected == past.newest_order(), "a dead letter that expects another order");
-  each_target(targets, [&](TargetNumber t) { past.remove({waiting.order, t, Version(0)}, batch_->now); });
+  for (const TargetNumber t : targets) past.remove({waiting.order, t, Version(0)}, batch_->now);
   if (hits_) ++hits_->gone;
 }
 

@@ -31,7 +31,7 @@ void Oracle::judge_expire(const Entry& entry, const Expire& command) {
   if (named.empty())
     return require_reason(entry, Outcome::kDropped, Reason::kNoChange, true, "no_change, but something was pending");
   require(entry.decision.outcome == Outcome::kApplied, "something was pending and was not expired");
-  each_target(named, [&](TargetNumber t) { past().remove({*past().newest(t), t, {}}, batch_->now); });
+  for (const TargetNumber t : named) past().remove({*past().newest(t), t, {}}, batch_->now);
 }
 
 void Oracle::judge_by_hand(const Entry& entry, const ReleaseByHand& command) {

@@ -136,7 +136,7 @@ void Oracle::judge_epoch_behind(const Entry& entry, const Claiming& claim) {
   if (claim.below_barrier)
     against.push_back(*past().barrier());
   else
-    each_target(claim.behind, [&](TargetNumber t) { against.push_back(*past().newest(t)); });
+    for (const TargetNumber t : claim.behind) against.push_back(*past().newest(t));
   const auto by_epoch = [&](const Order& newer) { return only_epoch_is_older(claim.order, newer); };
   if (entry.decision.reason == Reason::kEpochBehind)
     require(std::any_of(against.begin(), against.end(), by_epoch), "epoch_behind, but its sequence is older too");

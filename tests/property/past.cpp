@@ -8,7 +8,7 @@ namespace reseq::property {
 void Past::claim(const Claim& claim, UnixMs now) {
   ++changes_;
   claims_.push_back(claim);
-  each_target(claim.targets, [&](TargetNumber t) {
+  for (const TargetNumber t : claim.targets) {
     Target& target = of(t);
     const bool waits = target.standing == Standing::kPending;
     if (!waits) target.waits_since = target.gets_nothing_since = now;
@@ -17,7 +17,7 @@ void Past::claim(const Claim& claim, UnixMs now) {
     if (!waits || anew) target.wait_began = claim.order;
     target.standing = Standing::kPending;
     target.newest = claim.order;
-  });
+  }
   forget_left_orders();
 }
 
@@ -37,11 +37,11 @@ void Past::keep(const Order& order, TargetSet targets, Digest content, UnixMs no
   ++changes_;
   last_change_ = now;
   claims_.push_back({order, targets, true});
-  each_target(targets, [&](TargetNumber t) {
+  for (const TargetNumber t : targets) {
     Target& target = of(t);
     kept_.push_back({order, t, *target.last_release, content});
     target.newest = target.last_release = order;
-  });
+  }
   forget_left_orders();
 }
 
@@ -62,7 +62,7 @@ void Past::ask(const Asked& asked) {
 
 UnixMs Past::gets_nothing_since() const {
   UnixMs longest = UnixMs(INT64_MAX);
-  each_target(with(Standing::kPending), [&](TargetNumber t) { longest = std::min(longest, gets_nothing_since(t)); });
+  for (const TargetNumber t : with(Standing::kPending)) longest = std::min(longest, gets_nothing_since(t));
   return longest;
 }
 

@@ -145,19 +145,13 @@ class Past {
   std::uint64_t changes_ = 0;
 };
 
-// Calls visit(t) for every target of the set.
-template <typename Visit>
-void each_target(TargetSet targets, Visit visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
-
 // The targets of the set for which holds(t).
 template <typename Holds>
 [[nodiscard]] TargetSet those(TargetSet targets, Holds holds) {
   TargetSet found;
-  each_target(targets, [&](TargetNumber t) {
+  for (const TargetNumber t : targets) {
     if (holds(t)) found |= TargetSet::of(t);
-  });
+  }
   return found;
 }
 

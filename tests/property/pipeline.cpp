@@ -10,11 +10,11 @@ namespace reseq::property {
 
 void Pipeline::take(const Piece& piece, TargetSet targets) {
   seen_.push_back(piece);
-  each_target(targets, [&](TargetNumber t) {
+  for (const TargetNumber t : targets) {
     waiting_.push_back(piece);
     waiting_.back().target = t;
     waiting_.back().list = targets;
-  });
+  }
 }
 
 void Pipeline::take(std::size_t document, const Forward& work) {

@@ -202,8 +202,7 @@ std::string text_of(const Order& order) {
 
 std::string text_of(TargetSet targets) {
   std::string text;
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first())))
-    text += (text.empty() ? "" : ",") + std::string(kTargets[targets.first().value()]);
+  for (const TargetNumber target : targets) text += (text.empty() ? "" : ",") + std::string(kTargets[target.value()]);
   return text;
 }
 

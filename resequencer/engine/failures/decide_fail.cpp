@@ -149,8 +149,8 @@ FailRuling decide_fail(const Fail& command, const Row* row, const PartitionState
   } else if (!found.this_attempt.empty()) {
     fail.breakers = state.breakers;
     fail.ruling.decision = {Outcome::kApplied, Reason::kNone, TableRow::kF3};
-    for (TargetSet left = found.this_attempt; !left.empty(); left = left.without(TargetSet::of(left.first())))
-      fail_for(left.first(), command, *order, attempt, *row, state, context, fail);
+    for (const TargetNumber target : found.this_attempt)
+      fail_for(target, command, *order, attempt, *row, state, context, fail);
   } else if (command.attempt == 0 && found.last > 1) {
     fail.ruling = dead_letter(TableRow::kF1, Reason::kAttemptMissing);
   } else if (!orphaned.empty()) {

@@ -37,9 +37,8 @@ void note(Row& row, const Failure& failure) {
 void JournalBatch::fail(Document& document, const FailRuling& ruling) {
   const TargetSet down = open_targets(state_.breakers);
   state_.breakers = ruling.breakers;
-  TargetSet left = open_targets(state_.breakers).without(down);
-  for (; !left.empty(); left = left.without(TargetSet::of(left.first())))
-    tell_of_target(EventKind::kTargetDown, document, ruling.ruling.edit.order, left.first());
+  for (const TargetNumber target : open_targets(state_.breakers).without(down))
+    tell_of_target(EventKind::kTargetDown, document, ruling.ruling.edit.order, target);
   TargetSet retried;
   TargetSet for_good;
   TargetSet effect_unknown;
@@ -155,8 +154,7 @@ Version JournalBatch::mark(const Document& document, const Order& order, Reason 
                            TargetSet targets, InputIndex input) {
   if (!context_.dispatch.markers) return {};
   Version last;
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) {
-    const TargetNumber target = targets.first();
+  for (const TargetNumber target : targets) {
     const std::uint64_t room = context_.output_bytes_max[target.value()];
     if (codec::marker_bytes_max(document.id.size(), 0) > room) continue;
     const auto stamp = next_stamp(state_, target, std::nullopt, context_.now, context_.max_clock_drift);

@@ -36,11 +36,6 @@ enum OrdersKind : std::uint8_t {
 // The first place of a stall is waited for so long at least, once those in front of it have left.
 inline constexpr Milliseconds kHeadPatience{1'000};
 
-template <typename Visit>
-void each_of(TargetSet targets, const Visit& visit) {
-  for (; !targets.empty(); targets = targets.without(TargetSet::of(targets.first()))) visit(targets.first());
-}
-
 class OrdersBatch {
  public:
   // REQUIRES: all of them outlive it.
@@ -80,12 +75,12 @@ class OrdersBatch {
   // Of its places that wait to get in, what is their entry there. REQUIRES: the document is known.
   template <typename Change>
   void change_queued(const Document& document, const Order& order, const Change& change) {
-    each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
+    for (const TargetNumber target : of_lanes(document.known()->in_lanes())) {
       auto place = place_of(document, target, order);
-      if (!place || !place->row.queued) return;
+      if (!place || !place->row.queued) continue;
       change(*place->row.queued);
       places_.put(place->key, place->row);
-    });
+    }
   }
   [[nodiscard]] bool any_queued() const { return places_.any_queued(); }
   // Those of them that are ordered: the journal keeps an order for all of its targets, and nothing newer takes over

@@ -74,7 +74,7 @@ bool OrdersBatch::enter(Document& document, const Request& request, Offset posit
   TargetSet fresh;
   bool known = false;  // it has a place, had one that left last, or is no other version
   Order newest;        // of those that it is behind
-  each_of(ordered, [&](TargetNumber target) {
+  for (const TargetNumber target : ordered) {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
     if (request.reprocess || place_of(document, target, order) || (lane != nullptr && lane->mark == order))
       known = true;
@@ -82,7 +82,7 @@ bool OrdersBatch::enter(Document& document, const Request& request, Offset posit
       fresh |= TargetSet::of(target);
     else
       newest = std::max(newest, lane->mark);
-  });
+  }
   const bool behind = newest != Order();
   if (fresh.empty()) {
     const bool asks_nobody = request.reprocess && !is_for_others(ruling);
@@ -105,7 +105,7 @@ bool OrdersBatch::enter(Document& document, const Request& request, Offset posit
   if (!ruling.edit.requested) ruling.edit.requested = Accepted{position, request.hash, {}, content_of(request)};
   if (forwards) ruling.edit.requested->forwarded |= fresh;
   ruling.op = request.what.op;
-  each_of(fresh, [&](TargetNumber target) { add(document, target, order, position, request.work_bytes); });
+  for (const TargetNumber target : fresh) add(document, target, order, position, request.work_bytes);
   return behind;
 }
 
@@ -240,7 +240,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
   TargetSet waiting;
   TargetSet held;
   TargetSet passed;
-  each_of(named, [&](TargetNumber target) {
+  for (const TargetNumber target : named) {
     const auto place = place_of(document, target, order);
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
     if (place && place->row.state == codec::PlaceState::kWaits)
@@ -249,7 +249,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
       held |= TargetSet::of(target);
     else if (place || (lane != nullptr && order <= lane->mark))
       passed |= TargetSet::of(target);
-  });
+  }
   const bool unknown = !command.everything && named != (waiting | held | passed);
   const bool alone = !command.everything && command.targets == named;
   const bool removed = ruling.decision.outcome == Outcome::kRemoved;
@@ -273,7 +273,7 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
 }
 
 void OrdersBatch::end(Document& document, const Order& order, TargetSet targets) {
-  each_of(targets, [&](TargetNumber target) { end_place(document, order, target, nullptr); });
+  for (const TargetNumber target : targets) end_place(document, order, target, nullptr);
 }
 
 // What is said on the output has its turn there, too.

@@ -13,12 +13,12 @@
 namespace reseq::engine {
 
 void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
-  each_of(targets & ordered_, [&](TargetNumber target) {
+  for (const TargetNumber target : targets& ordered_) {
     GaveUp of_target = why;
     const Failure* const failure = document.known()->failure_of(target, order);
     if (!why.error.empty() && failure != nullptr) of_target.error = effects_.arena().copy(failure->error);
     end_place(document, order, target, &of_target);
-  });
+  }
 }
 
 // Whoever answers shows that workers answer, as for other targets.
@@ -54,15 +54,15 @@ TargetSet OrdersBatch::without_room(const Document& document, TargetSet targets)
   TargetSet none;
   if (!context_.dispatch.keeps_under_way()) return none;
   const std::uint64_t number = document.known()->lane_number();
-  each_of(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     const bool queued = places_.any_queued() && places_.first_queued(number, target);
     if (queued || !has_room_in_journal(document, target)) none |= TargetSet::of(target);
-  });
+  }
   return none;
 }
 
 void OrdersBatch::queue(const Document& document, const JournalEntry& entry, TargetSet targets) {
-  each_of(targets, [&](TargetNumber target) {
+  for (const TargetNumber target : targets) {
     auto place = place_of(document, target, entry.order);
     RESEQ_ASSERT(place, "a queued order without a place");
     place->row.queued = entry;
@@ -71,16 +71,16 @@ void OrdersBatch::queue(const Document& document, const JournalEntry& entry, Tar
     place->row.queued->urgency.consolidate_until = UnixMs();
     place->row.document = document.known()->lane_number();
     places_.put(place->key, place->row);
-  });
+  }
 }
 
 std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document) {
   if (document.known() == nullptr) return std::nullopt;
   std::optional<Place> first;
-  each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
+  for (const TargetNumber target : of_lanes(document.known()->in_lanes())) {
     if (!first && has_room_in_journal(document, target))
       first = places_.first_queued(document.known()->lane_number(), target);
-  });
+  }
   return first ? std::optional(take_from_queue(document, *first)) : std::nullopt;
 }
 
@@ -88,10 +88,10 @@ std::optional<JournalEntry> OrdersBatch::next_of_queue(const Document& document)
 // for one of these to end.
 std::optional<JournalEntry> OrdersBatch::queued_head(const Document& document) {
   std::optional<Place> queued;
-  each_of(document.known()->in_lanes() & context_.lanes.targets.strict, [&](TargetNumber target) {
+  for (const TargetNumber target : document.known()->in_lanes() & context_.lanes.targets.strict) {
     auto head = queued ? std::nullopt : places_.first({target, document.known()->lane_number()});
     if (head && head->row.queued) queued = std::move(head);
-  });
+  }
   return queued ? std::optional(take_from_queue(document, *queued)) : std::nullopt;
 }
 
@@ -109,15 +109,15 @@ JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place&
   JournalEntry entry = *first.row.queued;
   entry.retry_at = UnixMs();
   entry.targets = TargetSet();
-  each_of(of_lanes(document.known()->in_lanes()), [&](TargetNumber target) {
+  for (const TargetNumber target : of_lanes(document.known()->in_lanes())) {
     auto place = place_of(document, target, entry.order);
-    if (!place || !place->row.queued) return;
-    if (target != first.row.target && !has_room_in_journal(document, target)) return;
+    if (!place || !place->row.queued) continue;
+    if (target != first.row.target && !has_room_in_journal(document, target)) continue;
     entry.targets |= TargetSet::of(target);
     place->row.queued.reset();
     place->row.document = 0;
     places_.put(place->key, place->row);
-  });
+  }
   return entry;
 }
 
@@ -129,23 +129,23 @@ bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
 }
 
 void OrdersBatch::sent(const Document& document, const Order& order, TargetSet targets) {
-  each_of(targets & ordered_, [&](TargetNumber target) {
+  for (const TargetNumber target : targets& ordered_) {
     auto place = place_of(document, target, order);
-    if (!place) return;
+    if (!place) continue;
     place->row.dispatched_at = std::max(context_.now, UnixMs());
     if (place->row.due) place->row.due = due_from_dispatch(*place);
     places_.put(place->key, place->row);
-  });
+  }
 }
 
 void OrdersBatch::came_back(const Document& document, const Order& order, TargetSet targets) {
-  each_of(targets & ordered_, [&](TargetNumber target) {
+  for (const TargetNumber target : targets& ordered_) {
     auto place = place_of(document, target, order);
-    if (!place) return;
+    if (!place) continue;
     place->row.dispatched_at = codec::kNever;
     if (place->row.due) place->row.due = codec::kNever;
     places_.put(place->key, place->row);
-  });
+  }
 }
 
 bool OrdersBatch::knows(const Document& document, const Order& order) const {

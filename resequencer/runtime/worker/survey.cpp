@@ -15,9 +15,8 @@ using Which = store::PartitionStore::Which;
 TargetSet starving_targets(const Row& row, UnixMs now, Milliseconds starvation_after) {
   TargetSet starving;
   if (row.overtaken.empty() || starvation_after <= Milliseconds()) return starving;
-  TargetSet left = engine::without_release_for(row, now, starvation_after);
-  for (; !left.empty(); left = left.without(TargetSet::of(left.first())))
-    if (row.overtaken_of(left.first()) != nullptr) starving |= TargetSet::of(left.first());
+  for (const TargetNumber target : engine::without_release_for(row, now, starvation_after))
+    if (row.overtaken_of(target) != nullptr) starving |= TargetSet::of(target);
   return starving;
 }
 
@@ -77,14 +76,14 @@ void Survey::note_targets(const Row& row, UnixMs now) {
     if (so_far_.targets.size() <= target.value()) so_far_.targets.resize(target.value() + std::size_t{1});
     return so_far_.targets[target.value()];
   };
-  for (TargetSet left = pending; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
-    ForTarget& target = found_for(left.first());
+  for (const TargetNumber number : pending) {
+    ForTarget& target = found_for(number);
     ++target.waiting;
-    if (overdue.contains(left.first())) ++target.overdue;
+    if (overdue.contains(number)) ++target.overdue;
   }
   for (const Since& since : row.since)
-    for (TargetSet left = since.targets & pending; !left.empty(); left = left.without(TargetSet::of(left.first()))) {
-      ForTarget& target = found_for(left.first());
+    for (const TargetNumber number : since.targets& pending) {
+      ForTarget& target = found_for(number);
       if (!target.oldest || since.first_registered < *target.oldest) target.oldest = since.first_registered;
     }
 }
