@@ -257,8 +257,8 @@ ByteReader body_of(std::string_view value) {
   return ByteReader(is_row ? value.substr(1, value.size() - 1 - kChecksumBytes) : std::string_view());
 }
 
-// Without anything when there is no journal. Not inline: nearly no row has one.
-[[gnu::noinline]] JournalHead journal_head(std::string_view value) {
+// Empty when there is no journal. Not inline: nearly no row has one.
+[[gnu::noinline]] std::string_view journal_list(std::string_view value) {
   if (!has_journal(value)) return {};
   ByteReader in = body_of(value);
   const std::uint64_t flags = in.varint();
@@ -266,8 +266,8 @@ ByteReader body_of(std::string_view value) {
   skip_body(flags, in);
   while (!in.rest().empty()) {
     const std::uint64_t tag = in.varint();
-    ByteReader list(in.bytes());
-    if (tag == kJournalTag) return read_journal_head(list);
+    const std::string_view list = in.bytes();
+    if (tag == kJournalTag) return list;
   }
   return {};
 }
@@ -347,11 +347,16 @@ CountSet count_document(std::string_view value, const DocumentPriorities& priori
 }
 
 DocumentPriorities priorities_of(std::string_view value) {
-  return journal_head(value).priorities;
+  DocumentPriorities priorities;
+  ByteReader list(journal_list(value));
+  if (!list.rest().empty()) (void)read_journal_priorities(list, priorities);
+  return priorities;
 }
 
 void each_document_entry(std::string_view value, const EntryVisit& visit) {
-  const UnixMs lease_until = journal_head(value).lease_until;
+  ByteReader list(journal_list(value));
+  if (list.rest().empty()) return;
+  const UnixMs lease_until = read_journal_head(list).lease_until;
   if (lease_until == UnixMs()) return;
   std::string bytes;
   append_big_endian(static_cast<std::uint64_t>(lease_until.value()), bytes);

@@ -160,12 +160,17 @@ void write_journal(const Row& row, ByteWriter& out) {
   for (const JournalEntry& entry : row.journal) write_entry(entry, out);
 }
 
-JournalHead read_journal_head(ByteReader& list) {
-  JournalHead head;
+std::uint8_t read_journal_priorities(ByteReader& list, DocumentPriorities& priorities) {
   const std::uint8_t bits = list.u8();
   list.require(bits <= kAllHeadBits);
-  if ((bits & kSomeWait) != 0) head.priorities.waiting = list.u8();
-  if ((bits & kSomeProcess) != 0) head.priorities.processing = list.u8();
+  if ((bits & kSomeWait) != 0) priorities.waiting = list.u8();
+  if ((bits & kSomeProcess) != 0) priorities.processing = list.u8();
+  return bits;
+}
+
+JournalHead read_journal_head(ByteReader& list) {
+  JournalHead head;
+  const std::uint8_t bits = read_journal_priorities(list, head.priorities);
   if ((bits & kSomeLease) != 0) {
     head.lease_until = list.time();
     list.require(head.lease_until != UnixMs());

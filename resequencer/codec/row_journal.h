@@ -50,5 +50,7 @@ void write_entry(const JournalEntry& entry, ByteWriter& out);
 // Into a row without one. What breaks an invariant is for journal_holds().
 void read_journal(ByteReader& list, Row& row);
 [[nodiscard]] JournalHead read_journal_head(ByteReader& list);
+// What it begins with; each row that is kept is asked for that. Returns which parts it has.
+std::uint8_t read_journal_priorities(ByteReader& list, DocumentPriorities& priorities);
 
 }  // namespace reseq::codec

@@ -255,11 +255,12 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
                                  TargetSet targets) {
   const DispatchRules& rules = context_.dispatch;
   Row& row = *document.now.row;
+  const bool has_lanes = !row.lanes.empty();
   std::uint32_t attempt = entry.attempt;
   for (const JournalEntry& other : row.journal)
     if (other.order == entry.order) attempt = std::max(attempt, other.attempt);
   ++attempt;
-  if (orders_.any_queued())  // these are further attempts, whatever has become of this one by then
+  if (has_lanes && orders_.any_queued())  // these are further attempts, whatever has become of this one by then
     orders_.change_queued(document, entry.order, [&](JournalEntry& queued) { queued.attempt = attempt; });
   decide(document, entry, input, {Outcome::kForwarded, Reason::kNone, {}}, targets, attempt);
   if (entry.attempt == 0 || !moved.empty()) {
@@ -291,7 +292,7 @@ std::uint32_t JournalBatch::send(Document& document, const JournalEntry& entry, 
     add(*document.now.row, sent);
     if (!state_.breakers.empty()) note_dispatch(state_.breakers, targets, sent.number, context_);
   }
-  orders_.sent(document, entry.order, targets);
+  if (has_lanes) orders_.sent(document, entry.order, targets);
   settle(document);
   const Dispatched dispatched{sent.attempt, sent.lease_until};
   const auto kept = effects_.arena().copy(std::span<const Dispatched>(&dispatched, 1));

@@ -92,9 +92,12 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
     set_order(ruling, order);
   }
   const bool others_wait = ruling.decision.outcome == Outcome::kForwarded && !ruling.edit.requested->forwarded.empty();
-  const Ruling of_others = orders_.any() ? ruling : Ruling();
-  late_for_lane_ =
-      orders_.any() && orders_.enter(document, request, position, as_if ? &*as_if : document.known(), ruling);
+  std::optional<Ruling> of_others;
+  late_for_lane_ = false;
+  if (orders_.any()) {
+    of_others = ruling;
+    late_for_lane_ = orders_.enter(document, request, position, as_if ? &*as_if : document.known(), ruling);
+  }
   const bool waits = ruling.decision.outcome == Outcome::kForwarded;
   const bool may_inherit = waits && context_.dispatch.inherit_failed;
   const std::vector<Failure> failed = may_inherit ? inherited(document, request, ruling) : std::vector<Failure>();
@@ -119,7 +122,7 @@ Taken JournalBatch::decide(Document& document, const Request& request, Offset po
   }
   if (waits && !others_wait) {  // for ordered targets alone
     ruling.edit.moved = TargetSet();
-    carry_out(document, request, of_others, as_if.has_value());
+    if (of_others) carry_out(document, request, *of_others, as_if.has_value());
   }
   if (waits) {
     enter(document, request, ruling, input);
