@@ -49,14 +49,15 @@ void JournalBatch::tell(const Document& document, const JournalEntry& entry, con
   event.attempt = entry.attempt;
 }
 
-// With what waits for the other targets of its order, if that has not gone to work; dates and priority merge as in J2.
+// With what waits for the other targets of its order, if that has not gone to work: it came with the same request, and
+// whatever was asked for since was asked of that, too. The rows of what is held whole in this batch are made already.
 void JournalBatch::get_in_from_queue(Document& document, JournalEntry entry) {
   Row& row = *document.now.row;
   const auto waits = std::find_if(row.journal.begin(), row.journal.end(), [&](const JournalEntry& one) {
-    return one.state == EntryState::kWaiting && one.order == entry.order && one.attempt == 0;
+    return one.state == EntryState::kWaiting && one.order == entry.order && one.attempt == 0 &&
+           !held_whole_.contains(one.number);
   });
   if (waits != row.journal.end()) {
-    take_over(waits->urgency, entry.urgency, context_.dispatch);
     waits->targets |= entry.targets;
   } else {
     entry.number = next_number();

@@ -145,8 +145,8 @@ class JournalBatch {
   void take_leases(Turn& turn);
   void take_expired(Turn& turn);
   void take_aged(Turn& turn);
-  // False: the turn has no room for more.
   [[nodiscard]] bool has_entry_left(const Document& document) const;
+  // False: the turn has no room for more.
   [[nodiscard]] bool let_in_aged(std::string_view place_key, Turn& turn);
   void lose(Document& document, JournalEntry entry);
   void wait_again(Document& document, JournalEntry& entry);

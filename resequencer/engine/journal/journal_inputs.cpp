@@ -276,6 +276,7 @@ bool JournalBatch::give_up(Document& document, TargetSet targets) {
     if (given_up == entry.targets) drop(document, entry, Reason::kExpired);
     entry.targets = entry.targets.without(given_up);
     entry.taken_over = entry.taken_over.without(given_up);  // or what is registered for them later would go with it
+    if (is_for_lanes(entry.targets)) entry.urgency.consolidate_until = UnixMs();
   }
   if (gone.empty()) return false;
   row.journal.erase_if(

@@ -112,6 +112,7 @@ void JournalBatch::wait_again(Document& document, JournalEntry& entry) {
     newer.taken_over |= taken;
     entry.targets = entry.targets.without(taken);
   }
+  if (is_for_lanes(entry.targets)) entry.urgency.consolidate_until = UnixMs();
 }
 
 void JournalBatch::take_expired(Turn& turn) {
