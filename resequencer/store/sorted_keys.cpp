@@ -30,8 +30,8 @@ void SortedKeys::merge_last_two() const {
 }
 
 SortedKeys::Walk SortedKeys::behind(std::string_view cursor) const {
-  if (++readers_ > kReadersUnsorted) settle();
-  Walk walk;
+  if (++readers_ > kReadersUnsorted && walks_ == 0) settle();
+  Walk walk(walks_);
   for (const Run& run : runs_) {
     const auto first = std::upper_bound(run.begin(), run.end(), cursor);
     if (first != run.end()) walk.parts_.push_back({first, run.end()});

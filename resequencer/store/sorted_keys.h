@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace reseq::store {
@@ -19,7 +20,22 @@ class SortedKeys {
   void add(std::string_view key) { fresh_.push_back(key); }
   void clear();
 
-  // Walks through the keys behind `cursor`, in order. REQUIRES: nothing is added while it is used.
+  // A walk that is under way: what it stands on is not sorted meanwhile.
+  class Use {
+   public:
+    explicit Use(int& walks) : walks_(&walks) { ++*walks_; }
+    Use(Use&& other) noexcept : walks_(std::exchange(other.walks_, nullptr)) {}
+    Use& operator=(Use&&) = delete;
+    ~Use() {
+      if (walks_ != nullptr) --*walks_;
+    }
+
+   private:
+    int* walks_;
+  };
+
+  // Walks through the keys behind `cursor`, in order. Others may begin meanwhile. REQUIRES: nothing is added while it
+  // is used.
   class Walk {
    public:
     [[nodiscard]] bool valid() const { return !key_.empty(); }
@@ -28,12 +44,14 @@ class SortedKeys {
 
    private:
     friend class SortedKeys;
+    explicit Walk(int& walks) : use_(walks) {}
     struct Part {
       std::vector<std::string_view>::const_iterator next, end;
     };
     void choose();
     void look_through(std::string_view cursor);
     static constexpr std::size_t kFew = 256;  // more than a page of a list
+    Use use_;
     std::vector<Part> parts_;
     const std::vector<std::string_view>* fresh_ = nullptr;
     std::vector<std::string_view> few_;  // the least fresh ones behind the cursor, the next one last
@@ -52,6 +70,7 @@ class SortedKeys {
 
   mutable std::vector<std::string_view> fresh_;
   mutable int readers_ = 0;        // since fresh_ was sorted
+  mutable int walks_ = 0;          // under way
   mutable std::vector<Run> runs_;  // each sorted; each more than twice as long as the next
 };
 

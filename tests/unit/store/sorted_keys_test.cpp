@@ -70,5 +70,30 @@ TEST(SortedKeys, AreInOrderForEveryReader) {
   }
 }
 
+// A page of a list looks up what each of its documents has in lanes.
+TEST(SortedKeys, AreInOrderForAReaderDuringWhichManyOthersBegin) {
+  std::deque<std::string> bytes;
+  SortedKeys keys;
+  const auto add_until = [&](int end) {
+    while (static_cast<int>(bytes.size()) < end) {
+      bytes.push_back("D" + std::to_string(100'000 + (bytes.size() * 7'919) % 1'200));
+      keys.add(bytes.back());
+    }
+  };
+  add_until(600);
+  for (int reader = 0; reader < 20; ++reader) (void)keys.behind("");
+  add_until(1'200);
+  std::vector<std::string> seen;
+  for (auto walk = keys.behind(""); walk.valid(); walk.next()) {
+    seen.emplace_back(walk.key());
+    for (int other = 0; other < 2; ++other) {
+      const auto nested = keys.behind(seen.back());
+      ASSERT_EQ(nested.valid(), seen.size() < 1'200) << seen.back();
+    }
+  }
+  const std::set<std::string> expected(bytes.begin(), bytes.end());
+  EXPECT_EQ(seen, std::vector<std::string>(expected.begin(), expected.end()));
+}
+
 }  // namespace
 }  // namespace reseq::store
