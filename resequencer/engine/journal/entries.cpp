@@ -127,7 +127,7 @@ Reason reason_of(const Failure& failure) {
 
 bool is_blocked(const Row& row, const JournalEntry& entry, const DispatchRules& rules) {
   if (!rules.journal || !rules.one_at_a_time) return false;
-  const TargetSet in_lanes = row.lanes.empty() ? TargetSet() : row.in_lanes();
+  const TargetSet in_lanes = row.in_lanes();
   if (in_lanes.covers(entry.targets) && !entry.targets.empty()) return false;
   return std::any_of(row.journal.begin(), row.journal.end(), [&](const JournalEntry& other) {
     return other.takes_room() && other.order < entry.order && !in_lanes.covers(other.targets);

@@ -13,7 +13,7 @@
 namespace reseq::engine {
 
 void OrdersBatch::give_up(Document& document, const Order& order, TargetSet targets, const GaveUp& why) {
-  for (const TargetNumber target : targets& ordered_) {
+  for (const TargetNumber target : of_lanes(targets)) {
     GaveUp of_target = why;
     const Failure* const failure = document.known()->failure_of(target, order);
     if (!why.error.empty() && failure != nullptr) of_target.error = effects_.arena().copy(failure->error);
@@ -129,7 +129,7 @@ bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
 }
 
 void OrdersBatch::sent(const Document& document, const Order& order, TargetSet targets) {
-  for (const TargetNumber target : targets& ordered_) {
+  for (const TargetNumber target : of_lanes(targets)) {
     auto place = place_of(document, target, order);
     if (!place) continue;
     place->row.dispatched_at = std::max(context_.now, UnixMs());
@@ -139,7 +139,7 @@ void OrdersBatch::sent(const Document& document, const Order& order, TargetSet t
 }
 
 void OrdersBatch::came_back(const Document& document, const Order& order, TargetSet targets) {
-  for (const TargetNumber target : targets& ordered_) {
+  for (const TargetNumber target : of_lanes(targets)) {
     auto place = place_of(document, target, order);
     if (!place) continue;
     place->row.dispatched_at = codec::kNever;

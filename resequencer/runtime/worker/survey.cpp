@@ -81,11 +81,13 @@ void Survey::note_targets(const Row& row, UnixMs now) {
     ++target.waiting;
     if (overdue.contains(number)) ++target.overdue;
   }
-  for (const Since& since : row.since)
-    for (const TargetNumber number : since.targets& pending) {
+  for (const Since& since : row.since) {
+    const TargetSet waiting = since.targets & pending;
+    for (const TargetNumber number : waiting) {
       ForTarget& target = found_for(number);
       if (!target.oldest || since.first_registered < *target.oldest) target.oldest = since.first_registered;
     }
+  }
 }
 
 void Survey::note(const std::string& id, const Row& row, UnixMs now, Milliseconds starvation_after) {
