@@ -120,7 +120,7 @@ std::vector<Key<S>> dispatch_keys() {
            "journal: last: only the result of the last attempt is taken, not a late one of an earlier"),
       number("held_bytes_max", &S::held_bytes_max, 0,
              "bytes of records that wait in the state of a partition; above half of it requests wait by their place "
-             "in requests, and are read again"),
+             "in requests, and are read again; more results for strict and total targets stop the reading of requests"),
   };
 }
 

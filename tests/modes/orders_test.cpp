@@ -124,5 +124,30 @@ TEST(OrderedTargets, GoOnBehindWhatIsLostAndSayWhatThatWas) {
   EXPECT_EQ(shop.stop(), 0);
 }
 
+TEST(OrderedTargets, ReadNoRequestsWhileTooMuchIsHeld) {
+  Shop shop(R"(
+    held_bytes_max = 10000
+    [[target]]
+    name = "audit"
+    order = "total"
+  )");
+  shop.start();
+  for (const char* id : {"late", "large"}) shop.request(id, "1");
+  shop.settle();
+  shop.send("commands", "large", std::string(20'000, 'x'),
+            {{"reseq-command", "sequence"}, {"reseq-target", "audit"}, {"reseq-seq", "1"}});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return shop.log().find("requests=stopped") != std::string::npos; }));
+  shop.request("more", "1");
+  shop.flush();
+  shop.send("commands", "large", "", {{"reseq-command", "nonsense"}});
+  ASSERT_TRUE(wait_until(kPatience, [&] { return shop.dead_letters().size() == 1; })) << "commands are not read";
+  EXPECT_EQ(shop.work().size(), 2U) << "what is held has no bound";
+  shop.result("late", "1", "audit");
+  shop.settle();
+  EXPECT_THAT(shop.released("audit"), ElementsAre("late 1", "large 1"));
+  EXPECT_EQ(shop.work().size(), 3U);
+  EXPECT_EQ(shop.stop(), 0);
+}
+
 }  // namespace
 }  // namespace reseq::test

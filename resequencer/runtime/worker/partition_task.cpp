@@ -87,6 +87,7 @@ void PartitionTask::run() {
   RESEQ_ASSERT(phase() == Phase::kReady, "a partition runs that is not ready");
   running_ = true;
   takeover_.ran();
+  requests_stopped_ = false;
   was_paused_ = paused();
   if (was_paused_) spdlog::info("partition={} operation=paused", partition_.value());
   chores_.start(store().meta()->sweep_cursor, clock_.steady());
@@ -152,6 +153,21 @@ bool PartitionTask::pause_changed() {
   was_paused_ = paused();
   spdlog::info("partition={} operation={}", partition_.value(), was_paused_ ? "paused" : "resumed");
   if (was_paused_) rewind();
+  return true;
+}
+
+// Each assign stops all that is read, so they are read again when half of what may be held is free. What is held leaves
+// without them: by results, and by gaps, whose fence is behind commands. A command that waits for requests may be what
+// is waited for, so they are read as far as it needs them.
+bool PartitionTask::requests_stop_changed() {
+  if (!application_.held_stops_requests) return false;
+  const auto most = static_cast<std::uint64_t>(application_.settings.held_bytes_max);
+  const std::uint64_t held = store().summary().counts[Count::kHeldBytes];
+  const bool stops = !queue_.commands_wait() && held > (requests_stopped_ ? most / 2 : most);
+  if (stops == requests_stopped_) return false;
+  requests_stopped_ = stops;
+  spdlog::warn("partition={} requests={} held_bytes={} held_bytes_max={}", partition_.value(),
+               stops ? "stopped" : "resumed", held, most);
   return true;
 }
 

@@ -191,7 +191,8 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
       input.read = task.queue().read(kInputs[i]);
       const bool unread = task.paused() && kInputs[i] != Role::kControl;
       input.paused = unread || held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
-                     (kInputs[i] == Role::kCommands && contains(throttled_, task.partition()));
+                     (kInputs[i] == Role::kCommands && contains(throttled_, task.partition())) ||
+                     (kInputs[i] == Role::kRequests && task.requests_stopped());
       // Nothing is fetched of a paused one, so that nobody tells its end.
       if (consumer_ && !unread)
         input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
@@ -204,6 +205,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
   report.priorities = store.summary().priorities;
   report.held_records = store.summary().counts[Count::kHeldRecords];
   report.held_bytes = store.summary().counts[Count::kHeldBytes];
+  report.requests_stopped = task.requests_stopped();
   report.places = store.summary().counts[Count::kPlaces];
   report.places_queued = store.summary().counts[Count::kQueued];
   if (report.places > 0) report.lane_head = next_gap_of(task);

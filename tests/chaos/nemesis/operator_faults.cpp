@@ -57,6 +57,25 @@ Harm raise_floor(Scene& scene) {
       .what = "partition " + partition, .over = [raised] { return *raised; }, .acted = [raised] { return *raised; }};
 }
 
+std::vector<const char*> listed_states(const SiteSettings& settings) {
+  std::vector<const char*> states = {"live", "completed"};
+  if (settings.journal) states.insert(states.end(), {"waiting", "processing", "stuck", "retrying", "failed"});
+  if (settings.orders) states.insert(states.end(), {"held", "gap"});
+  return states;
+}
+
+// No harm by itself: a process that reads its rows for somebody while they change must live.
+Harm read_lists(Scene& scene) {
+  const std::vector<const char*> states = listed_states(scene.site.settings());
+  const auto answered = std::make_shared<std::size_t>(0);
+  for (const char* state : states)
+    scene.on_call.attempt({"list", "--state", state, "--max", "100", "-o", "json"},
+                          [answered](const std::string&) { ++*answered; });
+  return {.what = std::to_string(states.size()) + " states",
+          .over = [answered, all = states.size()] { return *answered == all; },
+          .acted = [answered] { return *answered > 0; }};
+}
+
 }  // namespace
 
 std::vector<FaultKind> operator_faults() {
@@ -77,6 +96,11 @@ std::vector<FaultKind> operator_faults() {
        .shortest = milliseconds(10'000),
        .longest = milliseconds(10'000),
        .begin = raise_floor},
+      {.name = "read_lists",
+       .meaning = "an operator lists the documents in every state",
+       .shortest = milliseconds(20'000),
+       .longest = milliseconds(20'000),
+       .begin = read_lists},
   };
 }
 

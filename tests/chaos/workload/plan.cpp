@@ -54,12 +54,15 @@ std::optional<std::vector<std::string>> target_list(Draws& draws) {
   return names;
 }
 
-// Most requests say nothing of it.
+// Most requests say nothing of it. Few idle priorities: each waits until nothing of those before it is under way, and
+// what is lost is under way for its lease.
+constexpr std::uint64_t kIdlePriorities = 3;
+
 std::optional<std::uint8_t> priority_of(Draws draws) {
   const std::uint64_t what = draws.below(100);
   if (what < 70) return std::nullopt;
   if (what < 85) return static_cast<std::uint8_t>(draws.below(100));
-  return static_cast<std::uint8_t>(what < 90 ? 100 : 200 + draws.below(56));
+  return static_cast<std::uint8_t>(what < 90 ? 100 : 200 + draws.below(kIdlePriorities));
 }
 
 }  // namespace

@@ -163,6 +163,7 @@ Scenario of_lanes(Scenario world, Draw& draw) {
   settings.orders_gap_timeout_ms = one_of<std::int64_t>(draw, {1'000, 3'000, 8'000});
   settings.orders_on_gap = draw.chance(500) ? "marker" : "dead-letter";
   settings.skip_unchanged = draw.chance(300);
+  settings.held_bytes_max = one_of<std::int64_t>(draw, {0, 1'000, 20'000, std::int64_t{256} << 20U});
   return world;
 }
 
