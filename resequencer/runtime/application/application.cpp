@@ -163,14 +163,6 @@ std::optional<codec::InputPlaces> places_of(const config::Settings& settings) {
   return places;
 }
 
-// To total targets always, to strict ones unless they can come back.
-bool goes_at_once_to_ordered(const config::Settings& settings) {
-  const bool comes_back = dispatch_of(settings).keeps_under_way();
-  return std::any_of(settings.targets.begin(), settings.targets.end(), [&](const config::Target& target) {
-    return target.order == "total" || (target.order == "strict" && !comes_back);
-  });
-}
-
 config::Settings with_topics_named(config::Settings settings) {
   config::name_topics(settings);
   return settings;
@@ -190,7 +182,7 @@ Application::Application(config::Settings from)
       explicit_deletes(settings.deletes == "explicit"),
       journal(settings.dispatch_mode == "journal"),
       keeps_under_way(dispatch_of(settings).keeps_under_way()),
-      held_stops_requests(goes_at_once_to_ordered(settings)),
+      held_stops_requests(!keeps_under_way && first_ordered(settings) != nullptr),
       journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))),
       orders_agenda(std::make_shared<engine::Orders>(first_ordered(settings) != nullptr)) {}
 
