@@ -189,11 +189,11 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
       InputReport& input = report.inputs[i];
       input.decided = task.queue().decided(kInputs[i]);
       input.read = task.queue().read(kInputs[i]);
-      const bool unread = task.paused() && kInputs[i] != Role::kControl;
+      const bool unread =
+          (task.paused() && kInputs[i] != Role::kControl) || (task.requests_stopped() && kInputs[i] == Role::kRequests);
       input.paused = unread || held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
-                     (kInputs[i] == Role::kCommands && contains(throttled_, task.partition())) ||
-                     (kInputs[i] == Role::kRequests && task.requests_stopped());
-      // Nothing is fetched of a paused one, so that nobody tells its end.
+                     (kInputs[i] == Role::kCommands && contains(throttled_, task.partition()));
+      // Nothing is fetched of it, so that nobody tells its end.
       if (consumer_ && !unread)
         input.end = consumer_->known_end({application_.topics.of(kInputs[i]), task.partition()});
     }

@@ -55,6 +55,8 @@ TEST_F(RequestsOfATotalTarget, AreNotReadWhileTooMuchIsHeldAndAreWhenItHasLeft) 
   EXPECT_THAT(text(), HasSubstr("reseq_requests_stopped{partition=\"0\"} 1\n"));
   for (int i = 0; i < 20; ++i) request("more-" + std::to_string(i));
   EXPECT_EQ(decided(), 3U) << "what is held grows without a bound";
+  EXPECT_FALSE(worker.report().partitions.front().inputs[slot_of(Role::kRequests)].lag().has_value())
+      << "nobody tells the end of what is not read: this lag is of the past";
   result("lost");
   steps(200);
   EXPECT_EQ(decided(), 24U) << "requests are not read again";
