@@ -80,7 +80,8 @@ std::string state_text(const Json& part) {
   if (const Json parked = member(part, "parked"); parked.is_object()) return "parked:" + text_in(parked, "reason");
   const Json restore = member(part, "restore");
   if (part.contains("paused")) return "paused";
-  if (!restore.is_object()) return text_in(part, "state");
+  if (!restore.is_object())
+    return text_in(part, "state") + (part.contains("requests_stopped") ? ":requests_stopped" : "");
   return text_in(part, "state") + ":" + std::to_string(number_in(restore, "target") - number_in(restore, "position"));
 }
 

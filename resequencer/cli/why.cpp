@@ -90,6 +90,10 @@ std::string standing_text(const Json& part, const Json& document) {
   if (part.contains("paused"))
     text = "partition " + number_text(part, "partition") + " is paused: nothing is decided until `resume --partition " +
            number_text(part, "partition") + "`\n";
+  if (part.contains("requests_stopped"))
+    text += "partition " + number_text(part, "partition") +
+            " reads no requests: more than held_bytes_max of results is held for strict and total targets; what they "
+            "wait for, `list --state gap` says\n";
   bool released = false;
   std::set<std::string> told;
   const auto tell = [&](const Json& names, const auto& text_of) {

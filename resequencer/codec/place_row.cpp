@@ -15,13 +15,15 @@
 namespace reseq::codec {
 namespace {
 
-constexpr std::uint8_t kStates = 3;  // in the lowest bits
+constexpr std::uint8_t kHasEnded = 2;
 constexpr std::uint8_t kIsTotal = 4;
 constexpr std::uint8_t kHasDue = 8;
-constexpr std::uint8_t kDeletes = 16;
-constexpr std::uint8_t kHasObserved = 32;
+constexpr std::uint8_t kUnknownFlags = 1 | 16 | 32;
 constexpr std::uint8_t kMarks = 64;
 constexpr std::uint8_t kHasEntry = 128;
+// Of the note of a result.
+constexpr std::uint8_t kDeletes = 1;
+constexpr std::uint8_t kHasObserved = 2;
 
 void append_sorting(const Order& order, std::string& out) {
   append_big_endian(order.epoch.value(), out);
@@ -34,39 +36,33 @@ void append_sorting(const Order& order, std::string& out) {
 }
 
 std::uint8_t flags_of(const PlaceRow& place) {
-  unsigned flags = static_cast<unsigned>(place.state);
+  unsigned flags = place.ended ? kHasEnded : 0U;
   if (place.total) flags |= kIsTotal;
   if (place.due) flags |= kHasDue;
-  if (place.op == Op::kDelete) flags |= kDeletes;
-  if (place.observed) flags |= kHasObserved;
   if (!place.reason.empty()) flags |= kMarks;
   if (place.queued) flags |= kHasEntry;
   return static_cast<std::uint8_t>(flags);
 }
 
 bool holds(const PlaceRow& place) {
-  const bool held = place.state == PlaceState::kHeld;
-  if (place.state != PlaceState::kEnded && !place.reason.empty()) return false;
+  if (!place.ended && !place.reason.empty()) return false;
   if (place.reason.empty() && place.attempts != 0) return false;
   if (place.queued.has_value() != (place.document != 0)) return false;
-  if (place.queued && (place.state != PlaceState::kWaits || place.queued->order != place.order ||
-                       place.queued->targets != TargetSet::of(place.target) || !entry_holds(*place.queued) ||
-                       place.queued->state != EntryState::kWaiting))
+  if (place.queued &&
+      (place.ended || place.queued->order != place.order || place.queued->targets != TargetSet::of(place.target) ||
+       !entry_holds(*place.queued) || place.queued->state != EntryState::kWaiting))
     return false;
-  if (!held && (place.op == Op::kDelete || place.observed)) return false;
-  if (place.state != PlaceState::kWaits && place.due && *place.due != UnixMs()) return false;
-  if (place.state == PlaceState::kWaits && place.due && *place.due <= UnixMs()) return false;
+  if (place.due && *place.due < UnixMs()) return false;
+  if (place.ended && place.is_waited_for()) return false;
   return !place.id.empty() && place.id.size() <= kMaxIdBytes && place.number > 0 && place.bytes > 0;
 }
 
 // What stands before the extensions.
 void read_body(ByteReader& in, PlaceRow& place) {
   const std::uint8_t flags = in.u8();
-  const auto state = static_cast<std::uint8_t>(flags & kStates);
-  in.require(state <= static_cast<std::uint8_t>(PlaceState::kEnded));
-  place.state = in.ok() ? static_cast<PlaceState>(state) : PlaceState::kWaits;
+  in.require((flags & kUnknownFlags) == 0);
+  place.ended = (flags & kHasEnded) != 0;
   place.total = (flags & kIsTotal) != 0;
-  place.op = (flags & kDeletes) != 0 ? Op::kDelete : Op::kUpsert;
   place.target = TargetNumber(in.u8());
   in.require(place.target.value() < kMaxTargets);
   place.order = read_order(in);
@@ -76,7 +72,6 @@ void read_body(ByteReader& in, PlaceRow& place) {
   place.bytes = in.varint();
   place.dispatched_at = in.time();
   if ((flags & kHasDue) != 0) place.due = in.time();
-  if ((flags & kHasObserved) != 0) place.observed = Version(in.fixed64());
   if ((flags & kMarks) != 0) {
     place.reason = in.bytes();
     place.attempts = in.varint32();
@@ -138,7 +133,6 @@ void encode_place(std::string_view key, const PlaceRow& place, std::string& out)
   writer.varint(place.bytes);
   writer.time(place.dispatched_at);
   if (place.due) writer.time(*place.due);
-  if (place.observed) writer.fixed64(place.observed->value());
   if (!place.reason.empty()) {
     writer.bytes(place.reason);
     writer.varint(place.attempts);
@@ -180,9 +174,31 @@ void each_place_entry(std::string_view value, const EntryVisit& visit) {
   if ((flags & kHasEntry) != 0) each_entry_of_queued(body, visit);
   if ((flags & kHasDue) == 0) return;
   std::string head;
-  const bool waits = (flags & kStates) == static_cast<std::uint8_t>(PlaceState::kWaits);
-  append_big_endian(waits ? static_cast<std::uint64_t>(due.value()) : number, head);
-  visit(waits ? kGapIndex : kReadyIndex, head);
+  const bool leaves = due == UnixMs();
+  append_big_endian(leaves ? number : static_cast<std::uint64_t>(due.value()), head);
+  visit(leaves ? kReadyIndex : kGapIndex, head);
+}
+
+std::string encode_result_note(const ResultNote& note) {
+  std::string out;
+  if (note == ResultNote()) return out;
+  ByteWriter writer(out);
+  const unsigned flags = (note.op == Op::kDelete ? kDeletes : 0U) | (note.observed ? kHasObserved : 0U);
+  writer.u8(static_cast<std::uint8_t>(flags));
+  if (note.observed) writer.fixed64(note.observed->value());
+  writer.finish();
+  return out;
+}
+
+ResultNote decode_result_note(std::string_view bytes) {
+  ResultNote note;
+  if (bytes.empty()) return note;
+  ByteReader in(bytes);
+  const std::uint8_t flags = in.u8();
+  if ((flags & kDeletes) != 0) note.op = Op::kDelete;
+  const Version observed((flags & kHasObserved) != 0 ? in.fixed64() : 0);
+  if (in.ok() && (flags & kHasObserved) != 0) note.observed = observed;
+  return note;
 }
 
 CountSet count_place(std::string_view value) {

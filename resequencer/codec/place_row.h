@@ -4,18 +4,20 @@
 //                                                                    stand in their order
 //   order   := epoch u32 | sequence, each 00 written as 00 FF | 00 00 | revision u64
 //   body    := flags u8 | target u8 | order of row_order.h | id bytes | number varint | request offset
-//              | bytes varint | dispatched time | [due time] | [observed fixed64]
+//              | bytes varint | dispatched time | [due time]
 //              | [reason bytes | attempts varint] | [number of the document varint | entry of row_journal.h]
-//   flags   := 0 waits | 1 its result is held | 2 ended without one      4 total     8 due     16 a delete
-//              32 observed     64 the output is told why it ended, when its turn comes
+//   flags   := 2 ended without a result   4 total   8 due   64 the output is told why it ended, when its turn comes
 //              128 it waits to get into the journal, with this entry there
+//   note    := nothing | flags u8 (1 a delete, 2 observed) | [observed fixed64]
 //
-// A held result is a held record under the same rank (held_rows.h). `due` has the head of a lane alone, once it is
-// known to be that: when it waits, it is skipped from then on; otherwise it is to leave, and the time is 0. Times are
-// kNever while it waits for its dispatch, or nothing but a lease may end it.
-// Entries of indexes: of a total place its target and number; of a head that waits its due time; of another head its
-// number; of one that waits to get into the journal the number of its document, its target and its own number, and from
-// when on its request ages.
+// A held result is a held record under the same rank (held_rows.h), with this note. The place says nothing of it, or it
+// would be written once more for each: where a place has not ended and is not waited for, the record is looked for.
+// `due` has the head of a lane alone, once it is known to be that: when it is waited for, it is skipped from then on;
+// otherwise it is to leave, and the time is 0. Times are kNever while it waits for its dispatch, or nothing but a lease
+// may end it.
+// Entries of indexes: of a total place its target and number; of a head that is waited for its due time; of another
+// head its number; of one that waits to get into the journal the number of its document, its target and its own number,
+// and from when on its request ages.
 // Thread rule: any thread.
 #pragma once
 
@@ -33,11 +35,10 @@
 
 namespace reseq::codec {
 
-enum class PlaceState : std::uint8_t { kWaits, kHeld, kEnded };
 inline constexpr UnixMs kNever{INT64_MAX};
 
 struct PlaceRow {
-  PlaceState state = PlaceState::kWaits;
+  bool ended = false;  // without a result
   bool total = false;
   TargetNumber target;
   Order order;
@@ -47,9 +48,6 @@ struct PlaceRow {
   std::uint64_t bytes = 0;   // and what it may have as a record of `work`
   UnixMs dispatched_at;      // last
   std::optional<UnixMs> due;
-  // Of a held result.
-  Op op = Op::kUpsert;
-  std::optional<Version> observed;
   // Of one that has ended: why, by its name, and behind how many attempts; empty = nothing is said on the output.
   std::string_view reason;
   std::uint32_t attempts = 0;
@@ -59,9 +57,23 @@ struct PlaceRow {
   std::uint64_t document = 0;
   std::string_view extensions;  // of a later version
 
+  // The head of its lane, and its result has not come.
+  [[nodiscard]] bool is_waited_for() const { return due && *due != UnixMs(); }
+
   friend bool operator==(const PlaceRow&, const PlaceRow&) = default;
 };
 
+// What the note of a held result says of it.
+struct ResultNote {
+  Op op = Op::kUpsert;
+  std::optional<Version> observed;
+  friend bool operator==(const ResultNote&, const ResultNote&) = default;
+};
+[[nodiscard]] std::string encode_result_note(const ResultNote& note);
+// What it lacks is as if it were not said.
+[[nodiscard]] ResultNote decode_result_note(std::string_view note);
+
+inline constexpr std::uint8_t kLanesGate = 3;     // in keys of places and of results that are held
 inline constexpr std::uint8_t kLaneIndex = 7;     // target u8 | number u64
 inline constexpr std::uint8_t kGapIndex = 8;      // time u64
 inline constexpr std::uint8_t kReadyIndex = 9;    // number u64

@@ -60,4 +60,10 @@ const RowKind* rare_row_kind_of(std::string_view key) {
   return nullptr;
 }
 
+// Sums wrap around as they are subtracted from.
+void count_held(std::string_view key, std::size_t old, std::size_t fresh, Counts& counts) {
+  counts[Count::kHeldBytes] += fresh - old;
+  if (gate_of(key) == kLanesGate) counts[Count::kResultBytes] += fresh - old;
+}
+
 }  // namespace reseq::codec

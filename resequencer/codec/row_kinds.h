@@ -51,6 +51,9 @@ inline constexpr const RowKind& kDocumentRows = kRowKinds[0];
   return &kind == &kDocumentRows ? has_journal(value) : kind.entries != nullptr;
 }
 
+// A row that is held takes so many bytes now, in place of `old`; 0: none. REQUIRES: a key of a kind that is held.
+void count_held(std::string_view key, std::size_t old, std::size_t fresh, Counts& counts);
+
 // Of a row of any kind.
 [[nodiscard]] inline std::optional<UnixMs> timer_of(std::string_view key, std::string_view value) {
   const RowKind* kind = row_kind_of(key);

@@ -24,10 +24,11 @@ enum class Count : std::uint8_t {
   kHeldPieces,   // rows with more of their bytes
   kHeldBytes,    // values of both, in bytes
   kTasks,
-  kWaiting,     // documents of which an order is to be dispatched
-  kProcessing,  // documents of which an order that was dispatched is under way, with a lease
-  kPlaces,      // in lanes of ordered targets
-  kQueued,      // of these, behind as many of the document as may be under way
+  kWaiting,      // documents of which an order is to be dispatched
+  kProcessing,   // documents of which an order that was dispatched is under way, with a lease
+  kPlaces,       // in lanes of ordered targets
+  kQueued,       // of these, behind as many of the document as may be under way
+  kResultBytes,  // of kHeldBytes, those of results that wait in lanes
   kCount,
 };
 inline constexpr std::size_t kCounts = static_cast<std::size_t>(Count::kCount);

@@ -133,6 +133,9 @@ export function troubles(picture, memory, now) {
   else if (paused.length > 1)
     found.push({ bad: false, text: `${plural(paused.length, "partition")} are paused by an operator and decide ` +
                                    `nothing: resequencer resume --partition P, or --all: ${someOf(paused)}` });
+  each(false, parts.filter((one) => one.requests_stopped), (part) =>
+    `Requests of partition ${part.partition} are not read: more than held_bytes_max of results is held for strict ` +
+    "and total targets: resequencer list --state gap says what they wait for", "whose requests are not read");
   each(false, parts.filter((one) => !away && !runs(one) && !one.parked && !one.paused), (part) =>
     `Partition ${part.partition} is being taken over: ${restoreText(part)}`, "being taken over");
   for (const input of kInputs)

@@ -57,8 +57,9 @@ Digest replace(Summary& summary, const codec::KeyedHash& hash, const codec::RowK
   return record;
 }
 
-void count_held(Summary& summary, std::optional<std::string_view> old, std::optional<std::string_view> fresh) {
-  summary.counts[Count::kHeldBytes] += (fresh ? fresh->size() : 0) - (old ? old->size() : 0);
+void count_held(Summary& summary, std::string_view key, std::optional<std::string_view> old,
+                std::optional<std::string_view> fresh) {
+  codec::count_held(key, old ? old->size() : 0, fresh ? fresh->size() : 0, summary.counts);
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ Result<> PartitionStore::restore(const Change& change, Offset offset) {
     const auto old = old_row(*hash_, *kind, hashed, value);
     if (fault_) return Error{ErrorClass::kFatal, fault_->code, fault_->message};
     record = replace(summary_, *hash_, *kind, hashed, old, change.value);
-    if (kind->held) count_held(summary_, value, change.value);
+    if (kind->held) count_held(summary_, change.key, value, change.value);
   }
   remember(hashed, change.value);
   reach(Offset(offset.value() + 1), record, kind->type == codec::KeyType::kMeta);
@@ -161,7 +162,7 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
       const codec::HashedKey key{change.key, known.key_hash};
       const auto old = old_row(*hash_, *known.kind, key, known.value);
       (void)replace(summary, *hash_, *known.kind, key, old, change.value);
-      if (known.kind->held) count_held(summary, known.value, change.value);
+      if (known.kind->held) count_held(summary, change.key, known.value, change.value);
       continue;
     }
     const codec::RowKind* const found = codec::row_kind_of(change.key);
@@ -176,7 +177,7 @@ Summary PartitionStore::after(std::span<const Change> changes) const {
     const codec::HashedKey key = hash.hashed(change.key);
     const auto value = value_of(key);
     (void)replace(summary, hash, kind, key, old_row(hash, kind, key, value), change.value);
-    if (kind.held) count_held(summary, value, change.value);
+    if (kind.held) count_held(summary, change.key, value, change.value);
   }
   return summary;
 }

@@ -80,7 +80,7 @@ class EncodedRows final : public WithOthers<> {
       if (const codec::RowKind* kind = codec::row_kind_of(key)) {
         summary_.counts.add(kind->counted(value));
         if (kind->type == codec::KeyType::kDocument) summary_.add(codec::priorities_of(value));
-        if (kind->held) summary_.counts[Count::kHeldBytes] += value.size();
+        if (kind->held) codec::count_held(key, 0, value.size(), summary_.counts);
       }
   }
 

@@ -45,11 +45,11 @@ class KeyedRows {
     const auto known = rows_.find(key);
     if (counts && known != rows_.end()) {
       counts_.subtract(kind->counted(known->second));
-      if (kind->held) counts_[Count::kHeldBytes] -= known->second.size();
+      if (kind->held) codec::count_held(key, known->second.size(), 0, counts_);
     }
     if (counts && value) {
       counts_.add(kind->counted(*value));
-      if (kind->held) counts_[Count::kHeldBytes] += value->size();
+      if (kind->held) codec::count_held(key, 0, value->size(), counts_);
     }
     if (kind != nullptr && kind->entries != nullptr) {
       const auto entries_of = [&](std::string_view row, const auto& each) {
@@ -125,7 +125,7 @@ class JournaledDocuments {
   }
   [[nodiscard]] const KeyedRows& rows() const { return rows_; }
   [[nodiscard]] const Summary& summary(const KeyedRows& others) const {
-    for (const Count count : {Count::kHeldBytes, Count::kPlaces, Count::kQueued})
+    for (const Count count : {Count::kHeldBytes, Count::kPlaces, Count::kQueued, Count::kResultBytes})
       summary_.counts[count] = others.counts()[count];
     return summary_;
   }

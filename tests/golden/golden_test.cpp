@@ -427,6 +427,16 @@ TEST(Golden, MetaOfLanes) {
   expect_single("meta-lanes", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
 }
 
+TEST(Golden, MetaOfResultsThatAreHeld) {
+  Meta meta;
+  meta.capabilities = 8;
+  meta.summary.counts[Count::kHeldRecords] = 2;
+  meta.summary.counts[Count::kHeldBytes] = 1'000;
+  meta.summary.counts[Count::kPlaces] = 3;
+  meta.summary.counts[Count::kResultBytes] = 300;
+  expect_single("meta-results", codec::meta_key(), meta, codec::encode_meta, codec::decode_meta);
+}
+
 codec::PlaceRow place(std::string_view sequence) {
   codec::PlaceRow place;
   place.target = TargetNumber(1);
@@ -450,15 +460,25 @@ TEST(Golden, PlaceThatWaits) {
   expect_place("place", head);
 }
 
-TEST(Golden, PlaceWithAResult) {
-  codec::PlaceRow held = place("7");
-  held.state = codec::PlaceState::kHeld;
-  held.total = true;
-  held.order.epoch = Epoch(2);
-  held.order.revision = Revision(1);
-  held.op = Op::kDelete;
-  held.observed = Version(1000);
-  expect_place("place-held", held);
+TEST(Golden, PlaceThatEndedWithoutAResult) {
+  codec::PlaceRow ended = place("7");
+  ended.ended = true;
+  ended.total = true;
+  ended.order.epoch = Epoch(2);
+  ended.order.revision = Revision(1);
+  ended.due = UnixMs();
+  ended.reason = "failed";
+  ended.attempts = 20;
+  expect_place("place-ended", ended);
+}
+
+// Of results that are held, behind their record.
+TEST(Golden, NoteOfAResult) {
+  EXPECT_EQ(codec::encode_result_note({}), "");
+  EXPECT_EQ(codec::encode_result_note({Op::kDelete, {}}), "\x01");
+  const std::string observed("\x03\xe8\x03\0\0\0\0\0\0", 9);
+  EXPECT_EQ(codec::encode_result_note({Op::kDelete, Version(1000)}), observed);
+  EXPECT_EQ(codec::decode_result_note(observed), (codec::ResultNote{Op::kDelete, Version(1000)}));
 }
 
 TEST(Golden, IdentityRow) {

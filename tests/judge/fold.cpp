@@ -58,16 +58,15 @@ void Fold::count(std::string_view key, std::string_view value, bool in) {
   const Digest one = hash_->of_record(key, value);
   summary_.digest = in ? codec::add(summary_.digest, one) : codec::subtract(summary_.digest, one);
   const codec::RowKind& kind = *codec::row_kind_of(key);
-  const std::uint64_t held = kind.held ? value.size() : 0;
   const bool has_priorities = kind.type == codec::KeyType::kDocument && codec::has_journal(value);
   if (has_priorities && in) summary_.add(codec::priorities_of(value));
   if (has_priorities && !in) summary_.subtract(codec::priorities_of(value));
   if (in) {
     summary_.counts.add(kind.counted(value));
-    summary_.counts[Count::kHeldBytes] += held;
+    if (kind.held) codec::count_held(key, 0, value.size(), summary_.counts);
   } else {
     summary_.counts.subtract(kind.counted(value));
-    summary_.counts[Count::kHeldBytes] -= held;
+    if (kind.held) codec::count_held(key, value.size(), 0, summary_.counts);
   }
 }
 

@@ -124,7 +124,8 @@ void EnginePlayer::check_heads() const {
     const std::string document = place->total ? "" : std::string(place->id);
     lanes[{place->target, document}][{place->total ? place->number : 0, key}] = place->due.has_value();
     const bool has_result = rows_.others.row(codec::held_key_of_place(key)).has_value();
-    RESEQ_ASSERT(has_result == (place->state == codec::PlaceState::kHeld), "a place and its result do not agree");
+    RESEQ_ASSERT(!has_result || (!place->ended && !place->is_waited_for()), "a place and its result do not agree");
+    RESEQ_ASSERT(!place->due || place->is_waited_for() || place->ended || has_result, "a head that leaves without one");
     if (has_result) --held;
   }
   RESEQ_ASSERT(held == 0, "a result is held without a place");
@@ -160,7 +161,7 @@ Answer EnginePlayer::answer_of(const engine::Batch& decided, const Batch& batch)
     const auto* place = std::get_if<codec::PlaceRow>(&decoded);
     if (place == nullptr) continue;
     ++answer.places;
-    if (place->state == codec::PlaceState::kHeld) ++answer.held;
+    if (rows_.others.row(codec::held_key_of_place(key))) ++answer.held;
   }
   return answer;
 }

@@ -22,7 +22,7 @@ class Browser {
   // Text of the first element that a CSS selector finds; empty: there is none.
   std::string text(const std::string& selector);
   // Whether the condition became true in time.
-  bool becomes(const std::string& condition, int limit_ms = 20'000);
+  bool becomes(const std::string& condition, int limit_ms = 60'000);
 
   void resize(int width, int height);
   void prefer(const std::string& colour_scheme);

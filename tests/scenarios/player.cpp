@@ -294,13 +294,16 @@ std::string Player::lanes() const {
     const auto decoded = codec::decode_place(key, value);
     const auto* const place = std::get_if<codec::PlaceRow>(&decoded);
     if (place == nullptr) continue;
-    constexpr std::array kStates = {"waits", "held", "ended"};
+    const bool held = state_.others.row(codec::held_key_of_place(key)).has_value();
     text += (text.empty() ? "" : "; ") + text_of(TargetSet::of(place->target)) + " " + std::string(place->id) + " " +
-            text_of(place->order) + " " + kStates[static_cast<std::size_t>(place->state)];
+            text_of(place->order) +
+            (place->ended ? " ended"
+             : held       ? " held"
+                          : " waits");
     if (place->queued && place->queued->retry_at != UnixMs())
       text += ", sent as if at " + std::to_string(place->queued->retry_at.value());
     if (!place->due) continue;
-    const bool waits = place->state == codec::PlaceState::kWaits;
+    const bool waits = place->is_waited_for();
     const bool runs = !waits || *place->due != codec::kNever;
     text += !waits ? " at once" : runs ? " until " + std::to_string(place->due->value()) : " without a clock";
   }

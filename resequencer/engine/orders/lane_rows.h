@@ -19,6 +19,7 @@
 namespace reseq::engine {
 
 inline constexpr GateNumbers kOrdersNumbers = gate_numbers("orders");
+static_assert(codec::kLanesGate == kOrdersNumbers.gate);
 static_assert(codec::kLaneIndex == *kOrdersNumbers.indexes[0]);
 static_assert(codec::kGapIndex == *kOrdersNumbers.indexes[1]);
 static_assert(codec::kReadyIndex == *kOrdersNumbers.indexes[2]);

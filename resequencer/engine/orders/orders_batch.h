@@ -124,6 +124,11 @@ class OrdersBatch {
     std::string_view value;
     codec::HeldRow row;
   };
+  struct FreshResult {
+    InputIndex input;
+    std::uint64_t bytes = 0;
+    codec::ResultNote note;
+  };
   // How a lane came by the head that it has.
   enum class Reached : std::uint8_t { kBehindOneThatLeft, kBehindAGap };
 
@@ -134,12 +139,14 @@ class OrdersBatch {
   [[nodiscard]] Ruling judge(const Document& document, const SequenceResult& result, const std::optional<Order>& order,
                              const std::optional<Place>& place);
   [[nodiscard]] Ruling judge_waiting(const SequenceResult& result, const Document& document, const Place& place);
-  void hold(Place place, const SequenceResult& result, InputIndex input);
+  // Its result came in this batch, or is held.
+  [[nodiscard]] bool has_result(const Place& place) const;
+  void hold(const Place& place, const SequenceResult& result, InputIndex input);
   // What ends an entry of the journal for one target.
   enum class EndedBy : std::uint8_t { kResult, kCommand, kNobody };
   void end_entry(Document& document, const Order& order, TargetNumber target, EndedBy by);
   void end_place(Document& document, const Order& order, TargetNumber target, const GaveUp* why);
-  [[nodiscard]] static bool was_dispatched(const Document& document, const Place& place);
+  [[nodiscard]] bool was_dispatched(const Document& document, const Place& place) const;
   [[nodiscard]] bool is_head(const Document& document, const Place& place);
 
   [[nodiscard]] bool has_room_in_journal(const Document& document, TargetNumber target) const;
@@ -148,7 +155,7 @@ class OrdersBatch {
   void run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until);
   [[nodiscard]] UnixMs due_from_dispatch(const Place& place);
   [[nodiscard]] bool is_overdue(const Place& head, UnixMs until);
-  [[nodiscard]] bool take_room(Turn& turn, const Place& head) const;
+  [[nodiscard]] bool take_room(Turn& turn, const Place& head, bool has_result) const;
   void skip(const Place& head);
   void let_go(const Place& head);
   void leave_letter(const Place& head, InputIndex input, Reason reason);
@@ -170,10 +177,6 @@ class OrdersBatch {
   const Context& context_;
   const TargetSet ordered_;  // strict and total ones
   LaneRows places_;
-  struct FreshResult {
-    InputIndex input;
-    std::uint64_t bytes = 0;
-  };
   std::map<std::string, FreshResult, std::less<>> fresh_;  // results of this batch, by the keys of their places
   std::map<LaneName, Reached> touched_;                    // lanes that may have another head
   std::map<LaneName, UnixMs> cut_;                         // lanes that a turn of gaps until then had no room for

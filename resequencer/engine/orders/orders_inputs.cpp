@@ -186,10 +186,8 @@ Ruling OrdersBatch::judge(const Document& document, const SequenceResult& result
                           const std::optional<Place>& place) {
   if (!order) return refuse(Reason::kEpochMissing);
   Ruling ruling;
-  if (place && place->row.state == codec::PlaceState::kWaits) {
-    ruling = judge_waiting(result, document, *place);
-  } else if (place && place->row.state == codec::PlaceState::kHeld) {
-    ruling = drop(TableRow::kO3, Reason::kDuplicate);
+  if (place && !place->row.ended) {
+    ruling = has_result(*place) ? drop(TableRow::kO3, Reason::kDuplicate) : judge_waiting(result, document, *place);
   } else {
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(result.target) : nullptr;
     const bool passed = place || (lane != nullptr && *order <= lane->mark);
@@ -218,12 +216,8 @@ Ruling OrdersBatch::judge_waiting(const SequenceResult& result, const Document& 
   return ruling;
 }
 
-void OrdersBatch::hold(Place place, const SequenceResult& result, InputIndex input) {
-  place.row.state = codec::PlaceState::kHeld;
-  place.row.op = result.op;
-  place.row.observed = result.observed;
-  places_.put(place.key, place.row);
-  fresh_[place.key] = {input, result.output_bytes};
+void OrdersBatch::hold(const Place& place, const SequenceResult& result, InputIndex input) {
+  fresh_[place.key] = {input, result.output_bytes, {result.op, result.observed}};
 }
 
 // A list that may have been copied from `work` must not end what it does not mean: an ordered target is named alone.
@@ -243,10 +237,8 @@ TargetSet OrdersBatch::leaving(const Document& document, const Unregister& comma
   for (const TargetNumber target : named) {
     const auto place = place_of(document, target, order);
     const Lane* lane = document.known() != nullptr ? document.known()->lane_of(target) : nullptr;
-    if (place && place->row.state == codec::PlaceState::kWaits)
-      waiting |= TargetSet::of(target);
-    else if (place && place->row.state == codec::PlaceState::kHeld)
-      held |= TargetSet::of(target);
+    if (place && !place->row.ended)
+      (has_result(*place) ? held : waiting) |= TargetSet::of(target);
     else if (place || (lane != nullptr && order <= lane->mark))
       passed |= TargetSet::of(target);
   }
@@ -286,7 +278,7 @@ void OrdersBatch::end_place(Document& document, const Order& order, TargetNumber
     if (marks) mark(*place, *why);
     return leave(*place, Reached::kBehindOneThatLeft);
   }
-  place->row.state = codec::PlaceState::kEnded;
+  place->row.ended = true;
   place->row.due.reset();
   place->row.queued.reset();
   place->row.document = 0;
@@ -301,7 +293,7 @@ Ruling OrdersBatch::decide_skip(const Document& document, const SkipPlace& comma
   const auto order = command_order(command, document.known(), state_.default_epoch);
   if (!order) return refuse(Reason::kEpochMissing);
   const auto place = place_of(document, command.target, *order);
-  const bool waits = place && place->row.state == codec::PlaceState::kWaits;
+  const bool waits = place && !place->row.ended && !has_result(*place);
   const Lane* lane = document.known() != nullptr ? document.known()->lane_of(command.target) : nullptr;
   const bool is_over = place || (lane != nullptr && *order <= lane->mark);
   Ruling ruling = drop(TableRow::kControl, is_over ? Reason::kNoChange : Reason::kUnregistered);

@@ -122,8 +122,8 @@ JournalEntry OrdersBatch::take_from_queue(const Document& document, const Place&
 }
 
 // What comes for one that never was is about something else.
-bool OrdersBatch::was_dispatched(const Document& document, const Place& place) {
-  if (place.row.state != codec::PlaceState::kWaits || place.row.dispatched_at != codec::kNever) return true;
+bool OrdersBatch::was_dispatched(const Document& document, const Place& place) const {
+  if (place.row.dispatched_at != codec::kNever || place.row.ended || has_result(place)) return true;
   const JournalEntry* const entry = entry_in_lane(*document.known(), place.row.order, place.row.target);
   return entry != nullptr && entry->attempt > 0;
 }
@@ -161,9 +161,10 @@ std::optional<Ruling> OrdersBatch::not_under_way(const Document& document, const
   const auto place = place_of(document, command.target, *order);
   const Lane* const lane = row != nullptr ? row->lane_of(command.target) : nullptr;
   Ruling ruling;
-  if (place && place->row.state == codec::PlaceState::kWaits && place->row.dispatched_at != codec::kNever)
+  const bool waits = place && !place->row.ended && !has_result(*place);
+  if (waits && place->row.dispatched_at != codec::kNever)
     ruling = dead_letter(TableRow::kF6, Reason::kNoRequest);
-  else if (place && place->row.state != codec::PlaceState::kEnded)
+  else if (place && !place->row.ended)
     ruling = drop(TableRow::kF0, Reason::kDuplicate);
   else if (place || (lane != nullptr && *order <= lane->mark))
     ruling = drop(TableRow::kF0, Reason::kStale);

@@ -40,8 +40,8 @@ void OrdersBatch::take(Turn& turn) {
     const auto until = static_cast<std::uint64_t>(std::max(turn.until(), UnixMs()).value());
     for (const std::string& key : heads(view_, codec::kGapIndex, until)) {
       const auto head = places_.find(key);
-      const bool waits = head && head->row.state == codec::PlaceState::kWaits && head->row.due;
-      if (waits && *head->row.due <= turn.until()) run(LaneRows::lane_of(*head), turn, turn.until());
+      if (head && head->row.is_waited_for() && *head->row.due <= turn.until())
+        run(LaneRows::lane_of(*head), turn, turn.until());
     }
     return;
   }
@@ -53,16 +53,17 @@ void OrdersBatch::take(Turn& turn) {
 
 void OrdersBatch::run(const LaneName& lane, Turn& turn, std::optional<UnixMs> gaps_until) {
   while (const auto head = places_.first(lane)) {
-    const bool waits = head->row.state == codec::PlaceState::kWaits;
+    const bool has_result = this->has_result(*head);
+    const bool waits = !has_result && !head->row.ended;
     if (waits && !(gaps_until && is_overdue(*head, *gaps_until))) return;
-    if (!take_room(turn, *head)) {
+    if (!take_room(turn, *head, has_result)) {
       if (gaps_until) cut_.insert_or_assign(lane, *gaps_until);
       return;
     }
     ++done_;
     if (waits)
       skip(*head);
-    else if (head->row.state == codec::PlaceState::kHeld)
+    else if (has_result)
       let_go(*head);
     else
       pass_by(*head);
@@ -93,9 +94,8 @@ bool OrdersBatch::is_overdue(const Place& head, UnixMs until) {
   return head.row.due.value_or(due_from_dispatch(head)) <= until;
 }
 
-bool OrdersBatch::take_room(Turn& turn, const Place& head) const {
-  const auto held =
-      head.row.state == codec::PlaceState::kHeld && !fresh_.contains(head.key) ? find_held(head) : std::nullopt;
+bool OrdersBatch::take_room(Turn& turn, const Place& head, bool has_result) const {
+  const auto held = has_result && !fresh_.contains(head.key) ? find_held(head) : std::nullopt;
   return held ? turn.take(held->row) : turn.take(0);  // the bytes of a fresh one are an input's
 }
 
@@ -161,10 +161,11 @@ void OrdersBatch::tell(const Place& head, const Document& document, InputIndex i
 void OrdersBatch::let_go(const Place& head) {
   const auto fresh = fresh_.find(head.key);
   Document& document = overlay_.find_copied(head.row.id);
-  const auto stamp = next_stamp(state_, head.row.target, head.row.observed, context_.now, context_.max_clock_drift);
-  const auto* const version = std::get_if<Version>(&stamp);
   const auto held = fresh == fresh_.end() ? find_held(head) : std::nullopt;
   if (fresh == fresh_.end() && !held) return leave(head, Reached::kBehindOneThatLeft);  // as in find_held()
+  const codec::ResultNote note = held ? codec::decode_result_note(held->row.note) : fresh->second.note;
+  const auto stamp = next_stamp(state_, head.row.target, note.observed, context_.now, context_.max_clock_drift);
+  const auto* const version = std::get_if<Version>(&stamp);
   const std::uint64_t bytes = held ? held->row.bytes : fresh->second.bytes;
   const bool too_large = bytes > context_.output_bytes_max[head.row.target.value()];
   InputIndex input = kNoInput;
@@ -187,7 +188,7 @@ void OrdersBatch::let_go(const Place& head) {
   }
   tell(head, document, input, {Outcome::kReleased, Reason::kNone, held ? TableRow::kO2 : TableRow::kO3}, *version);
   state_.last = *version;
-  effects_.send(input, Release{head.row.target, head.row.order, head.row.op, *version});
+  effects_.send(input, Release{head.row.target, head.row.order, note.op, *version});
   if (document.now.row) document.now.row->last_version = *version;
   leave(head, Reached::kBehindOneThatLeft);
 }
@@ -206,6 +207,13 @@ void OrdersBatch::leave(const Place& place, Reached next) {
     if (lane.places == 0 && !place.row.total) touched_.erase(name);  // nothing is behind it
   }
   overlay_.settle(document, context_);
+}
+
+// Of a head that is waited for, none is.
+bool OrdersBatch::has_result(const Place& place) const {
+  if (place.row.ended || place.row.is_waited_for()) return false;
+  if (place.row.due || fresh_.contains(place.key)) return true;
+  return view_.summary().counts[Count::kResultBytes] != 0 && rows_.find(codec::held_key_of_place(place.key));
 }
 
 // None: the disk cannot be read, and nothing of the batch will be.
@@ -227,7 +235,7 @@ void OrdersBatch::close() {
 // What a turn of gaps would have skipped, had there been room, goes with the next one: else each thousand results that
 // were lost together would take a second more.
 void OrdersBatch::make_head(Place head, Reached reached) {
-  const bool waits = head.row.state == codec::PlaceState::kWaits;
+  const bool waits = !head.row.ended && !has_result(head);
   UnixMs due = waits ? due_from_dispatch(head) : UnixMs();
   const auto cut = cut_.find(LaneRows::lane_of(head));
   const bool was_due = cut != cut_.end() && due <= cut->second;
@@ -243,6 +251,7 @@ void OrdersBatch::hold_results() {
     hold.input = result.input;
     hold.key = effects_.arena().copy(codec::held_key_of_place(key));
     hold.bytes = result.bytes;
+    hold.note = effects_.arena().copy(codec::encode_result_note(result.note));
     effects_.hold(std::move(hold));
   }
 }

@@ -163,6 +163,16 @@ std::optional<codec::InputPlaces> places_of(const config::Settings& settings) {
   return places;
 }
 
+// Where requests go to `work` at once; where they wait until there is room, that is for a strict target alone. With tap
+// a pipeline reads requests itself, and its results come whatever is read here.
+bool results_are_unbounded(const config::Settings& settings, bool keeps_under_way) {
+  if (settings.intake != "inline") return false;
+  const auto is_one = [&](const config::Target& target) {
+    return target.order == "total" || (target.order == "strict" && !keeps_under_way);
+  };
+  return std::any_of(settings.targets.begin(), settings.targets.end(), is_one);
+}
+
 config::Settings with_topics_named(config::Settings settings) {
   config::name_topics(settings);
   return settings;
@@ -182,7 +192,7 @@ Application::Application(config::Settings from)
       explicit_deletes(settings.deletes == "explicit"),
       journal(settings.dispatch_mode == "journal"),
       keeps_under_way(dispatch_of(settings).keeps_under_way()),
-      held_stops_requests(!keeps_under_way && first_ordered(settings) != nullptr),
+      held_stops_requests(results_are_unbounded(settings, keeps_under_way)),
       journal_agenda(std::make_shared<engine::Journal>(dispatch_of(settings))),
       orders_agenda(std::make_shared<engine::Orders>(first_ordered(settings) != nullptr)) {}
 

@@ -64,7 +64,7 @@ struct Application {
   bool explicit_deletes = false;
   bool journal = false;          // requests wait for their turn
   bool keeps_under_way = false;  // what was dispatched may come back: requests are read again
-  // What is held is results of ordered targets and nothing else, and nothing else bounds it.
+  // Requests are not read while too many results of ordered targets are held: nothing else bounds them.
   bool held_stops_requests = false;
 
   // From the brokers (ask()):

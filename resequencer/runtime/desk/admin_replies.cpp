@@ -39,6 +39,7 @@ Json partition_json(const PartitionReport& partition) {
   if (partition.position) object["changelog_position"] = partition.position->value();
   if (partition.committed != UnixMs()) object["committed"] = admin::time_text(partition.committed);
   if (partition.state.paused) object["paused"] = true;
+  if (partition.requests_stopped) object["requests_stopped"] = true;
   for (const TargetDown& down : partition.targets_down) object["targets_down"].push_back(target_down_json(down));
   if (!partition.parked.empty())
     object["parked"] = {

@@ -18,7 +18,7 @@ std::string text_of(const PartitionReport& partition) {
   std::string text = "partition " + std::to_string(partition.partition.value()) + " ";
   text += name_of(partition.phase);
   if (partition.state.paused) text += " paused";
-  if (partition.requests_stopped) text += " requests stopped: more than held_bytes_max is held";
+  if (partition.requests_stopped) text += " requests stopped: more than held_bytes_max of results is held";
   if (!partition.parked.empty()) text += " " + partition.parked;
   if (partition.restore) {
     const std::int64_t left = partition.restore->target.value() - partition.restore->position.value();

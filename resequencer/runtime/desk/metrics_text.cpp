@@ -286,7 +286,7 @@ void add_held(Exposition& out, const Partitions& all) {
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_records); });
   add_partitions(out, "reseq_held_bytes", "Bytes of what is held.", all,
                  [](const PartitionReport& p, const WorkerReport&) { return number(p.held_bytes); });
-  add_partitions(out, "reseq_requests_stopped", "1: requests are not read, because more than held_bytes_max is held.",
+  add_partitions(out, "reseq_requests_stopped", "1: requests are not read until half of held_bytes_max is free again.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return p.requests_stopped ? 1.0 : 0.0; });
   add_partitions(out, "reseq_lane_places", "Requests that strict and total targets wait for, with those that are held.",
                  all, [](const PartitionReport& p, const WorkerReport&) { return number(p.places); });

@@ -93,7 +93,9 @@ class InputQueue {
     return fence_open() && command < fence_->commands_covered;
   }
   // Commands wait for requests: nothing but requests can be decided.
-  [[nodiscard]] bool commands_wait() const { return wants_ends_ || (fence_ && !fence_open()); }
+  [[nodiscard]] bool commands_wait() const { return wants_ends_ || wants_requests(); }
+  // Some that are not read yet: their end is known.
+  [[nodiscard]] bool wants_requests() const { return fence_ && !fence_open(); }
   [[nodiscard]] bool something_to_decide() const {
     return !at(Role::kRequests).records.empty() || !at(Role::kControl).records.empty() ||
            (!at(Role::kCommands).records.empty() && !commands_wait());

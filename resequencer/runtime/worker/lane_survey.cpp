@@ -18,12 +18,14 @@ std::string places_prefix() {
   return codec::place_key(engine::kOrdersNumbers.gate, codec::lane_rank(TargetNumber(0), 0)).substr(0, kPlacesKeyBytes);
 }
 
-std::uint64_t held_bytes_of(const store::PartitionStore& store, std::string_view place_key) {
+// Of the result that is held for a place; none: there is no such.
+std::optional<std::uint64_t> held_bytes_of(const store::PartitionStore& store, std::string_view place_key) {
+  if (store.summary().counts[Count::kResultBytes] == 0) return std::nullopt;
   const std::string key = codec::held_key_of_place(place_key);
   const auto value = store.row(key);
   const auto decoded = value ? codec::decode_held(key, *value) : codec::Decoded<codec::HeldRow>();
   const auto* const held = std::get_if<codec::HeldRow>(&decoded);
-  return value && held != nullptr ? held->bytes : 0;
+  return value && held != nullptr ? std::optional(held->bytes) : std::nullopt;
 }
 
 // Which is skipped first; where none is, which went to work first.
@@ -63,7 +65,7 @@ void LaneSurvey::note(const store::PartitionStore& store, std::string_view key, 
     lane_head_.reset();
   }
   ++lanes.places;
-  if (place.due && place.state == codec::PlaceState::kWaits) {
+  if (place.is_waited_for()) {
     LaneHead head{target, std::string(place.id), place.order, place.dispatched_at, *place.due};
     if (!lanes.head || is_sooner(head, *lanes.head)) lanes.head = head;
     if (place.total)
@@ -71,9 +73,10 @@ void LaneSurvey::note(const store::PartitionStore& store, std::string_view key, 
     else
       lane_head_ = std::move(head);
   }
-  if (place.state != codec::PlaceState::kHeld) return;
+  const auto held = place.ended || place.is_waited_for() ? std::nullopt : held_bytes_of(store, key);
+  if (!held) return;
   ++lanes.held;
-  lanes.held_bytes += held_bytes_of(store, key);
+  lanes.held_bytes += *held;
   if (!lane_head_) return;
   ++lanes.gaps;
   const auto first = first_gaps_.find(target);

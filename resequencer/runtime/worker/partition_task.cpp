@@ -87,7 +87,8 @@ void PartitionTask::run() {
   RESEQ_ASSERT(phase() == Phase::kReady, "a partition runs that is not ready");
   running_ = true;
   takeover_.ran();
-  requests_stopped_ = false;
+  results_fill_ = false;
+  leaves_requests_ = false;
   was_paused_ = paused();
   if (was_paused_) spdlog::info("partition={} operation=paused", partition_.value());
   chores_.start(store().meta()->sweep_cursor, clock_.steady());
@@ -157,18 +158,20 @@ bool PartitionTask::pause_changed() {
 }
 
 // Each assign stops all that is read, so they are read again when half of what may be held is free. What is held leaves
-// without them: by results, and by gaps, whose fence is behind commands. A command that waits for requests may be what
-// is waited for, so they are read as far as it needs them.
-bool PartitionTask::requests_stop_changed() {
+// without them: by results, by gaps, whose fence is behind commands, and by retries, which have none and read their
+// request apart. A command that waits for requests may be what is waited for, so they are read as far as it needs them.
+// Requests that are tried again are held, too, and not counted here: a target that is down would stop all others.
+bool PartitionTask::leaves_requests_changed() {
   if (!application_.held_stops_requests) return false;
   const auto most = static_cast<std::uint64_t>(application_.settings.held_bytes_max);
-  const std::uint64_t held = store().summary().counts[Count::kHeldBytes];
-  const bool stops = !queue_.commands_wait() && held > (requests_stopped_ ? most / 2 : most);
-  if (stops == requests_stopped_) return false;
-  requests_stopped_ = stops;
-  spdlog::warn("partition={} requests={} held_bytes={} held_bytes_max={}", partition_.value(),
-               stops ? "stopped" : "resumed", held, most);
-  return true;
+  const std::uint64_t held = store().summary().counts[Count::kResultBytes];
+  const bool fill = held > (results_fill_ ? most / 2 : most);
+  if (fill != results_fill_)
+    spdlog::warn("partition={} requests={} result_bytes={} held_bytes_max={}", partition_.value(),
+                 fill ? "stopped" : "resumed", held, most);
+  results_fill_ = fill;
+  const bool leaves = fill && !queue_.wants_requests();
+  return std::exchange(leaves_requests_, leaves) != leaves;
 }
 
 bool PartitionTask::is_known_log(Role role, const kafka::Record& record) {

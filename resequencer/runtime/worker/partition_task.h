@@ -81,10 +81,12 @@ class PartitionTask {
   }
   // True: it was paused or resumed since the last call, or since run(). What was fetched of a paused one is forgotten.
   [[nodiscard]] bool pause_changed();
-  // Requests are not read, because more than held_bytes_max is held.
-  [[nodiscard]] bool requests_stopped() const { return requests_stopped_; }
+  // Requests are read only as far as commands need them: more than held_bytes_max of results is held.
+  [[nodiscard]] bool requests_stopped() const { return results_fill_ && phase() == Phase::kRunning; }
+  // None are read now.
+  [[nodiscard]] bool leaves_requests() const { return leaves_requests_; }
   // True: that has changed since the last call, or since run().
-  [[nodiscard]] bool requests_stop_changed();
+  [[nodiscard]] bool leaves_requests_changed();
   // Where this input is to be read from: at its pin, while that is not compared.
   [[nodiscard]] Offset read_from(Role role) const { return pins_.read_from(role, queue_.read(role)); }
   // What was read, before it is put into the queue. False: the input is another one than the state knows, and the
@@ -202,7 +204,8 @@ class PartitionTask {
   std::vector<Refusal> refusals_;  // inputs that could not be read when it was tried last
   Milliseconds try_to_read_at_;    // those again
   bool was_paused_ = false;
-  bool requests_stopped_ = false;
+  bool results_fill_ = false;
+  bool leaves_requests_ = false;
   Milliseconds checkpointed_at_;
   Milliseconds checkpoint_retry_at_;  // not before: the last one failed
   std::string checkpoint_error_;      // and why

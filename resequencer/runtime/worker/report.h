@@ -80,7 +80,7 @@ struct PartitionReport {
   std::vector<PriorityCount> priorities;
   std::uint64_t held_records = 0;
   std::uint64_t held_bytes = 0;
-  bool requests_stopped = false;                   // not read, because more than held_bytes_max is held
+  bool requests_stopped = false;                   // PartitionTask::requests_stopped()
   std::uint64_t places = 0;                        // in lanes of ordered targets
   std::uint64_t places_queued = 0;                 // of these, behind lane_in_flight_max
   std::optional<LaneHead> lane_head;               // of what they wait for, the first that will be skipped

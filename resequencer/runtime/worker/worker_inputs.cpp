@@ -311,7 +311,7 @@ void Worker::read_from_positions() {
     const auto reads = [&](Role role) {
       if (task->reading_refused()) return task->reading_refused(role);  // also of a paused one: it has to end
       if (task->paused()) return role == Role::kControl;
-      if (role == Role::kRequests) return !task->requests_stopped();
+      if (role == Role::kRequests) return !task->leaves_requests();
       return role != Role::kCommands || !throttled;
     };
     for (const Role role : kInputs)
@@ -363,7 +363,7 @@ void Worker::follow_pauses() {
   for (const auto& task : tasks_)
     if (task->phase() == Phase::kRunning) {
       changed = task->pause_changed() || changed;
-      changed = task->requests_stop_changed() || changed;
+      changed = task->leaves_requests_changed() || changed;
     }
   if (changed) read_from_positions();
 }

@@ -59,6 +59,7 @@ void Worker::log_backlog() {
     if (task->phase() != Phase::kRunning || task->paused()) continue;
     CatchUp::Seen& one = seen.emplace_back(CatchUp::Seen{.partition = task->partition()});
     for (const Role role : kInputs) {
+      if (role == Role::kRequests && task->requests_stopped()) continue;  // its end is of the past
       const auto end = consumer_->known_end({application_.topics.of(role), task->partition()});
       const Offset decided = task->queue().decided(role);
       one.decided += decided.value();

@@ -190,7 +190,7 @@ PartitionReport Worker::report_of(const PartitionTask& task) const {
       input.decided = task.queue().decided(kInputs[i]);
       input.read = task.queue().read(kInputs[i]);
       const bool unread =
-          (task.paused() && kInputs[i] != Role::kControl) || (task.requests_stopped() && kInputs[i] == Role::kRequests);
+          (task.paused() && kInputs[i] != Role::kControl) || (task.leaves_requests() && kInputs[i] == Role::kRequests);
       input.paused = unread || held(task.partition()) || !task.queue().records(kInputs[i]).empty() ||
                      (kInputs[i] == Role::kCommands && contains(throttled_, task.partition()));
       // Nothing is fetched of it, so that nobody tells its end.

@@ -190,7 +190,7 @@ TEST(MetaExtensions, WithCountsThatNobodyWouldWriteAreRefused) {
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x05"s), kReadable);
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x02\x00"s), RowError::kInvalid) << "none of them";
   EXPECT_EQ(error_with("\x03\x04\x00\x01\x01\x05"s), RowError::kInvalid) << "that stand in the body";
-  EXPECT_EQ(error_with("\x03\x04\x00\x01\x0a\x05"s), RowError::kUnknownMandatory) << "of a later version";
+  EXPECT_EQ(error_with("\x03\x04\x00\x01\x0b\x05"s), RowError::kUnknownMandatory) << "of a later version";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x02\x05\x02\x05"s), RowError::kInvalid) << "twice";
   EXPECT_EQ(error_with("\x03\x06\x00\x02\x03\x05\x02\x05"s), RowError::kInvalid) << "falling";
   EXPECT_EQ(error_with("\x03\x03\x00\x01\x02"s), RowError::kInvalid) << "no sum";

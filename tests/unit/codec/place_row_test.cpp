@@ -24,7 +24,7 @@ JournalEntry queued_at(const PlaceRow& place) {
 
 PlaceRow any_place(std::string_view id) {
   PlaceRow place;
-  place.state = static_cast<PlaceState>(below(3));
+  place.ended = one_in(3);
   place.total = any<bool>();
   place.target = TargetNumber(static_cast<std::uint8_t>(below(kMaxTargets)));
   place.order = any_order();
@@ -33,15 +33,12 @@ PlaceRow any_place(std::string_view id) {
   place.request = any_offset();
   place.bytes = 1 + any<std::uint64_t>() % UINT64_MAX;
   place.dispatched_at = any_time();
-  if (one_in(2))
-    place.due = place.state == PlaceState::kWaits ? UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2) : UnixMs();
-  if (place.state == PlaceState::kHeld && one_in(2)) place.op = Op::kDelete;
-  if (place.state == PlaceState::kHeld && one_in(2)) place.observed = any_version();
-  if (place.state == PlaceState::kEnded && one_in(2)) {
+  if (one_in(2)) place.due = place.ended || one_in(3) ? UnixMs() : UnixMs(1 + (any<std::int64_t>() & INT64_MAX) / 2);
+  if (place.ended && one_in(2)) {
     place.reason = "failed";
     place.attempts = any<std::uint32_t>();
   }
-  if (place.state == PlaceState::kWaits && one_in(2)) {
+  if (!place.ended && one_in(2)) {
     place.document = 1 + any<std::uint64_t>() % UINT64_MAX;
     place.queued = queued_at(place);
     place.queued->urgency.priority = static_cast<std::uint8_t>(below(256));
@@ -107,7 +104,7 @@ TEST(PlaceRow, SaysWhenItIsToBeLookedAtOnlyAsAHead) {
   EXPECT_EQ(entries(), (std::map<int, std::string>{}));
   place.due = UnixMs(258);
   EXPECT_EQ(entries(), (std::map<int, std::string>{{kGapIndex, std::string("\0\0\0\0\0\0\x01\x02", 8)}}));
-  place.state = PlaceState::kEnded;
+  place.ended = true;
   place.due = UnixMs();
   EXPECT_EQ(entries(), (std::map<int, std::string>{{kReadyIndex, nine}}));
   place.total = true;

@@ -85,6 +85,19 @@ TEST(RowKinds, CountWhatIsHeldAndTasks) {
   EXPECT_EQ(counts.rows(), 4U) << "bytes are no rows";
 }
 
+TEST(RowKinds, CountBytesOfResultsThatWaitInLanesApart) {
+  Counts counts;
+  count_held(held_key(kLanesGate, "rank"), 0, 100, counts);
+  count_held(piece_key(held_key(kLanesGate, "rank"), 1), 0, 20, counts);
+  count_held(held_key(kLanesGate + 1, "rank"), 0, 7, counts);
+  EXPECT_EQ(counts[Count::kHeldBytes], 127U);
+  EXPECT_EQ(counts[Count::kResultBytes], 120U);
+  count_held(held_key(kLanesGate, "rank"), 100, 0, counts);
+  EXPECT_EQ(counts[Count::kHeldBytes], 27U);
+  EXPECT_EQ(counts[Count::kResultBytes], 20U);
+  EXPECT_EQ(counts.rows(), 0U) << "bytes are no rows";
+}
+
 TEST(RowKinds, WithIndexEntriesSayThem) {
   const Held held(SampleRecord::request().view());
   for (const RowKind& kind : kRowKinds) {

@@ -24,9 +24,11 @@ config::Settings with_order(const std::string& order) {
 
 class RequestsOf : public TellingWorker {
  protected:
-  explicit RequestsOf(const std::string& order) : TellingWorker(with_order(order)) {}
-  void request(const std::string& id, const std::string& sequence = "1") {
-    broker.append({*broker.topic("app.requests"), Partition(0)}, {id, "{}", {{"reseq-seq", sequence}}, broker.now()});
+  explicit RequestsOf(const std::string& order) : RequestsOf(with_order(order)) {}
+  explicit RequestsOf(config::Settings settings) : TellingWorker(std::move(settings)) {}
+  void request(const std::string& id, const std::string& sequence = "1", const std::string& payload = "{}") {
+    broker.append({*broker.topic("app.requests"), Partition(0)},
+                  {id, payload, {{"reseq-seq", sequence}}, broker.now()});
     steps(50);
   }
   void result(const std::string& id, const std::string& sequence = "1", std::size_t bytes = 10) {
@@ -103,6 +105,50 @@ TEST_F(RequestsOfAStrictTarget, AreReadAgainWhenHalfOfWhatMayBeHeldIsFree) {
   EXPECT_FALSE(stopped());
 }
 
+// Beside `audit` a newest target, `search`, which fails for everybody until an operator says otherwise.
+class RequestsBesideRetries : public RequestsOf {
+ protected:
+  RequestsBesideRetries() : RequestsOf(settings()) {
+    request("lost");
+    const std::vector<simulation::StoredHeader> fail = {{"reseq-command", "fail"},
+                                                        {"reseq-seq", "1"},
+                                                        {"reseq-target", "search"},
+                                                        {"reseq-failure", "permanent"},
+                                                        {"reseq-failure-scope", "universal"},
+                                                        {"reseq-error", "the disk is full"}};
+    broker.append({*broker.topic("app.commands"), Partition(0)}, {"lost", "{}", fail, broker.now()});
+    steps(50);
+  }
+  static config::Settings settings() {
+    config::Settings settings = with_order("total");
+    settings.targets.push_back({.name = "search"});
+    settings.failures_mode = "retry";
+    settings.failures_breaker_documents = 1;
+    return settings;
+  }
+  [[nodiscard]] std::uint64_t held_bytes() { return worker.report().partitions.front().held_bytes; }
+};
+
+TEST_F(RequestsBesideRetries, AreNotReadWhileTooMuchIsHeldForATotalTarget) {
+  request("kept");
+  result("kept", "1", kHeldBytesMax + 1);
+  EXPECT_TRUE(stopped()) << "what is held grows without a bound";
+  result("lost");
+  EXPECT_FALSE(stopped());
+}
+
+TEST_F(RequestsBesideRetries, AreReadWhateverIsHeldOfThemForATargetThatIsDown) {
+  broker.append(
+      {*broker.topic("app.requests"), Partition(0)},
+      {"waits", std::string(kHeldBytesMax / 3, 'x'), {{"reseq-seq", "1"}, {"reseq-targets", "search"}}, broker.now()});
+  steps(50);
+  ASSERT_GT(held_bytes(), kHeldBytesMax / 3) << "it does not wait for its target as it came";
+  request("kept");
+  result("kept", "1", kHeldBytesMax * 5 / 6);
+  ASSERT_GT(held_bytes(), kHeldBytesMax);
+  EXPECT_FALSE(stopped()) << "a target that is down stops all others";
+}
+
 TEST(HeldResults, StopRequestsOnlyWhereNothingElseBoundsThem) {
   const auto stop = [](const std::string& order, const std::string& failures) {
     config::Settings settings = with_order(order);
@@ -112,7 +158,10 @@ TEST(HeldResults, StopRequestsOnlyWhereNothingElseBoundsThem) {
   EXPECT_TRUE(stop("strict", "off"));
   EXPECT_TRUE(stop("total", "off"));
   EXPECT_FALSE(stop("strict", "retry")) << "each version waits until there is room";
-  EXPECT_FALSE(stop("total", "retry")) << "requests that are tried again are held, too, and need no result to be so";
+  EXPECT_TRUE(stop("total", "retry")) << "the documents behind one that is tried again are not its own";
+  config::Settings tap = with_order("strict");
+  tap.intake = "tap";
+  EXPECT_FALSE(Application(tap).held_stops_requests) << "the pipeline reads them all the same";
   EXPECT_FALSE(stop("newest", "off"));
   EXPECT_FALSE(stop("monotonic", "retry"));
 }

@@ -379,7 +379,7 @@ TEST(CheckpointRecord, WithCountsThatNobodyWouldWriteIsRefused) {
   EXPECT_FALSE(is_read({{2, 1}}, 0)) << "no format";
   EXPECT_FALSE(is_read({{2, 0}})) << "none of them";
   EXPECT_FALSE(is_read({{1, 1}})) << "that stand before";
-  EXPECT_FALSE(is_read({{10, 1}})) << "that this version does not know";
+  EXPECT_FALSE(is_read({{11, 1}})) << "that this version does not know";
   EXPECT_FALSE(is_read({{2, 1}, {2, 1}})) << "twice";
   EXPECT_FALSE(is_read({{5, 1}, {2, 1}})) << "falling";
 }
