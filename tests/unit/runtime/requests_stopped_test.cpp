@@ -110,14 +110,7 @@ class RequestsBesideRetries : public RequestsOf {
  protected:
   RequestsBesideRetries() : RequestsOf(settings()) {
     request("lost");
-    const std::vector<simulation::StoredHeader> fail = {{"reseq-command", "fail"},
-                                                        {"reseq-seq", "1"},
-                                                        {"reseq-target", "search"},
-                                                        {"reseq-failure", "permanent"},
-                                                        {"reseq-failure-scope", "universal"},
-                                                        {"reseq-error", "the disk is full"}};
-    broker.append({*broker.topic("app.commands"), Partition(0)}, {"lost", "{}", fail, broker.now()});
-    steps(50);
+    fail("search", "permanent", "universal");
   }
   static config::Settings settings() {
     config::Settings settings = with_order("total");
@@ -125,6 +118,14 @@ class RequestsBesideRetries : public RequestsOf {
     settings.failures_mode = "retry";
     settings.failures_breaker_documents = 1;
     return settings;
+  }
+  void fail(const std::string& target, const std::string& kind, const std::string& scope) {
+    const std::vector<simulation::StoredHeader> headers = {
+        {"reseq-command", "fail"},      {"reseq-seq", "1"},
+        {"reseq-target", target},       {"reseq-failure", kind},
+        {"reseq-failure-scope", scope}, {"reseq-error", "the disk is full"}};
+    broker.append({*broker.topic("app.commands"), Partition(0)}, {"lost", "{}", headers, broker.now()});
+    steps(50);
   }
   [[nodiscard]] std::uint64_t held_bytes() { return worker.report().partitions.front().held_bytes; }
 };
@@ -135,6 +136,19 @@ TEST_F(RequestsBesideRetries, AreNotReadWhileTooMuchIsHeldForATotalTarget) {
   EXPECT_TRUE(stopped()) << "what is held grows without a bound";
   result("lost");
   EXPECT_FALSE(stopped());
+}
+
+TEST_F(RequestsBesideRetries, AreNotNeededForTheRetryThatAllWaitFor) {
+  request("kept");
+  result("kept", "1", kHeldBytesMax + 1);
+  ASSERT_TRUE(stopped());
+  fail("audit", "transient", "document");
+  const auto sent = [&] { return broker.log({*broker.topic("app.work"), Partition(0)}).high_watermark(); };
+  const auto before = sent();
+  ticks(static_cast<int>(application.settings.failures_backoff_ms / 5));
+  steps(500);
+  EXPECT_GT(sent(), before) << "the retry waits for requests, and they for it";
+  EXPECT_TRUE(stopped());
 }
 
 TEST_F(RequestsBesideRetries, AreReadWhateverIsHeldOfThemForATargetThatIsDown) {
