@@ -71,7 +71,7 @@ struct ResultNote {
 };
 [[nodiscard]] std::string encode_result_note(const ResultNote& note);
 // What it lacks is as if it were not said.
-[[nodiscard]] ResultNote decode_result_note(std::string_view note);
+[[nodiscard]] ResultNote decode_result_note(std::string_view bytes);
 
 inline constexpr std::uint8_t kLanesGate = 3;     // in keys of places and of results that are held
 inline constexpr std::uint8_t kLaneIndex = 7;     // target u8 | number u64
