@@ -26,9 +26,8 @@ class RequestsOf : public TellingWorker {
  protected:
   explicit RequestsOf(const std::string& order) : RequestsOf(with_order(order)) {}
   explicit RequestsOf(config::Settings settings) : TellingWorker(std::move(settings)) {}
-  void request(const std::string& id, const std::string& sequence = "1", const std::string& payload = "{}") {
-    broker.append({*broker.topic("app.requests"), Partition(0)},
-                  {id, payload, {{"reseq-seq", sequence}}, broker.now()});
+  void request(const std::string& id, const std::string& sequence = "1") {
+    broker.append({*broker.topic("app.requests"), Partition(0)}, {id, "{}", {{"reseq-seq", sequence}}, broker.now()});
     steps(50);
   }
   void result(const std::string& id, const std::string& sequence = "1", std::size_t bytes = 10) {
